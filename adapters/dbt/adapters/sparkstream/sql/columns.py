@@ -1,0 +1,198 @@
+"""Which columns a relation has, as far as the statement and the schema tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
+
+NOT_TIME = {"window_start": "window_start", "window_end": "window_end"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation.
+
+    Attributes:
+        name: its name as written.
+        type: its Spark type (`timestamp_ntz`, `decimal(10,2)`), or None when unknown.
+        origin: `window_start`, `window_end` or `window_time` of a window in the same statement, `proctime`, or None.
+    """
+
+    name: str
+    type: str | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a relation; `complete` says whether these are all."""
+
+    items: tuple[Column, ...] = ()
+    complete: bool = True
+
+    def find(self, name: str) -> Column | None:
+        """The column of a name, in any case."""
+        key = name.casefold()
+        return next((c for c in self.items if c.name.casefold() == key), None)
+
+    def renamed(self, names: list[str]) -> Columns:
+        """The same columns under the names of an alias' column list."""
+        if not names:
+            return self
+        if not self.complete or len(names) != len(self.items):
+            return Columns(tuple(Column(n) for n in names))
+        return Columns(tuple(replace(c, name=n) for c, n in zip(self.items, names, strict=True)))
+
+    def __add__(self, other: Columns) -> Columns:
+        return Columns(self.items + other.items, self.complete and other.complete)
+
+
+UNKNOWN = Columns(complete=False)
+
+
+class Resolver:
+    """Finds the columns of relations, through CTEs, subqueries and window functions."""
+
+    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None) -> None:
+        self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
+        self._known: dict[int, Columns] = {}
+
+    def columns(self, relation: exp.Expr) -> Columns:
+        """The columns of what stands in FROM, or of a query."""
+        key = id(relation)
+        if key not in self._known:
+            self._known[key] = UNKNOWN  # ends a recursive CTE
+            self._known[key] = self._columns(relation)
+        return self._known[key]
+
+    def _columns(self, relation: exp.Expr) -> Columns:
+        if isinstance(relation, exp.Subquery):
+            return self.columns(relation.this).renamed(relation.alias_column_names)
+        if isinstance(relation, exp.Table):
+            return self._table(relation).renamed(relation.alias_column_names)
+        if isinstance(relation, WindowFunction):
+            return self._window(relation)
+        if isinstance(relation, exp.SetOperation):
+            return self.columns(relation.this)
+        if isinstance(relation, exp.Select):
+            return self._select(relation)
+        return UNKNOWN
+
+    def _table(self, table: exp.Table) -> Columns:
+        if isinstance(table.this, WindowFunction):
+            return self.columns(table.this)
+        if not table.args.get("db"):
+            cte = find_cte(table)
+            if cte:
+                return self.columns(cte.this).renamed(cte.alias_column_names)
+        known = self._tables.get(_parts(table)) or self._tables.get(_parts(table)[-1:])
+        if known is None:
+            return UNKNOWN
+        return Columns(tuple(Column(name, type_.lower()) for name, type_ in known.items()))
+
+    def _window(self, function: WindowFunction) -> Columns:
+        rows = self.columns(function.this)
+        time = rows.find(function.timecol.name)
+        added = tuple(Column(name, time.type if time else None, name) for name in WINDOW_COLUMNS)
+        return rows + Columns(added)
+
+    def _select(self, select: exp.Select) -> Columns:
+        if select.args.get("pivots") or select.args.get("kind"):
+            return UNKNOWN
+        found = Columns()
+        for projection in select.expressions:
+            if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
+                found += self._star(select, projection)
+            elif isinstance(projection, (exp.Aliases, exp.Anonymous)):
+                found += Columns((), complete=isinstance(projection, exp.Anonymous))
+            elif projection.output_name:
+                inner = projection.unalias()
+                found += Columns((replace(self.expression(inner, select), name=projection.output_name),))
+        return found
+
+    def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
+        excluded = star.args.get("except_") or star.args.get("except")
+        if isinstance(star, exp.Column):
+            excluded = star.this.args.get("except_") or star.this.args.get("except")
+            rows = next((self.columns(s) for s in sources(select) if s.alias_or_name == star.table), UNKNOWN)
+        else:
+            rows = Columns()
+            for source in sources(select):
+                rows += self.columns(source)
+            joins = select.args.get("joins") or []
+            if any(j.args.get("using") or j.method == "NATURAL" or j.kind in ("SEMI", "ANTI") for j in joins):
+                rows = replace(rows, complete=False)
+            if select.args.get("laterals"):
+                rows = replace(rows, complete=False)
+        if excluded:
+            gone = {e.name.casefold() for e in excluded}
+            rows = Columns(tuple(c for c in rows.items if c.name.casefold() not in gone), rows.complete)
+        return rows
+
+    def expression(self, node: exp.Expr, select: exp.Select) -> Column:
+        """What is known of an expression in a query: its type and whether it is a window's column."""
+        if isinstance(node, exp.Paren):
+            return self.expression(node.this, select)
+        if isinstance(node, exp.Column):
+            return self.find(node, select) or Column(node.name)
+        if isinstance(node, exp.Cast):
+            return Column("", node.to.sql("spark").lower())
+        if isinstance(node, exp.Anonymous):
+            name = node.name.upper()
+            if name == "PROCTIME":
+                return Column("", "timestamp", "proctime")
+            _, _, bound = name.rpartition("_")
+            if bound in ("START", "END", "ROWTIME") and name.split("_")[0] in ("TUMBLE", "HOP", "SESSION"):
+                time = self.expression(node.expressions[0], select) if node.expressions else Column("")
+                return Column("", time.type, f"window_{'time' if bound == 'ROWTIME' else bound.lower()}")
+        if isinstance(node, (exp.Min, exp.Max)) and isinstance(node.this, exp.Expr):
+            return Column("", self.expression(node.this, select).type)
+        return Column("")
+
+    def find(self, column: exp.Column, select: exp.Select) -> Column | None:
+        """The column of a query's FROM that a reference means, where exactly one can be meant."""
+        candidates = [s for s in sources(select) if not column.table or s.alias_or_name == column.table]
+        found = [c for c in (self.columns(s).find(column.name) for s in candidates) if c]
+        return found[0] if len(found) == 1 else None
+
+
+def sources(select: exp.Select) -> list[exp.Expr]:
+    """What stands in a query's FROM and joins."""
+    from_ = select.args.get("from_") or select.args.get("from")
+    found = [from_.this] if from_ else []
+    for relation in list(found):
+        found += [j.this for j in relation.args.get("joins") or []]
+    return found + [j.this for j in select.args.get("joins") or []]
+
+
+def find_cte(table: exp.Table) -> exp.CTE | None:
+    """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
+    name = table.name.casefold()
+    node: exp.Expr = table
+    while node.parent:
+        parent = node.parent
+        with_ = node if isinstance(node, exp.With) else (parent.args.get("with_") or parent.args.get("with"))
+        if isinstance(node, exp.CTE) and isinstance(parent, exp.With):
+            # Within a CTE only the ones before it are in scope.
+            before = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is node)]
+            found = next((c for c in before if c.alias.casefold() == name), None)
+            if found:
+                return found
+        elif isinstance(with_, exp.With) and node is not with_:
+            found = next((c for c in with_.expressions if c.alias.casefold() == name), None)
+            if found and found is not node:
+                return found
+        node = parent
+    return None
+
+
+def _parts(table: exp.Table) -> tuple[str, ...]:
+    return tuple(part.name.casefold() for part in table.parts)
+
+
+def _key(name: str) -> tuple[str, ...]:
+    return _parts(exp.to_table(name, dialect="spark"))

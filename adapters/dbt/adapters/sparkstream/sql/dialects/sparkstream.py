@@ -1,0 +1,33 @@
+"""Spark SQL plus window table functions and islands."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.generators.spark import SparkGenerator
+
+from dbt.adapters.sparkstream.sql.parser import WindowParser
+from dbt.adapters.sparkstream.sql.windows import WindowFunction
+
+
+def window_function_sql(self: SparkGenerator, node: WindowFunction) -> str:
+    """Writes a window table function as Flink spells it."""
+    relation = self.sql(node, "this")
+    table = relation if isinstance(node.this, exp.Subquery) else f"TABLE {relation}"
+    if node.partition_by:
+        keys = ", ".join(self.sql(key) for key in node.partition_by)
+        table += f" PARTITION BY ({keys})"
+    window = node.window
+    intervals = [getattr(window, name) for name in window.arguments if name != "offset" or getattr(window, name)]
+    arguments = ", ".join([table, f"DESCRIPTOR({self.sql(node, 'timecol')})", *(i.sql() for i in intervals)])
+    return f"{window.name}({arguments})"
+
+
+class SparkStream(Spark):
+    class Tokenizer(Spark.Tokenizer):
+        pass
+
+    Parser = WindowParser
+
+    class Generator(SparkGenerator):
+        TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}

@@ -1,0 +1,51 @@
+"""The one error that the translator raises."""
+
+from __future__ import annotations
+
+
+class TranslationError(ValueError):
+    """SQL that can't be translated: what is wrong, where, and how to write it.
+
+    Attributes:
+        message: what is wrong, in one sentence.
+        line: line of the fault in the text given to the translator, from 1.
+        column: column of the fault in that line, from 1.
+        hint: how to write it instead, or None.
+        source_line: the whole line of the text that the fault is in.
+        width: how many characters from `column` on are at fault.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int = 1,
+        column: int = 1,
+        hint: str | None = None,
+        source_line: str = "",
+        width: int = 1,
+    ) -> None:
+        self.message = message
+        self.line = line
+        self.column = column
+        self.hint = hint
+        self.source_line = source_line
+        self.width = max(width, 1)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        return self.describe(f"line {self.line}, column {self.column}")
+
+    def describe(self, place: str) -> str:
+        """The whole error as text, with `place` (such as `models/a.sql:4:58`) before the line at fault."""
+        parts = [self.message, f"  {place}"]
+        if self.source_line:
+            text = self.source_line.expandtabs(1)
+            # A long line is cut to what is around the fault.
+            start = max(0, self.column - 1 - 60)
+            shown = text[start : start + 110]
+            mark = " " * (self.column - 1 - start) + "^" * min(self.width, max(1, 110 - (self.column - 1 - start)))
+            parts += [f"    {shown}".rstrip(), f"    {mark}"]
+        if self.hint:
+            parts.append(f"  {self.hint}")
+        return "\n".join(parts)

@@ -1,0 +1,226 @@
+"""Flink's deprecated group windows: `GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)` with TUMBLE_START and its like.
+
+Spark has them as `window()` and `session_window()`; a bound is `window.start` of the group. In SELECT it takes the
+type of the time column by `coalesce(window.start, min(ts))`, as the group always has a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, IntervalError
+from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
+from dbt.adapters.sparkstream.sql.parser import read_interval
+from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.windows import Hop, Session, Tumble, WindowError
+
+GROUP_WINDOWS = {"TUMBLE": Tumble, "HOP": Hop, "SESSION": Session}
+_ARGUMENTS = {"TUMBLE": ("size",), "HOP": ("slide", "size"), "SESSION": ("gap",)}
+_USAGE = {
+    "TUMBLE": "TUMBLE(ts, INTERVAL '10' MINUTE)",
+    "HOP": "HOP(ts, slide INTERVAL '5' MINUTE, size INTERVAL '10' MINUTE)",
+    "SESSION": "SESSION(ts, gap INTERVAL '10' MINUTE)",
+}
+BOUNDS = ("START", "END", "ROWTIME", "PROCTIME")
+AUXILIARY = {f"{name}_{bound}": (name, bound) for name in GROUP_WINDOWS for bound in BOUNDS}
+
+
+@dataclass(frozen=True)
+class GroupWindow:
+    """A call of a group window: its kind, its time as written and its window."""
+
+    kind: str
+    time: exp.Expr
+    window: Tumble | Hop | Session
+
+
+def is_call(node: exp.Expr, names: object) -> bool:
+    """Whether a node is a call of a function with one of the names."""
+    return isinstance(node, exp.Anonymous) and isinstance(node.this, str) and node.name.upper() in names  # type: ignore[operator]
+
+
+def in_query(select: exp.Select, node: exp.Expr) -> bool:
+    """Whether a node belongs to a query itself and not to a query within it."""
+    return node.find_ancestor(exp.Select) is select
+
+
+class GroupWindows:
+    """Edits the group windows of a statement's queries."""
+
+    def __init__(self, source: Source, resolver: Resolver, *, strict: bool) -> None:
+        self._source = source
+        self._resolver = resolver
+        self._strict = strict
+
+    def translate(self, tree: exp.Expr) -> bool:
+        """Replaces all group windows of a statement; says whether there were any."""
+        calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, GROUP_WINDOWS) or is_call(n, AUXILIARY)]
+        if not calls:
+            return False
+        edited = False
+        for select in tree.find_all(exp.Select):
+            edited |= self._select(select, [c for c in calls if in_query(select, c)])
+        return edited
+
+    def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> bool:
+        group = select.args.get("group")
+        keys = group.expressions if group else []
+        windows = [k for k in keys if is_call(k, GROUP_WINDOWS)]
+        if not self._strict:  # a function of the user's own may have one of these names
+            windows = [w for w in windows if len(w.expressions) > 1]
+            if not windows:
+                calls = [c for c in calls if is_call(c, AUXILIARY)]
+        if not calls:
+            return False
+        spans = self._source
+        if len(windows) > 1:
+            raise spans.error(
+                spans.call_span(windows[1]),
+                "one GROUP BY takes one group window",
+                "put one of them in a subquery, or join two table functions",
+            )
+        read = self._read(windows[0]) if windows else None
+        if read and (group.args.get("grouping_sets") or any(isinstance(k, (exp.GroupingSets, exp.Cube, exp.Rollup)) for k in keys)
+                     or group.args.get("cube") or group.args.get("rollup")):
+            raise spans.error(
+                spans.call_span(windows[0]),
+                f"a group window {read.kind} can't stand beside GROUPING SETS, ROLLUP or CUBE",
+                f"write FROM {read.kind}(TABLE t, DESCRIPTOR(ts), ...) GROUP BY window_start, window_end, GROUPING SETS (...)",
+            )
+        for call in calls:
+            self._replace(select, call, read, call in windows)
+        return True
+
+    def _replace(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> None:
+        source = self._source
+        span = source.call_span(call)
+        name = call.name.upper()
+        if is_window:
+            assert read
+            source.replace(span, self._spark_window(read, call, select))
+            return
+        if name in GROUP_WINDOWS:
+            raise source.error(
+                span,
+                f"the group window {name}(...) stands in GROUP BY only",
+                f"write {name}_START(...) or {name}_END(...) for its bounds",
+            )
+        kind, bound = AUXILIARY[name]
+        if read is None or kind != read.kind:
+            raise source.error(
+                span, f"{name} needs {kind} with the same arguments in GROUP BY", f"write GROUP BY {_USAGE[kind]}"
+            )
+        if self._read(call) != read:
+            raise source.error(
+                span,
+                f"{name} has other arguments than {kind} in GROUP BY",
+                f"give both the same: {source.text[slice(*source.span(read.time))]} and the same intervals",
+            )
+        if bound == "PROCTIME":
+            raise source.error(
+                span,
+                f"{name} has no meaning in batch: there is no processing time",
+                f"write {kind}_ROWTIME(...) for the window's last instant, or current_timestamp() for the time of the run",
+            )
+        text = self._bound(read, bound)
+        clause = self._clause(select, call)
+        if clause == "expressions":
+            time = source.render(source.span(read.time))
+            if self._type(read.time, select) != NTZ:
+                text = f"coalesce({text}, min({time}))"
+            if not self._strict and call in select.expressions:
+                text += f" AS {name.lower()}"
+        source.replace(span, text)
+
+    @staticmethod
+    def _clause(select: exp.Select, node: exp.Expr) -> str:
+        while node.parent is not select and node.parent:
+            node = node.parent
+        return node.arg_key or ""
+
+    def _type(self, time: exp.Expr, select: exp.Select) -> str | None:
+        return self._resolver.expression(time, select).type
+
+    def _read(self, call: exp.Anonymous) -> GroupWindow:
+        """Reads a group window, or an auxiliary function as the window it belongs to."""
+        source = self._source
+        name = call.name.upper()
+        kind = AUXILIARY[name][0] if name in AUXILIARY else name
+        names = _ARGUMENTS[kind]
+        span = source.call_span(call)
+        time, *rest = call.expressions or [None]
+        if len(rest) > len(names) and kind == "TUMBLE" or kind == "HOP" and len(rest) == 3:
+            raise source.error(
+                source.span(rest[len(names)]),
+                f"a group window {kind} can't be aligned to a time of day",
+                f"write FROM {kind}(TABLE t, DESCRIPTOR(ts), ..., offset INTERVAL '8' HOUR)",
+            )
+        if time is None or len(rest) != len(names):
+            raise source.error(span, f"{name} takes {len(names) + 1} arguments", f"write {_USAGE[kind]}")
+        values = {}
+        for argument, node in zip(names, rest, strict=True):
+            place = source.span(node)
+            try:
+                values[argument] = read_interval(source.tokens_in(place), strict=self._strict)
+            except IntervalError as error:
+                raise source.error(place, f"{name}'s {argument}: {error}", error.hint) from None
+        try:
+            window = GROUP_WINDOWS[kind](**values)
+        except WindowError as error:
+            raise source.error(source.span(rest[names.index(error.argument)]), str(error), error.hint) from None
+        if isinstance(window, Hop) and window.slide > window.size:
+            raise source.error(
+                span,
+                "a group window HOP can't have a slide longer than its size",
+                "write FROM HOP(TABLE t, DESCRIPTOR(ts), slide, size), which drops the rows between two windows",
+            )
+        return GroupWindow(kind, time, window)
+
+    def _spark_window(self, read: GroupWindow, call: exp.Anonymous, select: exp.Select) -> str:
+        source = self._source
+        time = source.render(source.span(read.time))
+        column = self._resolver.expression(read.time, select)
+        check_time(source, source.span(read.time), time, column.type, column.origin)
+        wall = time if column.type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+        window = read.window
+        if isinstance(window, Session):
+            return f"session_window({wall}, '{window.gap.words()}')"
+        return time_window(wall, window.size, ZERO, window.slide if isinstance(window, Hop) else None)
+
+    @staticmethod
+    def _bound(read: GroupWindow, bound: str) -> str:
+        window = "session_window" if read.kind == "SESSION" else "window"
+        if bound == "ROWTIME":
+            return f"{window}.end - {MILLISECOND.sql()}"
+        return f"{window}.{bound.lower()}"
+
+
+TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")
+
+
+def check_time(source: Source, span: tuple[int, int], name: str, type_: str | None, origin: str | None) -> None:
+    """Refuses a time column that is no time attribute.
+
+    `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
+    """
+    if origin in ("window_start", "window_end"):
+        raise source.error(
+            span,
+            f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",
+            "group by window_time as well, and use it as the time column",
+        )
+    if origin == "proctime":
+        raise source.error(
+            span,
+            f"{name} is PROCTIME(), which has no meaning in batch",
+            "use a column that holds when the event happened",
+        )
+    if type_ is not None and type_ not in TIME_TYPES:
+        raise source.error(
+            span,
+            f"the time column {name} is of type {type_}, not a timestamp",
+            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
+        )

@@ -1,0 +1,156 @@
+"""Lengths of time: one value type, read from every spelling and written for Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+MICROS = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+"""Microseconds in each unit of fixed length."""
+
+VARIABLE_UNITS = frozenset({"MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY"})
+"""Units without a fixed length: no window can have them as its size."""
+
+_SHORT = {
+    "US": "MICROSECOND",
+    "MS": "MILLISECOND",
+    "S": "SECOND",
+    "SEC": "SECOND",
+    "M": "MINUTE",
+    "MIN": "MINUTE",
+    "H": "HOUR",
+    "HR": "HOUR",
+    "D": "DAY",
+    "W": "WEEK",
+}
+_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+class IntervalError(ValueError):
+    """A text that is no interval; `hint` says how to write it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.hint = hint
+        super().__init__(message)
+
+
+def unit_name(word: str) -> str:
+    """The singular, upper-case name of a unit: `minutes`, `MIN`, `m` -> `MINUTE`.
+
+    Raises:
+        IntervalError: an unknown unit, or one without a fixed length.
+    """
+    upper = word.upper()
+    name = _SHORT.get(upper) or (upper[:-1] if upper.endswith("S") and upper[:-1] not in _SHORT else upper)
+    name = _SHORT.get(name, name)
+    if name in MICROS:
+        return name
+    if name in VARIABLE_UNITS or upper == "CENTURIES":
+        raise IntervalError(
+            f"a window can't be sized in {upper}: a month or year has no fixed length",
+            "use days or smaller units, or group by date_trunc('month', ...)",
+        )
+    raise IntervalError(f"unknown unit of time {word!r}", "use milliseconds, seconds, minutes, hours, days or weeks")
+
+
+def _number(text: str) -> Decimal:
+    try:
+        return Decimal(text.strip())
+    except InvalidOperation:
+        raise IntervalError(f"{text!r} is not a number", "write a number and a unit, such as '10 minutes'") from None
+
+
+@dataclass(frozen=True, order=True)
+class Interval:
+    """A length of time, in whole microseconds; may be negative."""
+
+    micros: int
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.micros + other.micros)
+
+    def __mul__(self, times: int) -> Interval:
+        return Interval(self.micros * times)
+
+    def __mod__(self, other: Interval) -> Interval:
+        return Interval(self.micros % other.micros)
+
+    def __floordiv__(self, other: Interval) -> int:
+        return self.micros // other.micros
+
+    def __bool__(self) -> bool:
+        return self.micros != 0
+
+    @classmethod
+    def of(cls, amount: str, unit: str) -> Interval:
+        """`of('10', 'minutes')`; fractions are fine down to a microsecond."""
+        micros = _number(amount) * MICROS[unit_name(unit)]
+        if micros != micros.to_integral_value():
+            raise IntervalError(f"{amount} {unit} is finer than a microsecond")
+        return cls(int(micros))
+
+    @classmethod
+    def parse(cls, text: str) -> Interval:
+        """Reads `10 minutes`, `10m`, `1 hour 30 minutes`, `-2 min`.
+
+        Raises:
+            IntervalError: the text is none of these.
+        """
+        total = cls(0)
+        rest = text.strip()
+        if not rest:
+            raise IntervalError("empty interval", "write a number and a unit, such as '10 minutes'")
+        while rest:
+            digits = len(rest) - len(rest.lstrip("+-0123456789. "))
+            amount, rest = rest[:digits], rest[digits:]
+            letters = next((i for i, c in enumerate(rest) if not c.isalpha()), len(rest))
+            unit, rest = rest[:letters], rest[letters:].lstrip()
+            if not amount.strip() or not unit:
+                raise IntervalError(f"{text!r} is not an interval", "write a number and a unit, such as '10 minutes'")
+            total += cls.of(amount.replace(" ", ""), unit)
+        return total
+
+    @classmethod
+    def span(cls, text: str, first: str, last: str) -> Interval:
+        """Reads a day-time literal, such as `'1 02:03:04.5' DAY TO SECOND` or `'0:25' HOUR TO MINUTE`."""
+        fields = [unit_name(first), unit_name(last)]
+        if fields[0] not in _FIELDS or fields[1] not in _FIELDS or _FIELDS.index(fields[0]) >= _FIELDS.index(fields[1]):
+            raise IntervalError(f"there is no interval {first} TO {last}")
+        names = _FIELDS[_FIELDS.index(fields[0]) : _FIELDS.index(fields[1]) + 1]
+        body = text.strip()
+        sign = -1 if body.startswith("-") else 1
+        body = body.lstrip("+-")
+        parts = body.replace(" ", ":", 1).split(":") if names[0] == "DAY" else body.split(":")
+        if len(parts) != len(names):
+            raise IntervalError(f"{text!r} is no interval {first} TO {last}")
+        return cls(sign * sum(cls.of(p, n).micros for p, n in zip(parts, names, strict=True)))
+
+    def _in_unit(self) -> tuple[str, str]:
+        """The value in the largest unit that keeps it whole; days at most (Spark has no week literal)."""
+        for unit in ("DAY", "HOUR", "MINUTE", "SECOND"):
+            if self.micros and self.micros % MICROS[unit] == 0:
+                return str(self.micros // MICROS[unit]), unit
+        amount = f"{Decimal(self.micros) / MICROS['SECOND']:f}"
+        return amount.rstrip("0").rstrip(".") if "." in amount else amount, "SECOND"
+
+    def sql(self) -> str:
+        """As a Spark literal: `INTERVAL '10' MINUTE`."""
+        amount, unit = self._in_unit()
+        return f"INTERVAL '{amount}' {unit}"
+
+    def words(self) -> str:
+        """As people write it, and as Spark's `window()` takes it: `10 minutes`."""
+        amount, unit = self._in_unit()
+        return f"{amount} {unit.lower()}{'' if amount in ('1', '-1') else 's'}"
+
+
+ZERO = Interval(0)
+MILLISECOND = Interval(1_000)

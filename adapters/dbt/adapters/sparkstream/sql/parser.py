@@ -1,0 +1,428 @@
+"""Spark's parser plus window table functions and islands; notes where nodes stand."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
+from dbt.adapters.sparkstream.sql.windows import WINDOWS, Window, WindowError, WindowFunction
+
+JINJA_FUNCTIONS = frozenset({"REF", "SOURCE"})
+
+
+def span_of(first: Token, last: Token) -> Span:
+    """The span from the start of one token to the end of another."""
+    return first.start, last.end + 1
+
+
+def read_interval(tokens: list[Token], *, strict: bool = False) -> Interval:
+    """Reads the tokens of a constant interval.
+
+    `INTERVAL '10' MINUTES`, `INTERVAL '1:30' HOUR TO MINUTE`, `INTERVAL -'2' MINUTE`; unless strict also
+    `'10 minutes'`, `'10m'`, `INTERVAL 10 MINUTES` and `INTERVAL 1 HOUR 30 MINUTES`.
+
+    Args:
+        strict: as Flink has it (semantics of Flink, section 1, "accepted literals").
+
+    Raises:
+        IntervalError: the tokens are no constant interval.
+    """
+    hint = "write a constant such as INTERVAL '10' MINUTES"
+    if not tokens:
+        raise IntervalError("an interval is missing", hint)
+    texts = [t.text for t in tokens]
+    types = [t.token_type for t in tokens]
+    if types == [TokenType.STRING]:
+        if strict:
+            raise IntervalError(f"'{texts[0]}' is a string, not an interval", hint)
+        return Interval.parse(texts[0])
+    if types[0] != TokenType.INTERVAL or len(tokens) == 1:
+        raise IntervalError("a window takes a constant interval here", hint)
+    rest, kinds = texts[1:], types[1:]
+    sign = ""
+    if kinds[0] == TokenType.DASH:
+        sign, rest, kinds = "-", rest[1:], kinds[1:]
+    if not kinds or kinds[0] not in (TokenType.STRING, TokenType.NUMBER):
+        raise IntervalError("a window takes a constant interval here", hint)
+    if kinds[0] == TokenType.NUMBER or len(kinds) == 1:
+        if strict:
+            raise IntervalError("an interval's value stands in quotes, with its unit behind", hint)
+        return Interval.parse(sign + " ".join(rest))
+    value, units, precision = sign + rest[0], *_units(rest[1:], kinds[1:], hint)
+    if strict:
+        _check_flink(value, units, precision)
+    if len(units) == 2:
+        return Interval.span(value, *units)
+    return Interval.of(value, units[0])
+
+
+def _units(texts: list[str], kinds: list[TokenType], hint: str) -> tuple[list[str], int | None]:
+    """Splits `DAY(3)`, `HOUR TO MINUTE`, `DAY(3) TO SECOND(3)` into unit names and the leading precision."""
+    units: list[str] = []
+    precision = None
+    position = 0
+    while position < len(texts):
+        units.append(texts[position])
+        position += 1
+        if kinds[position : position + 1] == [TokenType.L_PAREN]:
+            if kinds[position + 1 : position + 3] != [TokenType.NUMBER, TokenType.R_PAREN]:
+                break
+            if len(units) == 1:
+                precision = int(texts[position + 1])
+            position += 3
+        if position == len(texts):
+            return units, precision
+        if len(units) == 2 or texts[position].upper() != "TO":
+            break
+        position += 1
+    raise IntervalError("a window takes a constant interval here", hint)
+
+
+def _check_flink(value: str, units: list[str], precision: int | None) -> None:
+    """Refuses the intervals that Flink refuses, or reads as something else."""
+    unit = units[0].upper()
+    if unit in ("WEEK", "WEEKS"):
+        days = f"'{7 * int(value)}' DAY" if value.lstrip("-").isdigit() else "'7' DAY"
+        raise IntervalError("WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", f"write {days}")
+    if unit.rstrip("S") in ("MILLISECOND", "MICROSECOND") or unit in ("MIN", "SEC", "MS", "US", "S", "M", "H", "D"):
+        raise IntervalError(f"{unit} is no unit of an interval in Flink", "write INTERVAL '0.001' SECOND for a millisecond")
+    digits = len(value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0])
+    if value.strip() and digits > (precision or 2):
+        raise IntervalError(
+            f"{value} exceeds the precision of {unit}({precision or 2})", f"write INTERVAL '{value}' {unit}({digits})"
+        )
+
+
+def _spanned(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Notes in a node's meta from which token to which the wrapped parse method read it."""
+
+    @functools.wraps(method)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        start = self._curr.start if self._curr else None
+        given = args[0] if args else kwargs.get("this")
+        if isinstance(given, exp.Expr):  # what stands left of the operator that comes now
+            start = given.meta[SPAN][0] if SPAN in given.meta else None
+        node = method(self, *args, **kwargs)
+        if isinstance(node, exp.Expr) and start is not None and self._prev and self._prev.end >= start:
+            node.meta[SPAN] = (start, self._prev.end + 1)
+        return node
+
+    return wrapper
+
+
+class WindowParser(SparkParser):
+    """Spark SQL plus window table functions in FROM, bare, in `TABLE( )` or in `<< >>`."""
+
+    FUNC_TOKENS = SparkParser.FUNC_TOKENS | {TokenType.SESSION}
+
+    STRICT_FLINK = False
+    """Whether a table function is written exactly as in Flink."""
+
+    def raise_error(self, message: str, token: Token | None = None) -> None:  # type: ignore[override]
+        at = token or self._curr or self._prev
+        try:
+            super().raise_error(message, at)
+        except ParseError as error:
+            error.span = span_of(at, at) if at else (len(self.sql), len(self.sql))  # type: ignore[attr-defined]
+            raise
+
+    def _fail(self, message: str, hint: str | None, first: Token, last: Token | None = None) -> None:
+        raise error_at(self.sql, span_of(first, last or first), message, hint)
+
+    # -- table functions -----------------------------------------------------------------------------
+    def _parse_table_part(self, schema: bool = False) -> exp.Expr | None:
+        if not schema:
+            function = self._parse_island() or self._parse_wrapped_window() or self._parse_window_function()
+            if function:
+                return function
+        return super()._parse_table_part(schema=schema)
+
+    def _at_window(self, ahead: int = 0) -> bool:
+        """Whether one of our functions and its parenthesis stand so many tokens ahead."""
+        index = self._index + ahead
+        if index + 1 >= self._tokens_size:
+            return False
+        name, paren = self._tokens[index], self._tokens[index + 1]
+        return (
+            name.token_type in (TokenType.VAR, TokenType.SESSION)
+            and name.text.upper() in WINDOWS
+            and paren.token_type == TokenType.L_PAREN
+        )
+
+    def _parse_island(self) -> exp.Expr | None:
+        if not (self._match_pair(TokenType.LT, TokenType.LT, advance=False) and self._at_window(2)):
+            return None
+        first = self._curr
+        self._advance(2)
+        function = self._parse_window_function()
+        assert function
+        if not self._match_pair(TokenType.GT, TokenType.GT):
+            self._fail("this << is never closed", "close it with >> behind the function's )", first, self._tokens[self._index - 1])
+        function.meta[SPAN] = span_of(first, self._prev)
+        return function
+
+    def _parse_wrapped_window(self) -> exp.Expr | None:
+        if not (self._match_pair(TokenType.TABLE, TokenType.L_PAREN, advance=False) and self._at_window(2)):
+            return None
+        first = self._curr
+        self._advance(2)
+        function = self._parse_window_function()
+        assert function
+        self._match_r_paren()
+        function.meta[SPAN] = span_of(first, self._prev)
+        return function
+
+    def _parse_window_function(self) -> exp.Expr | None:
+        if not self._at_window():
+            return None
+        first = self._curr
+        self._advance(2)
+        window_type = WINDOWS[first.text.upper()]
+        arguments = self._parse_window_arguments(window_type.name, ("data", "timecol", *window_type.arguments))
+        required = 2 + sum(1 for a in window_type.arguments if a != "offset")
+        if len(arguments) < required:
+            missing = ("data", "timecol", *window_type.arguments)[len(arguments)]
+            self._fail(
+                f"{window_type.name} needs {required} arguments, and its {missing} is missing",
+                _usage(window_type.name),
+                first,
+                self._prev,
+            )
+        relation, keys = arguments["data"][1]
+        intervals = {name: value for name, (_, value) in arguments.items() if name not in ("data", "timecol")}
+        try:
+            window: Window = window_type(**intervals)
+        except WindowError as error:
+            self._fail(str(error), error.hint, *arguments[error.argument][0])
+        if keys and window_type.name != "SESSION":
+            self._fail(
+                f"{window_type.name} takes no PARTITION BY: only SESSION has keys",
+                "group by the key beside window_start and window_end",
+                *arguments["data"][0],
+            )
+        node = WindowFunction(
+            this=relation, timecol=arguments["timecol"][1], window=window, partition_by=keys
+        ).update_positions(first)
+        node.meta[SPAN] = span_of(first, self._prev)
+        return node
+
+    def _parse_window_arguments(self, function: str, names: tuple[str, ...]) -> dict[str, tuple[tuple[Token, Token], Any]]:
+        """Reads `( ... )` into argument name -> (its first and last token, its value)."""
+        arguments: dict[str, tuple[tuple[Token, Token], Any]] = {}
+        if self._match(TokenType.R_PAREN):
+            return arguments
+        while True:
+            first = self._curr
+            named = bool(self._next and self._next.token_type == TokenType.FARROW)
+            name = self._argument_name(function, names, arguments) if named else self._next_name(function, names, arguments)
+            value: Any
+            if name == "data":
+                value = self._parse_window_input(function)
+            elif name == "timecol":
+                value = self._parse_time_column(function)
+            else:
+                value = self._parse_window_interval(function, name)
+            arguments[name] = ((first, self._prev), value)
+            if self._match(TokenType.R_PAREN):
+                return arguments
+            if not self._match(TokenType.COMMA):
+                if not self._curr:
+                    self.raise_error(f"Expecting ) behind the arguments of {function}")
+                self._fail(f"{function} doesn't understand this", _usage(function), self._curr)
+
+    def _next_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
+        free = [n for n in names if n not in given]
+        if not free:
+            self._fail(f"{function} takes {_counts(names)} arguments, and this is one too many", _usage(function), self._curr)
+        return free[0]
+
+    def _argument_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
+        token = self._curr
+        name = token.text.lower()
+        if name not in names:
+            self._fail(f"{function} has no argument {token.text}", _usage(function), token)
+        if name in given:
+            self._fail(f"{function} has its {token.text} twice", _usage(function), token)
+        if self.STRICT_FLINK:
+            if token.text != token.text.upper():
+                self._fail(f"Flink's argument names are upper case: {token.text.upper()}", _usage(function), token)
+            if name == "offset" and token.token_type != TokenType.IDENTIFIER:
+                self._fail("OFFSET is a keyword", "write `OFFSET` => INTERVAL '1' MINUTE, in backticks", token)
+            if name != next(n for n in names if n not in given):
+                self._fail(f"{function}'s named arguments stand in order", _usage(function), token)
+        self._advance(2)
+        return name
+
+    def _parse_window_input(self, function: str) -> tuple[exp.Expr, list[exp.Expr]]:
+        """Reads `TABLE t`, `t`, `(SELECT ...)`, with PARTITION BY behind."""
+        first = self._curr
+        if self._match(TokenType.TABLE):
+            if self._curr and self._curr.token_type == TokenType.L_PAREN:
+                self._fail("a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first)
+            relation = self._parse_table_parts()
+        elif self._match(TokenType.L_PAREN, advance=False):
+            relation = self._parse_table()
+        elif (
+            first
+            and first.text.upper() in JINJA_FUNCTIONS
+            and self._next
+            and self._next.token_type == TokenType.L_PAREN
+        ):
+            self._fail(
+                f"{first.text}(...) is Jinja, and this is SQL",
+                f"write {{{{ {self._call_text()} }}}}",
+                first,
+                self._closing(self._index + 1),
+            )
+        elif self.STRICT_FLINK and not self._at_window():
+            self._fail(
+                f"{function} takes TABLE and a name here, or a subquery in parentheses",
+                f"write TABLE {first.text}" if first.token_type in (TokenType.VAR, TokenType.IDENTIFIER) else _usage(function),
+                first,
+            )
+        else:
+            relation = self._parse_table_parts()
+        if relation is None:
+            self._fail(f"{function} takes a relation here", _usage(function), first)
+        relation.meta[SPAN] = span_of(first if first.token_type != TokenType.TABLE else self._after(first), self._prev)
+        return relation, self._parse_window_keys(function)
+
+    def _after(self, token: Token) -> Token:
+        return self._tokens[self._tokens.index(token, 0, self._index + 1) + 1]
+
+    def _parse_window_keys(self, function: str) -> list[exp.Expr]:
+        if self._match(TokenType.ORDER_BY, advance=False):
+            self._fail(f"{function} takes no ORDER BY: it orders rows by the time column", _usage(function), self._curr)
+        if not self._match(TokenType.PARTITION_BY):
+            return []
+        if self._match(TokenType.L_PAREN):
+            keys = self._parse_csv(self._parse_column)
+            self._match_r_paren()
+        else:
+            keys = [self._parse_column()]
+            if self._match(TokenType.COMMA, advance=False) and self._several_keys():
+                self._fail(
+                    "several keys of PARTITION BY stand in parentheses",
+                    "write PARTITION BY (a, b)",
+                    self._curr,
+                    self._next,
+                )
+        if self._match(TokenType.ORDER_BY, advance=False):
+            self._fail(f"{function} takes no ORDER BY: it orders rows by the time column", _usage(function), self._curr)
+        return keys
+
+    def _several_keys(self) -> bool:
+        """Whether a comma is followed by one more name and a comma, and not by the time column."""
+        tokens = self._tokens[self._index + 1 : self._index + 5]
+        kinds = [t.token_type for t in tokens]
+        if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
+            return False
+        return self.STRICT_FLINK or (
+            len(tokens) > 3 and not (kinds[2] in (TokenType.STRING, TokenType.INTERVAL))
+        )
+
+    def _parse_time_column(self, function: str) -> exp.Identifier:
+        first = self._curr
+        described = self._match_text_seq("DESCRIPTOR")
+        if described:
+            self._match_l_paren()
+        if self._curr and self._curr.token_type == TokenType.STRING:
+            self._fail("the time column is a name, not a string", f"write DESCRIPTOR({self._curr.text})", self._curr)
+        column = None if not self._curr else self._parse_id_var(any_token=True)
+        if not isinstance(column, exp.Identifier):
+            self._fail(f"{function} needs its time column here", _usage(function), first)
+        name = self._prev
+        if described:
+            if self._match(TokenType.COMMA, advance=False):
+                self._fail("DESCRIPTOR takes one column: the time column", f"write DESCRIPTOR({name.text})", self._curr)
+            self._match_r_paren()
+        elif self.STRICT_FLINK:
+            self._fail(
+                f"{function} takes DESCRIPTOR and the time column here", f"write DESCRIPTOR({name.text})", first
+            )
+        if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
+            self._fail(
+                "the time column is a plain column of the input",
+                "compute it in a subquery: (SELECT ..., expression AS ts FROM t)",
+                first,
+                self._curr,
+            )
+        return column  # type: ignore[return-value]
+
+    def _parse_window_interval(self, function: str, name: str) -> Interval:
+        first = self._index
+        depth = 0
+        while self._curr:
+            kind = self._curr.token_type
+            if depth == 0 and kind in (TokenType.COMMA, TokenType.R_PAREN):
+                break
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            self._advance()
+        tokens = self._tokens[first : self._index]
+        try:
+            return read_interval(tokens, strict=self.STRICT_FLINK)
+        except IntervalError as error:
+            at = tokens or [self._prev]
+            self._fail(f"{function}'s {name}: {error}", error.hint, at[0], at[-1])
+            raise
+
+    def _closing(self, opening: int) -> Token:
+        """The token that closes the parenthesis at an index, or the last one."""
+        depth = 0
+        for token in self._tokens[opening:]:
+            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+            if depth == 0:
+                return token
+        return self._tokens[-1]
+
+    def _call_text(self) -> str:
+        return self.sql[self._curr.start : self._closing(self._index + 1).end + 1]
+
+
+def _counts(names: tuple[str, ...]) -> str:
+    return f"{len(names) - 1} or {len(names)}" if "offset" in names else str(len(names))
+
+
+_USAGE = {
+    "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES [, offset])",
+    "HOP": "HOP(TABLE t, DESCRIPTOR(ts), slide INTERVAL '5' MINUTES, size INTERVAL '10' MINUTES [, offset])",
+    "CUMULATE": "CUMULATE(TABLE t, DESCRIPTOR(ts), step INTERVAL '2' MINUTES, size INTERVAL '10' MINUTES [, offset])",
+    "SESSION": "SESSION(TABLE t [PARTITION BY (k, ...)], DESCRIPTOR(ts), INTERVAL '10' MINUTES)",
+}
+
+
+def _usage(function: str) -> str:
+    return f"write {_USAGE[function]}"
+
+
+for _name in (
+    "_parse_statement",
+    "_parse_select",
+    "_parse_table",
+    "_parse_cte",
+    "_parse_function",
+    "_parse_column",
+    "_parse_primary",
+    "_parse_unary",
+    "_parse_types",
+    "_parse_factor_operand",
+    "_parse_factor",
+    "_parse_term",
+    "_parse_bitwise",
+    "_parse_range",
+    "_parse_comparison",
+    "_parse_equality",
+    "_parse_conjunction",
+    "_parse_disjunction",
+    "_parse_expression",
+):
+    if hasattr(WindowParser, _name):
+        setattr(WindowParser, _name, _spanned(getattr(WindowParser, _name)))

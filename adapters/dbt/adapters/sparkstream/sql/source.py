@@ -1,0 +1,106 @@
+"""The text of a statement: its tokens, where its nodes stand, and the edits to make in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+
+Span = tuple[int, int]
+"""Start and end (exclusive) of a piece of the text, in characters."""
+
+SPAN = "span"
+"""Key under which the parser keeps a node's Span in its meta."""
+
+
+class Source:
+    """A statement's text with edits that leave every other character as it is."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._starts = [t.start for t in tokens]
+        self._edits: dict[Span, str] = {}
+
+    # -- places ------------------------------------------------------------------------------------
+    def tokens_in(self, span: Span) -> list[Token]:
+        """The tokens that stand within a span."""
+        first = bisect_right(self._starts, span[0] - 1)
+        last = bisect_right(self._starts, span[1] - 1)
+        return self.tokens[first:last]
+
+    def span(self, node: exp.Expr) -> Span:
+        """Where a node stands: as the parser noted it, else from the first to the last of its parts."""
+        noted = node.meta.get(SPAN) if node._meta else None
+        if noted:
+            return noted
+        spans = [self.span(child) for child in node.iter_expressions()]
+        if node._meta and "start" in node.meta:
+            spans.append((node.meta["start"], node.meta["end"] + 1))
+        if not spans:
+            raise LookupError(f"no place known for {node!r}")
+        return min(s for s, _ in spans), max(e for _, e in spans)
+
+    def call_span(self, node: exp.Expr) -> Span:
+        """Where a function call stands, from its name to its closing parenthesis, without OVER or FILTER."""
+        start = node.meta["start"]
+        index = bisect_right(self._starts, start) - 1
+        depth = 0
+        for token in self.tokens[index:]:
+            if token.token_type == TokenType.L_PAREN:
+                depth += 1
+            elif token.token_type == TokenType.R_PAREN:
+                depth -= 1
+                if depth == 0:
+                    return start, token.end + 1
+        return start, node.meta["end"] + 1
+
+    def indent(self, offset: int) -> str:
+        """The white space that the line of an offset begins with."""
+        start = self.text.rfind("\n", 0, offset) + 1
+        line = self.text[start:offset]
+        return line[: len(line) - len(line.lstrip())]
+
+    def error(self, span: Span, message: str, hint: str | None = None) -> TranslationError:
+        """An error that points at a span."""
+        return error_at(self.text, span, message, hint)
+
+    # -- edits -------------------------------------------------------------------------------------
+    def replace(self, span: Span, sql: str) -> None:
+        """Puts `sql` in the place of a span; edits within the span are superseded."""
+        self._edits = {s: e for s, e in self._edits.items() if s[1] <= span[0] or s[0] >= span[1]}
+        self._edits[span] = sql
+
+    def render(self, span: Span | None = None) -> str:
+        """The text of a span, or all of it, with the edits made so far."""
+        start, end = span or (0, len(self.text))
+        out: list[str] = []
+        at = start
+        for (first, last), sql in self._inside(start, end):
+            out += (self.text[at:first], sql)
+            at = last
+        out.append(self.text[at:end])
+        return "".join(out)
+
+    def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
+        return sorted((s, e) for s, e in self._edits.items() if s[0] >= start and s[1] <= end)
+
+
+def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:
+    """A TranslationError that points at a span of a text."""
+    start = min(max(span[0], 0), len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    return TranslationError(
+        message,
+        line=text.count("\n", 0, start) + 1,
+        column=start - line_start + 1,
+        hint=hint,
+        source_line=text[line_start:line_end].rstrip("\r"),
+        width=max(1, min(span[1], line_end) - start),
+    )

@@ -1,0 +1,212 @@
+"""One text to translate: parsed, checked, edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
+from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, check_time, is_call
+from dbt.adapters.sparkstream.sql.lower import WindowCall, lower
+from dbt.adapters.sparkstream.sql.source import Source, error_at
+from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WINDOWS, WindowFunction
+
+MODES = ("batch", "stream")
+
+
+class Statement:
+    """A text in one of our dialects.
+
+    Attributes:
+        source: its text and edits.
+        trees: the syntax trees of its statements that hold a construct of ours.
+    """
+
+    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str, schema: Schema | None) -> None:
+        self.source = source
+        self.trees = trees
+        self._strict = dialect == "flink"
+        self._resolver = Resolver(schema)
+
+    @classmethod
+    def parse(cls, sql: str, dialect: str, schema: Schema | None, *, mode: str = "batch") -> Statement:
+        """Parses a text.
+
+        Raises:
+            TranslationError: it holds our constructs and can't be parsed.
+            ValueError: an unknown dialect or mode.
+        """
+        if dialect not in DIALECTS:
+            raise ValueError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+        if mode not in MODES:
+            raise ValueError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
+        reader = DIALECTS[dialect]()
+        try:
+            tokens = reader.tokenize(sql)
+        except TokenError as error:
+            start = error.__dict__.get("start", 0)
+            raise error_at(sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed") from None
+        trees = []
+        for chunk in _chunks(tokens):
+            certain = dialect == "flink" or _window_in_from(chunk)
+            if certain or _window_call(chunk):
+                tree = _parse_chunk(reader, chunk, sql, certain)
+                if tree is not None:
+                    trees.append(tree)
+        return cls(Source(sql, tokens), trees, dialect, schema)
+
+    def translated(self) -> str:
+        """The text with every construct of ours written as Spark SQL."""
+        for tree in self.trees:
+            GroupWindows(self.source, self._resolver, strict=self._strict).translate(tree)
+            # The innermost function first, as an outer one takes its relation's text.
+            for function in reversed(list(tree.find_all(WindowFunction, bfs=True))):
+                self._lower(function)
+        return self.source.render()
+
+    def tables(self) -> list[str]:
+        """The tables whose columns matter, as the text names them."""
+        found: dict[str, None] = {}
+        for tree in self.trees:
+            for table in self._tables(tree):
+                span = self.source.span(table.parts[0])[0], self.source.span(table.parts[-1])[1]
+                found[self.source.text[slice(*span)]] = None
+        return list(found)
+
+    def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
+        functions = list(tree.find_all(WindowFunction))
+        grouped = any(is_call(n, AUXILIARY) or is_call(n, WINDOWS) for n in tree.find_all(exp.Anonymous))
+        for table in tree.find_all(exp.Table):
+            if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
+                within_query = table.find_ancestor(exp.Select, exp.SetOperation)
+                if within_query and (functions or grouped or self._strict):
+                    yield table
+
+    def _lower(self, function: WindowFunction) -> None:
+        source = self.source
+        self._check(function)
+        rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        span = source.span(function)
+        relation = source.span(function.this)
+        call = WindowCall(
+            window=function.window,
+            relation=source.render(relation),
+            time=source.text[slice(*source.span(function.timecol))],
+            time_type=time.type if time else None,
+            keys=tuple(source.text[slice(*source.span(key))] for key in function.partition_by),
+            notes=tuple(
+                note
+                for token in source.tokens_in(span)
+                if not relation[0] <= token.start < relation[1]
+                for note in token.comments
+            ),
+        )
+        source.replace(span, lower(call, source.indent(span[0])))
+
+    def _check(self, function: WindowFunction) -> None:
+        """Refuses a window whose input can't have it, as far as its columns are known."""
+        source, name = self.source, function.window.name
+        rows = self._resolver.columns(function.this)
+        for column in WINDOW_COLUMNS:
+            if rows.find(column):
+                raise source.error(
+                    source.span(function.this),
+                    f"the input of {name} has a column {column} already",
+                    f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
+                )
+        time = rows.find(function.timecol.name)
+        place = source.span(function.timecol)
+        if time is None and rows.complete:
+            known = ", ".join(c.name for c in rows.items)
+            raise source.error(
+                place, f"the input of {name} has no column {function.timecol.name}", f"it has {known}" if known else None
+            )
+        if time:
+            check_time(source, place, time.name, time.type, time.origin)
+        for key in function.partition_by:
+            if rows.complete and not rows.find(key.name):
+                raise source.error(source.span(key), f"the input of {name} has no column {key.name}")
+
+
+def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The tokens of each statement of a text."""
+    chunk: list[Token] = []
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            if chunk:
+                yield chunk
+            chunk = []
+        else:
+            chunk.append(token)
+    if chunk:
+        yield chunk
+
+
+def _calls(tokens: list[Token], names: object) -> Iterator[int]:
+    for i, token in enumerate(tokens[:-1]):
+        if (
+            tokens[i + 1].token_type == TokenType.L_PAREN
+            and token.token_type in (TokenType.VAR, TokenType.SESSION)
+            and token.text.upper() in names  # type: ignore[operator]
+        ):
+            yield i
+
+
+def _window_in_from(tokens: list[Token]) -> bool:
+    """Whether a window function stands where only a table can."""
+    for i in _calls(tokens, WINDOWS):
+        before = tokens[i - 1].token_type if i else None
+        if before in (TokenType.FROM, TokenType.JOIN, TokenType.LT):
+            return True
+        if before == TokenType.L_PAREN and i > 1 and tokens[i - 2].token_type == TokenType.TABLE:
+            return True
+    return False
+
+
+def _window_call(tokens: list[Token]) -> bool:
+    return any(True for _ in _calls(tokens, WINDOWS)) or any(True for _ in _calls(tokens, AUXILIARY))
+
+
+def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
+    """Parses one statement, or the query in it when its head is none that sqlglot knows."""
+    try:
+        return _parse(reader, tokens, sql)
+    except ParseError as error:
+        rest = _query(tokens)
+        if rest:
+            try:
+                return _parse(reader, rest, sql)
+            except ParseError as inner:
+                error = inner
+        if not certain:
+            return None
+        raise _translation_error(error, sql) from None
+
+
+def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
+    parser = reader.parser(error_level=ErrorLevel.IMMEDIATE)
+    return parser.parse(tokens, sql)[0]
+
+
+def _query(tokens: list[Token]) -> list[Token]:
+    """The statement's tokens from its first SELECT or WITH outside parentheses, if that isn't where it begins."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth == 0 and token.token_type in (TokenType.SELECT, TokenType.WITH):
+            return tokens[i:] if i else []
+    return []
+
+
+def _translation_error(error: ParseError, sql: str) -> TranslationError:
+    span = getattr(error, "span", None) or (len(sql), len(sql))
+    description = (error.errors[0].get("description") if error.errors else None) or str(error)
+    return error_at(sql, span, f"this SQL can't be parsed: {description}")

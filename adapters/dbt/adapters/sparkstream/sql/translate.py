@@ -1,0 +1,82 @@
+"""From a statement to Spark SQL: parse, check, edit in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+
+Schema = Mapping[str, Mapping[str, str]]
+"""Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
+
+_WORDS = ("tumble", "hop", "cumulate", "session")
+_SUFFIXES = ("_start", "_end", "_rowtime", "_proctime")
+"""Every construct of ours begins with one of these words, a suffix or not, and a parenthesis; in any case."""
+
+
+def translate(
+    sql: str,
+    dialect: str = "spark",
+    *,
+    optimize: bool = True,
+    mode: str = "batch",
+    arrival: str | None = None,
+    schema: Schema | None = None,
+) -> str:
+    """Translates a statement to Spark SQL.
+
+    What is outside our constructs stays as it is, character for character; a Spark statement without any of them
+    is returned as the same object.
+
+    Args:
+        sql: one or more statements.
+        dialect: `spark` (Spark SQL plus window functions and islands) or `flink`.
+        optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
+        mode: `batch` or `stream`.
+        arrival: the column that numbers rows in order of arrival; breaks ties in frames.
+        schema: table -> column -> Spark type, as far as known. Lets the translator check columns and drop casts.
+
+    Raises:
+        TranslationError: what is wrong, where and how to write it.
+        ValueError: an unknown dialect or mode.
+    """
+    if dialect == "spark" and not may_hold_windows(sql):
+        return sql
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    return Statement.parse(sql, dialect, schema, mode=mode).translated()
+
+
+def tables(sql: str, dialect: str = "spark") -> list[str]:
+    """The tables, as the statement names them, whose columns `translate` would like to know in `schema`.
+
+    Empty for a statement that needs no translation.
+
+    Raises:
+        TranslationError: the statement can't be parsed.
+    """
+    if dialect == "spark" and not may_hold_windows(sql):
+        return []
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    return Statement.parse(sql, dialect, None).tables()
+
+
+def may_hold_windows(sql: str) -> bool:
+    """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
+    text = sql.lower()
+    for word in _WORDS:
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
+                if text.startswith(_SUFFIXES, end):
+                    return True
+                # A comment may stand before the parenthesis.
+                if text[end : end + 200].lstrip()[:1] in ("(", "-", "/"):
+                    return True
+            at = text.find(word, end)
+    return False
+
+
+__all__ = ["Schema", "TranslationError", "may_hold_windows", "tables", "translate"]

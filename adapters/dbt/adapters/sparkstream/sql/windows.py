@@ -1,0 +1,157 @@
+"""Row windows as values, and the syntax-tree node of a window table function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Union
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.interval import ZERO, Interval
+
+
+class WindowError(ValueError):
+    """Intervals that make no window. `argument` names the one at fault."""
+
+    def __init__(self, argument: str, message: str, hint: str | None = None) -> None:
+        self.argument = argument
+        self.hint = hint
+        super().__init__(message)
+
+
+def _positive(argument: str, value: Interval) -> None:
+    if value <= ZERO:
+        raise WindowError(argument, f"window {argument} must be positive", f"write a {argument} such as '10 minutes'")
+
+
+@dataclass(frozen=True)
+class Tumble:
+    """Windows of one size side by side: a row is in exactly one."""
+
+    name: ClassVar[str] = "TUMBLE"
+    arguments: ClassVar[tuple[str, ...]] = ("size", "offset")
+
+    size: Interval
+    offset: Interval = ZERO
+
+    def __post_init__(self) -> None:
+        _positive("size", self.size)
+        if abs(self.offset.micros) >= self.size.micros:
+            raise WindowError(
+                "offset",
+                f"the offset ({self.offset.words()}) must be smaller than the window's size ({self.size.words()})",
+                f"write the offset between -{self.size.words()} and {self.size.words()}",
+            )
+
+    def words(self) -> str:
+        return f"windows of {self.size.words()}{_offset_words(self.offset)}"
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Windows of one size, a new one every slide: a row is in size / slide of them."""
+
+    name: ClassVar[str] = "HOP"
+    arguments: ClassVar[tuple[str, ...]] = ("slide", "size", "offset")
+
+    slide: Interval
+    size: Interval
+    offset: Interval = ZERO
+
+    def __post_init__(self) -> None:
+        _positive("slide", self.slide)
+        _positive("size", self.size)
+
+    @property
+    def overlap(self) -> int:
+        """How many windows a row is in, at most."""
+        return -(-self.size.micros // self.slide.micros)
+
+    @property
+    def even(self) -> bool:
+        """Whether every row is in exactly `overlap` windows."""
+        return self.size.micros % self.slide.micros == 0
+
+    def words(self) -> str:
+        return f"windows of {self.size.words()} every {self.slide.words()}{_offset_words(self.offset)}"
+
+
+@dataclass(frozen=True)
+class Cumulate:
+    """Windows that share a start and grow by a step up to the size."""
+
+    name: ClassVar[str] = "CUMULATE"
+    arguments: ClassVar[tuple[str, ...]] = ("step", "size", "offset")
+
+    step: Interval
+    size: Interval
+    offset: Interval = ZERO
+
+    def __post_init__(self) -> None:
+        _positive("step", self.step)
+        _positive("size", self.size)
+        if self.size.micros % self.step.micros:
+            raise WindowError(
+                "size",
+                f"CUMULATE's size ({self.size.words()}) must be a whole multiple of its step ({self.step.words()})",
+                f"write a size such as '{(self.step * max(1, self.size // self.step)).words()}'",
+            )
+
+    def words(self) -> str:
+        return (
+            f"windows that grow by {self.step.words()} up to {self.size.words()}{_offset_words(self.offset)}"
+        )
+
+
+@dataclass(frozen=True)
+class Session:
+    """Windows of activity: rows at most a gap apart, per partition key."""
+
+    name: ClassVar[str] = "SESSION"
+    arguments: ClassVar[tuple[str, ...]] = ("gap",)
+
+    gap: Interval
+
+    def __post_init__(self) -> None:
+        _positive("gap", self.gap)
+
+    def words(self) -> str:
+        return f"sessions with a gap of {self.gap.words()}"
+
+
+def _offset_words(offset: Interval) -> str:
+    return f", offset {offset.words()}" if offset else ""
+
+
+Window = Union[Tumble, Hop, Cumulate, Session]
+WINDOWS: dict[str, type[Tumble] | type[Hop] | type[Cumulate] | type[Session]] = {
+    w.name: w for w in (Tumble, Hop, Cumulate, Session)
+}
+
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+"""The columns that every row window appends, in this order (Flink: Windowing table-valued functions)."""
+
+
+class WindowFunction(exp.Expression, exp.Func):
+    """A window table function in FROM: `TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)`.
+
+    Args:
+        this: the relation that the rows come from: a Table or a Subquery.
+        timecol: Identifier of the time column.
+        window: the window, one of `WINDOWS`; a value, not a node.
+        partition_by: keys of SESSION.
+    """
+
+    arg_types = {"this": True, "timecol": True, "window": True, "partition_by": False}
+
+    @property
+    def window(self) -> Window:
+        return self.args["window"]
+
+    @property
+    def timecol(self) -> exp.Identifier:
+        return self.args["timecol"]
+
+    @property
+    def partition_by(self) -> list[exp.Expr]:
+        return self.args.get("partition_by") or []
