@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
-
-NOT_TIME = {"window_start": "window_start", "window_end": "window_end"}
 
 
 @dataclass(frozen=True)
@@ -196,3 +195,31 @@ def _parts(table: exp.Table) -> tuple[str, ...]:
 
 def _key(name: str) -> tuple[str, ...]:
     return _parts(exp.to_table(name, dialect="spark"))
+
+
+TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")
+
+
+def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
+    """Refuses a time column that is no time attribute.
+
+    `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
+    """
+    if origin in ("window_start", "window_end"):
+        raise source.error(
+            span,
+            f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",
+            "group by window_time as well, and use it as the time column",
+        )
+    if origin == "proctime":
+        raise source.error(
+            span,
+            f"{name} is PROCTIME(), which has no meaning in batch",
+            "use a column that holds when the event happened",
+        )
+    if type_ is not None and type_ not in TIME_TYPES:
+        raise source.error(
+            span,
+            f"the time column {name} is of type {type_}, not a timestamp",
+            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
+        )

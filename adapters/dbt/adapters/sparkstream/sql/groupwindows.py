@@ -6,15 +6,16 @@ type of the time column by `coalesce(window.start, min(ts))`, as the group alway
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
 from dbt.adapters.sparkstream.sql.parser import read_interval
-from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.windows import Hop, Session, Tumble, WindowError
 
 GROUP_WINDOWS = {"TUMBLE": Tumble, "HOP": Hop, "SESSION": Session}
@@ -55,17 +56,13 @@ class GroupWindows:
         self._resolver = resolver
         self._strict = strict
 
-    def translate(self, tree: exp.Expr) -> bool:
-        """Replaces all group windows of a statement; says whether there were any."""
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """Spark's window in the place of every group window and auxiliary function of a statement."""
         calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, GROUP_WINDOWS) or is_call(n, AUXILIARY)]
-        if not calls:
-            return False
-        edited = False
-        for select in tree.find_all(exp.Select):
-            edited |= self._select(select, [c for c in calls if in_query(select, c)])
-        return edited
+        for select in tree.find_all(exp.Select) if calls else ():
+            yield from self._select(select, [c for c in calls if in_query(select, c)])
 
-    def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> bool:
+    def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
         group = select.args.get("group")
         keys = group.expressions if group else []
         windows = [k for k in keys if is_call(k, GROUP_WINDOWS)]
@@ -74,7 +71,7 @@ class GroupWindows:
             if not windows:
                 calls = [c for c in calls if is_call(c, AUXILIARY)]
         if not calls:
-            return False
+            return
         spans = self._source
         if len(windows) > 1:
             raise spans.error(
@@ -83,25 +80,23 @@ class GroupWindows:
                 "put one of them in a subquery, or join two table functions",
             )
         read = self._read(windows[0]) if windows else None
-        if read and (group.args.get("grouping_sets") or any(isinstance(k, (exp.GroupingSets, exp.Cube, exp.Rollup)) for k in keys)
-                     or group.args.get("cube") or group.args.get("rollup")):
+        if read and group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
             raise spans.error(
                 spans.call_span(windows[0]),
                 f"a group window {read.kind} can't stand beside GROUPING SETS, ROLLUP or CUBE",
-                f"write FROM {read.kind}(TABLE t, DESCRIPTOR(ts), ...) GROUP BY window_start, window_end, GROUPING SETS (...)",
+                f"write FROM {read.kind}(TABLE t, DESCRIPTOR(ts), ...) and group by window_start, window_end",
             )
         for call in calls:
-            self._replace(select, call, read, call in windows)
-        return True
+            yield self._edit(select, call, read, any(call is w for w in windows))
 
-    def _replace(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> None:
+    def _edit(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> Edit:
         source = self._source
         span = source.call_span(call)
         name = call.name.upper()
         if is_window:
             assert read
-            source.replace(span, self._spark_window(read, call, select))
-            return
+            self._check_time(read, select)
+            return Edit(span, lambda: self._spark_window(read, select))
         if name in GROUP_WINDOWS:
             raise source.error(
                 span,
@@ -111,7 +106,9 @@ class GroupWindows:
         kind, bound = AUXILIARY[name]
         if read is None or kind != read.kind:
             raise source.error(
-                span, f"{name} needs {kind} with the same arguments in GROUP BY", f"write GROUP BY {_USAGE[kind]}"
+                span,
+                f"{name} needs {kind} with the same arguments in GROUP BY",
+                f"write GROUP BY {_USAGE[kind]}",
             )
         if self._read(call) != read:
             raise source.error(
@@ -123,17 +120,15 @@ class GroupWindows:
             raise source.error(
                 span,
                 f"{name} has no meaning in batch: there is no processing time",
-                f"write {kind}_ROWTIME(...) for the window's last instant, or current_timestamp() for the time of the run",
+                f"write {kind}_ROWTIME(...), or current_timestamp() for the time of the run",
             )
         text = self._bound(read, bound)
-        clause = self._clause(select, call)
-        if clause == "expressions":
-            time = source.render(source.span(read.time))
-            if self._type(read.time, select) != NTZ:
-                text = f"coalesce({text}, min({time}))"
-            if not self._strict and call in select.expressions:
-                text += f" AS {name.lower()}"
-        source.replace(span, text)
+        if self._clause(select, call) != "expressions":
+            return Edit(span, lambda: text)
+        alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
+        if self._type(read.time, select) == NTZ:
+            return Edit(span, lambda: text + alias)
+        return Edit(span, lambda: f"coalesce({text}, min({source.render(source.span(read.time))})){alias}")
 
     @staticmethod
     def _clause(select: exp.Select, node: exp.Expr) -> str:
@@ -152,7 +147,7 @@ class GroupWindows:
         names = _ARGUMENTS[kind]
         span = source.call_span(call)
         time, *rest = call.expressions or [None]
-        if len(rest) > len(names) and kind == "TUMBLE" or kind == "HOP" and len(rest) == 3:
+        if (len(rest) > len(names) and kind == "TUMBLE") or (kind == "HOP" and len(rest) == 3):
             raise source.error(
                 source.span(rest[len(names)]),
                 f"a group window {kind} can't be aligned to a time of day",
@@ -179,12 +174,14 @@ class GroupWindows:
             )
         return GroupWindow(kind, time, window)
 
-    def _spark_window(self, read: GroupWindow, call: exp.Anonymous, select: exp.Select) -> str:
-        source = self._source
-        time = source.render(source.span(read.time))
+    def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
+        place = self._source.span(read.time)
         column = self._resolver.expression(read.time, select)
-        check_time(source, source.span(read.time), time, column.type, column.origin)
-        wall = time if column.type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+        check_time(self._source, place, self._source.text[slice(*place)], column.type, column.origin)
+
+    def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
+        time = self._source.render(self._source.span(read.time))
+        wall = time if self._type(read.time, select) == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
         window = read.window
         if isinstance(window, Session):
             return f"session_window({wall}, '{window.gap.words()}')"
@@ -196,31 +193,3 @@ class GroupWindows:
         if bound == "ROWTIME":
             return f"{window}.end - {MILLISECOND.sql()}"
         return f"{window}.{bound.lower()}"
-
-
-TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")
-
-
-def check_time(source: Source, span: tuple[int, int], name: str, type_: str | None, origin: str | None) -> None:
-    """Refuses a time column that is no time attribute.
-
-    `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
-    """
-    if origin in ("window_start", "window_end"):
-        raise source.error(
-            span,
-            f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",
-            "group by window_time as well, and use it as the time column",
-        )
-    if origin == "proctime":
-        raise source.error(
-            span,
-            f"{name} is PROCTIME(), which has no meaning in batch",
-            "use a column that holds when the event happened",
-        )
-    if type_ is not None and type_ not in TIME_TYPES:
-        raise source.error(
-            span,
-            f"the time column {name} is of type {type_}, not a timestamp",
-            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
-        )

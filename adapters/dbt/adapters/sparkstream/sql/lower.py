@@ -162,4 +162,9 @@ FROM (
 WINDOW __same AS (PARTITION BY {f"{keys}, " if keys else ""}__session)"""
 
 
-_LOWERINGS: dict[type, Callable[..., str]] = {Tumble: _tumble, Hop: _hop, Cumulate: _cumulate, Session: _session}
+_LOWERINGS: dict[type, Callable[..., str]] = {
+    Tumble: _tumble,
+    Hop: _hop,
+    Cumulate: _cumulate,
+    Session: _session,
+}

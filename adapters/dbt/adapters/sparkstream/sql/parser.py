@@ -91,13 +91,27 @@ def _check_flink(value: str, units: list[str], precision: int | None) -> None:
     unit = units[0].upper()
     if unit in ("WEEK", "WEEKS"):
         days = f"'{7 * int(value)}' DAY" if value.lstrip("-").isdigit() else "'7' DAY"
-        raise IntervalError("WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", f"write {days}")
-    if unit.rstrip("S") in ("MILLISECOND", "MICROSECOND") or unit in ("MIN", "SEC", "MS", "US", "S", "M", "H", "D"):
-        raise IntervalError(f"{unit} is no unit of an interval in Flink", "write INTERVAL '0.001' SECOND for a millisecond")
+        raise IntervalError(
+            "WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", f"write {days}"
+        )
+    if unit.rstrip("S") in ("MILLISECOND", "MICROSECOND") or unit in (
+        "MIN",
+        "SEC",
+        "MS",
+        "US",
+        "S",
+        "M",
+        "H",
+        "D",
+    ):
+        raise IntervalError(
+            f"{unit} is no unit of an interval in Flink", "write INTERVAL '0.001' SECOND for a millisecond"
+        )
     digits = len(value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0])
     if value.strip() and digits > (precision or 2):
         raise IntervalError(
-            f"{value} exceeds the precision of {unit}({precision or 2})", f"write INTERVAL '{value}' {unit}({digits})"
+            f"{value} exceeds the precision of {unit}({precision or 2})",
+            f"write INTERVAL '{value}' {unit}({digits})",
         )
 
 
@@ -126,13 +140,17 @@ class WindowParser(SparkParser):
     STRICT_FLINK = False
     """Whether a table function is written exactly as in Flink."""
 
-    def raise_error(self, message: str, token: Token | None = None) -> None:  # type: ignore[override]
+    def raise_error(self, message: str, token: Token | None = None) -> None:
         at = token or self._curr or self._prev
         try:
             super().raise_error(message, at)
         except ParseError as error:
             error.span = span_of(at, at) if at else (len(self.sql), len(self.sql))  # type: ignore[attr-defined]
             raise
+
+    def _warn_unsupported(self) -> None:
+        # sqlglot would go on with the statement as an opaque text; a construct of ours in it would be lost.
+        self.raise_error("this kind of statement can't hold a window function")
 
     def _fail(self, message: str, hint: str | None, first: Token, last: Token | None = None) -> None:
         raise error_at(self.sql, span_of(first, last or first), message, hint)
@@ -165,7 +183,12 @@ class WindowParser(SparkParser):
         function = self._parse_window_function()
         assert function
         if not self._match_pair(TokenType.GT, TokenType.GT):
-            self._fail("this << is never closed", "close it with >> behind the function's )", first, self._tokens[self._index - 1])
+            self._fail(
+                "this << is never closed",
+                "close it with >> behind the function's )",
+                first,
+                self._tokens[self._index - 1],
+            )
         function.meta[SPAN] = span_of(first, self._prev)
         return function
 
@@ -214,7 +237,9 @@ class WindowParser(SparkParser):
         node.meta[SPAN] = span_of(first, self._prev)
         return node
 
-    def _parse_window_arguments(self, function: str, names: tuple[str, ...]) -> dict[str, tuple[tuple[Token, Token], Any]]:
+    def _parse_window_arguments(
+        self, function: str, names: tuple[str, ...]
+    ) -> dict[str, tuple[tuple[Token, Token], Any]]:
         """Reads `( ... )` into argument name -> (its first and last token, its value)."""
         arguments: dict[str, tuple[tuple[Token, Token], Any]] = {}
         if self._match(TokenType.R_PAREN):
@@ -222,7 +247,11 @@ class WindowParser(SparkParser):
         while True:
             first = self._curr
             named = bool(self._next and self._next.token_type == TokenType.FARROW)
-            name = self._argument_name(function, names, arguments) if named else self._next_name(function, names, arguments)
+            name = (
+                self._argument_name(function, names, arguments)
+                if named
+                else self._next_name(function, names, arguments)
+            )
             value: Any
             if name == "data":
                 value = self._parse_window_input(function)
@@ -241,7 +270,11 @@ class WindowParser(SparkParser):
     def _next_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
         free = [n for n in names if n not in given]
         if not free:
-            self._fail(f"{function} takes {_counts(names)} arguments, and this is one too many", _usage(function), self._curr)
+            self._fail(
+                f"{function} takes {_counts(names)} arguments, and this is one too many",
+                _usage(function),
+                self._curr,
+            )
         return free[0]
 
     def _argument_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
@@ -264,6 +297,7 @@ class WindowParser(SparkParser):
     def _parse_window_input(self, function: str) -> tuple[exp.Expr, list[exp.Expr]]:
         """Reads `TABLE t`, `t`, `(SELECT ...)`, with PARTITION BY behind."""
         first = self._curr
+        relation: exp.Expr | None
         if self._match(TokenType.TABLE):
             if self._curr and self._curr.token_type == TokenType.L_PAREN:
                 self._fail("a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first)
@@ -285,13 +319,15 @@ class WindowParser(SparkParser):
         elif self.STRICT_FLINK and not self._at_window():
             self._fail(
                 f"{function} takes TABLE and a name here, or a subquery in parentheses",
-                f"write TABLE {first.text}" if first.token_type in (TokenType.VAR, TokenType.IDENTIFIER) else _usage(function),
+                f"write TABLE {first.text}"
+                if first.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+                else _usage(function),
                 first,
             )
         else:
             relation = self._parse_table_parts()
         if relation is None:
-            self._fail(f"{function} takes a relation here", _usage(function), first)
+            raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", _usage(function))
         relation.meta[SPAN] = span_of(first if first.token_type != TokenType.TABLE else self._after(first), self._prev)
         return relation, self._parse_window_keys(function)
 
@@ -300,14 +336,18 @@ class WindowParser(SparkParser):
 
     def _parse_window_keys(self, function: str) -> list[exp.Expr]:
         if self._match(TokenType.ORDER_BY, advance=False):
-            self._fail(f"{function} takes no ORDER BY: it orders rows by the time column", _usage(function), self._curr)
+            self._fail(
+                f"{function} takes no ORDER BY: it orders rows by the time column",
+                _usage(function),
+                self._curr,
+            )
         if not self._match(TokenType.PARTITION_BY):
             return []
         if self._match(TokenType.L_PAREN):
             keys = self._parse_csv(self._parse_column)
             self._match_r_paren()
         else:
-            keys = [self._parse_column()]
+            keys = [key for key in (self._parse_column(),) if key]
             if self._match(TokenType.COMMA, advance=False) and self._several_keys():
                 self._fail(
                     "several keys of PARTITION BY stand in parentheses",
@@ -316,7 +356,11 @@ class WindowParser(SparkParser):
                     self._next,
                 )
         if self._match(TokenType.ORDER_BY, advance=False):
-            self._fail(f"{function} takes no ORDER BY: it orders rows by the time column", _usage(function), self._curr)
+            self._fail(
+                f"{function} takes no ORDER BY: it orders rows by the time column",
+                _usage(function),
+                self._curr,
+            )
         return keys
 
     def _several_keys(self) -> bool:
@@ -325,9 +369,7 @@ class WindowParser(SparkParser):
         kinds = [t.token_type for t in tokens]
         if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
             return False
-        return self.STRICT_FLINK or (
-            len(tokens) > 3 and not (kinds[2] in (TokenType.STRING, TokenType.INTERVAL))
-        )
+        return self.STRICT_FLINK or (len(tokens) > 3 and kinds[2] not in (TokenType.STRING, TokenType.INTERVAL))
 
     def _parse_time_column(self, function: str) -> exp.Identifier:
         first = self._curr
@@ -342,11 +384,17 @@ class WindowParser(SparkParser):
         name = self._prev
         if described:
             if self._match(TokenType.COMMA, advance=False):
-                self._fail("DESCRIPTOR takes one column: the time column", f"write DESCRIPTOR({name.text})", self._curr)
+                self._fail(
+                    "DESCRIPTOR takes one column: the time column",
+                    f"write DESCRIPTOR({name.text})",
+                    self._curr,
+                )
             self._match_r_paren()
         elif self.STRICT_FLINK:
             self._fail(
-                f"{function} takes DESCRIPTOR and the time column here", f"write DESCRIPTOR({name.text})", first
+                f"{function} takes DESCRIPTOR and the time column here",
+                f"write DESCRIPTOR({name.text})",
+                first,
             )
         if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
             self._fail(

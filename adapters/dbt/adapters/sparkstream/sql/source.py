@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
@@ -15,6 +16,14 @@ Span = tuple[int, int]
 
 SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A piece of the text and what shall stand there; asked for once all edits within the piece are made."""
+
+    span: Span
+    text: Callable[[], str]
 
 
 class Source:
@@ -70,10 +79,13 @@ class Source:
         return error_at(self.text, span, message, hint)
 
     # -- edits -------------------------------------------------------------------------------------
-    def replace(self, span: Span, sql: str) -> None:
-        """Puts `sql` in the place of a span; edits within the span are superseded."""
-        self._edits = {s: e for s, e in self._edits.items() if s[1] <= span[0] or s[0] >= span[1]}
-        self._edits[span] = sql
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
+        for edit in sorted(edits, key=lambda e: e.span[1] - e.span[0]):
+            text = edit.text()
+            first, last = edit.span
+            self._edits = {s: e for s, e in self._edits.items() if s[1] <= first or s[0] >= last}
+            self._edits[edit.span] = text
 
     def render(self, span: Span | None = None) -> str:
         """The text of a span, or all of it, with the edits made so far."""

@@ -12,11 +12,11 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, check_time, is_call
-from dbt.adapters.sparkstream.sql.lower import WindowCall, lower
+from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call
 from dbt.adapters.sparkstream.sql.source import Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WINDOWS, WindowFunction
+from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
+from dbt.adapters.sparkstream.sql.windows import WINDOWS, WindowFunction
 
 MODES = ("batch", "stream")
 
@@ -52,7 +52,9 @@ class Statement:
             tokens = reader.tokenize(sql)
         except TokenError as error:
             start = error.__dict__.get("start", 0)
-            raise error_at(sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed") from None
+            raise error_at(
+                sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
+            ) from None
         trees = []
         for chunk in _chunks(tokens):
             certain = dialect == "flink" or _window_in_from(chunk)
@@ -64,11 +66,11 @@ class Statement:
 
     def translated(self) -> str:
         """The text with every construct of ours written as Spark SQL."""
-        for tree in self.trees:
-            GroupWindows(self.source, self._resolver, strict=self._strict).translate(tree)
-            # The innermost function first, as an outer one takes its relation's text.
-            for function in reversed(list(tree.find_all(WindowFunction, bfs=True))):
-                self._lower(function)
+        passes = (
+            GroupWindows(self.source, self._resolver, strict=self._strict),
+            WindowFunctions(self.source, self._resolver),
+        )
+        self.source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
         return self.source.render()
 
     def tables(self) -> list[str]:
@@ -88,52 +90,6 @@ class Statement:
                 within_query = table.find_ancestor(exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or self._strict):
                     yield table
-
-    def _lower(self, function: WindowFunction) -> None:
-        source = self.source
-        self._check(function)
-        rows = self._resolver.columns(function.this)
-        time = rows.find(function.timecol.name)
-        span = source.span(function)
-        relation = source.span(function.this)
-        call = WindowCall(
-            window=function.window,
-            relation=source.render(relation),
-            time=source.text[slice(*source.span(function.timecol))],
-            time_type=time.type if time else None,
-            keys=tuple(source.text[slice(*source.span(key))] for key in function.partition_by),
-            notes=tuple(
-                note
-                for token in source.tokens_in(span)
-                if not relation[0] <= token.start < relation[1]
-                for note in token.comments
-            ),
-        )
-        source.replace(span, lower(call, source.indent(span[0])))
-
-    def _check(self, function: WindowFunction) -> None:
-        """Refuses a window whose input can't have it, as far as its columns are known."""
-        source, name = self.source, function.window.name
-        rows = self._resolver.columns(function.this)
-        for column in WINDOW_COLUMNS:
-            if rows.find(column):
-                raise source.error(
-                    source.span(function.this),
-                    f"the input of {name} has a column {column} already",
-                    f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
-                )
-        time = rows.find(function.timecol.name)
-        place = source.span(function.timecol)
-        if time is None and rows.complete:
-            known = ", ".join(c.name for c in rows.items)
-            raise source.error(
-                place, f"the input of {name} has no column {function.timecol.name}", f"it has {known}" if known else None
-            )
-        if time:
-            check_time(source, place, time.name, time.type, time.origin)
-        for key in function.partition_by:
-            if rows.complete and not rows.find(key.name):
-                raise source.error(source.span(key), f"the input of {name} has no column {key.name}")
 
 
 def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
@@ -177,18 +133,16 @@ def _window_call(tokens: list[Token]) -> bool:
 
 def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
-    try:
-        return _parse(reader, tokens, sql)
-    except ParseError as error:
-        rest = _query(tokens)
-        if rest:
+    fault: ParseError | None = None
+    for part in (tokens, _query(tokens)):
+        if part:
             try:
-                return _parse(reader, rest, sql)
-            except ParseError as inner:
-                error = inner
-        if not certain:
-            return None
-        raise _translation_error(error, sql) from None
+                return _parse(reader, part, sql)
+            except ParseError as error:
+                fault = error
+    if fault is None or not certain:
+        return None
+    raise _translation_error(fault, sql)
 
 
 def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:

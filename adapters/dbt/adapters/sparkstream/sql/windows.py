@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Union
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -39,7 +39,7 @@ class Tumble:
         if abs(self.offset.micros) >= self.size.micros:
             raise WindowError(
                 "offset",
-                f"the offset ({self.offset.words()}) must be smaller than the window's size ({self.size.words()})",
+                f"the offset ({self.offset.words()}) must be smaller than the size ({self.size.words()})",
                 f"write the offset between -{self.size.words()} and {self.size.words()}",
             )
 
@@ -93,14 +93,12 @@ class Cumulate:
         if self.size.micros % self.step.micros:
             raise WindowError(
                 "size",
-                f"CUMULATE's size ({self.size.words()}) must be a whole multiple of its step ({self.step.words()})",
+                f"the size ({self.size.words()}) must be a whole multiple of the step ({self.step.words()})",
                 f"write a size such as '{(self.step * max(1, self.size // self.step)).words()}'",
             )
 
     def words(self) -> str:
-        return (
-            f"windows that grow by {self.step.words()} up to {self.size.words()}{_offset_words(self.offset)}"
-        )
+        return f"windows that grow by {self.step.words()} up to {self.size.words()}{_offset_words(self.offset)}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def _offset_words(offset: Interval) -> str:
     return f", offset {offset.words()}" if offset else ""
 
 
-Window = Union[Tumble, Hop, Cumulate, Session]
+Window = Tumble | Hop | Cumulate | Session
 WINDOWS: dict[str, type[Tumble] | type[Hop] | type[Cumulate] | type[Session]] = {
     w.name: w for w in (Tumble, Hop, Cumulate, Session)
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlglot.generators.spark import SparkGenerator
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
@@ -16,7 +18,7 @@ class Flink(SparkStream):
         IDENTIFIERS = ["`"]
         STRING_ESCAPES = ["'"]
         IDENTIFIER_ESCAPES = ["`"]
-        RAW_STRINGS: list[tuple[str, str]] = []
+        RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
     class Parser(WindowParser):
         STRICT_FLINK = True

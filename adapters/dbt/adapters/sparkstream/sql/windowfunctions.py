@@ -1,0 +1,73 @@
+"""Window table functions in FROM: checked against their input's columns and written as Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
+from dbt.adapters.sparkstream.sql.lower import WindowCall, lower
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
+
+
+class WindowFunctions:
+    """Edits the window table functions of a statement."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """A subquery in the place of every window table function."""
+        for function in tree.find_all(WindowFunction):
+            self._check(function)
+            yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
+
+    def _lower(self, function: WindowFunction) -> str:
+        source = self._source
+        rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        span = source.span(function)
+        relation = source.span(function.this)
+        call = WindowCall(
+            window=function.window,
+            relation=source.render(relation),
+            time=source.text[slice(*source.span(function.timecol))],
+            time_type=time.type if time else None,
+            keys=tuple(source.text[slice(*source.span(key))] for key in function.partition_by),
+            notes=tuple(
+                note
+                for token in source.tokens_in(span)
+                if not relation[0] <= token.start < relation[1]
+                for note in token.comments
+            ),
+        )
+        return lower(call, source.indent(span[0]))
+
+    def _check(self, function: WindowFunction) -> None:
+        """Refuses a window whose input can't have it, as far as its columns are known."""
+        source, name = self._source, function.window.name
+        rows = self._resolver.columns(function.this)
+        for column in WINDOW_COLUMNS:
+            if rows.find(column):
+                raise source.error(
+                    source.span(function.this),
+                    f"the input of {name} has a column {column} already",
+                    f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
+                )
+        time = rows.find(function.timecol.name)
+        place = source.span(function.timecol)
+        if time is None and rows.complete:
+            known = ", ".join(c.name for c in rows.items)
+            raise source.error(
+                place,
+                f"the input of {name} has no column {function.timecol.name}",
+                f"it has {known}" if known else None,
+            )
+        if time:
+            check_time(source, place, time.name, time.type, time.origin)
+        for key in function.partition_by:
+            if rows.complete and not rows.find(key.name):
+                raise source.error(source.span(key), f"the input of {name} has no column {key.name}")
