@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.source import Source, Span
+from dbt.adapters.sparkstream.sql.types import spark_type
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
 
 
@@ -51,6 +52,8 @@ class Columns:
 
 
 UNKNOWN = Columns(complete=False)
+NO_SELECT = exp.Select()
+"""Stands for the query around an expression that is in none."""
 
 
 class Resolver:
@@ -76,10 +79,23 @@ class Resolver:
         if isinstance(relation, WindowFunction):
             return self._window(relation)
         if isinstance(relation, exp.SetOperation):
-            return self.columns(relation.this)
+            return self._set_operation(relation)
         if isinstance(relation, exp.Select):
             return self._select(relation)
         return UNKNOWN
+
+    def _set_operation(self, operation: exp.SetOperation) -> Columns:
+        left, right = self.columns(operation.this), self.columns(operation.expression)
+        if not (left.complete and right.complete and len(left.items) == len(right.items)):
+            return Columns(tuple(Column(c.name) for c in left.items), left.complete)
+        pairs = zip(left.items, right.items, strict=True)
+        return Columns(
+            tuple(a if a.type == b.type else replace(a, type=self.widened(a.type, b.type)) for a, b in pairs)
+        )
+
+    def widened(self, one: str | None, other: str | None) -> str | None:
+        """The type that a set operation gives two columns; None where it isn't known."""
+        return None
 
     def _table(self, table: exp.Table) -> Columns:
         if isinstance(table.this, WindowFunction):
@@ -106,11 +122,11 @@ class Resolver:
         for projection in select.expressions:
             if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
                 found += self._star(select, projection)
-            elif isinstance(projection, (exp.Aliases, exp.Anonymous)):
-                found += Columns((), complete=isinstance(projection, exp.Anonymous))
-            elif projection.output_name:
-                inner = projection.unalias()
-                found += Columns((replace(self.expression(inner, select), name=projection.output_name),))
+            elif isinstance(projection, exp.Aliases):
+                found += UNKNOWN
+            else:
+                column = self.expression(projection.unalias(), select)
+                found += Columns((replace(column, name=projection.output_name),))
         return found
 
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
@@ -139,7 +155,7 @@ class Resolver:
         if isinstance(node, exp.Column):
             return self.find(node, select) or Column(node.name)
         if isinstance(node, exp.Cast):
-            return Column("", node.to.sql("spark").lower())
+            return Column("", spark_type(node.to))
         if isinstance(node, exp.Anonymous):
             name = node.name.upper()
             if name == "PROCTIME":
@@ -148,15 +164,19 @@ class Resolver:
             if bound in ("START", "END", "ROWTIME") and name.split("_")[0] in ("TUMBLE", "HOP", "SESSION"):
                 time = self.expression(node.expressions[0], select) if node.expressions else Column("")
                 return Column("", time.type, f"window_{'time' if bound == 'ROWTIME' else bound.lower()}")
-        if isinstance(node, (exp.Min, exp.Max)) and isinstance(node.this, exp.Expr):
-            return Column("", self.expression(node.this, select).type)
         return Column("")
 
     def find(self, column: exp.Column, select: exp.Select) -> Column | None:
-        """The column of a query's FROM that a reference means, where exactly one can be meant."""
-        candidates = [s for s in sources(select) if not column.table or s.alias_or_name == column.table]
+        """The column that a reference means, where exactly one can be meant: of FROM, or of a query around."""
+        table = column.table.casefold()
+        candidates = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
         found = [c for c in (self.columns(s).find(column.name) for s in candidates) if c]
-        return found[0] if len(found) == 1 else None
+        if found:
+            return found[0] if len(found) == 1 else None
+        if any(not self.columns(s).complete for s in candidates):
+            return None
+        outer = select.find_ancestor(exp.Select)
+        return self.find(column, outer) if outer else None
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -12,11 +13,21 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
+from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call
-from dbt.adapters.sparkstream.sql.source import Source, error_at
+from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, WindowFunction
+
+
+class Pass(Protocol):
+    """A kind of construct and how it is written for Spark."""
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """The edits that a syntax tree needs."""
+
 
 MODES = ("batch", "stream")
 
@@ -33,7 +44,7 @@ class Statement:
         self.source = source
         self.trees = trees
         self._strict = dialect == "flink"
-        self._resolver = Resolver(schema)
+        self._resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
 
     @classmethod
     def parse(cls, sql: str, dialect: str, schema: Schema | None, *, mode: str = "batch") -> Statement:
@@ -66,10 +77,12 @@ class Statement:
 
     def translated(self) -> str:
         """The text with every construct of ours written as Spark SQL."""
-        passes = (
+        passes: list[Pass] = [
             GroupWindows(self.source, self._resolver, strict=self._strict),
             WindowFunctions(self.source, self._resolver),
-        )
+        ]
+        if isinstance(self._resolver, FlinkResolver):
+            passes.append(FlinkExpressions(self.source, self._resolver))
         self.source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
         return self.source.render()
 

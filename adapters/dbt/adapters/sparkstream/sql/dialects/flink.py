@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from sqlglot.generators.spark import SparkGenerator
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.parser import WindowParser
@@ -18,10 +20,23 @@ class Flink(SparkStream):
         IDENTIFIERS = ["`"]
         STRING_ESCAPES = ["'"]
         IDENTIFIER_ESCAPES = ["`"]
+        # TIMESTAMP has no zone in Flink.
+        KEYWORDS = {
+            **SparkStream.Tokenizer.KEYWORDS,
+            "TIMESTAMP": TokenType.TIMESTAMPNTZ,
+            "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
+        }
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
     class Parser(WindowParser):
         STRICT_FLINK = True
+
+        # Calls stay as they are written: flink/functions.py knows what each one means.
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+        FUNCTION_PARSERS = {
+            name: WindowParser.FUNCTION_PARSERS[name]
+            for name in ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
+        }
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}

@@ -1,0 +1,1 @@
+"""What Flink SQL means where Spark, given the same text, would answer something else."""
