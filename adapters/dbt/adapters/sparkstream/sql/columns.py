@@ -168,15 +168,21 @@ class Resolver:
 
     def find(self, column: exp.Column, select: exp.Select) -> Column | None:
         """The column that a reference means, where exactly one can be meant: of FROM, or of a query around."""
+        found = self.candidates(column, select)
+        return found[0] if found is not None and len(found) == 1 else None
+
+    def candidates(self, column: exp.Column, select: exp.Select) -> list[Column] | None:
+        """The columns that a reference may mean; None where nobody knows all columns in scope."""
         table = column.table.casefold()
-        candidates = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-        found = [c for c in (self.columns(s).find(column.name) for s in candidates) if c]
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        columns = [self.columns(s) for s in scope]
+        found = [c for c in (known.find(column.name) for known in columns) if c]
+        if not all(known.complete for known in columns) or select.args.get("laterals"):
+            return found or None
         if found:
-            return found[0] if len(found) == 1 else None
-        if any(not self.columns(s).complete for s in candidates):
-            return None
+            return found
         outer = select.find_ancestor(exp.Select)
-        return self.find(column, outer) if outer else None
+        return self.candidates(column, outer) if outer else []
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:

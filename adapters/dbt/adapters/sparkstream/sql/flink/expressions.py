@@ -21,10 +21,12 @@ from dbt.adapters.sparkstream.sql.flink.functions import (
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", "ROW", "ARRAY", "MAP", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 
+_UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 _DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
 
@@ -291,16 +293,42 @@ class FlinkExpressions:
                 yield Edit(span, lambda span=span: self._source.text[slice(*span)].replace("\\", "\\\\"))  # type: ignore[misc]
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
-        """Functions that Flink writes without parentheses; they are reserved words there, and no columns."""
         assert isinstance(node, exp.Column)
-        if node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:
+        if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
+            # Functions without parentheses are reserved words in Flink, and no columns.
+            if node.name.upper() == "LOCALTIMESTAMP":
+                yield self._edit(node, lambda: "LOCALTIMESTAMP()")
+                return
+            if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
+                self._refuse(
+                    node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
+                )
+        self._check_column(node)
+
+    def _check_column(self, column: exp.Column) -> None:
+        """Refuses a name that is no column in scope, or that of two."""
+        select = column.find_ancestor(exp.Select)
+        if select is None or column.is_star or column.find_ancestor(WindowFunction, exp.Select) is not select:
             return
-        if node.name.upper() == "LOCALTIMESTAMP":
-            yield self._edit(node, lambda: "LOCALTIMESTAMP()")
-        elif node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
+        if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in _UNIT_FIRST and column.index == 0:
+            return
+        if isinstance(column.parent, exp.Join) or any(j.args.get("using") for j in select.args.get("joins") or []):
+            return
+        found = self._resolver.candidates(column, select)
+        if found is None or len(found) == 1:
+            return
+        if len(found) > 1:
             self._refuse(
-                node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
+                column,
+                f"{column.name} is ambiguous: two inputs have it",
+                f"write the input before it: {sources(select)[0].alias_or_name or 'L'}.{column.name}",
             )
+        aliases = {p.alias_or_name.casefold() for p in select.expressions}
+        if column.find_ancestor(exp.Order, exp.Select) is not select and column.name.casefold() in aliases:
+            return
+        known = [c.name for s in sources(select) for c in self._resolver.columns(s).items]
+        written = self._source.text[slice(*self._source.span(column))]
+        self._refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
 
     def _interval(self, node: exp.Expr) -> Iterator[Edit]:
         unit = node.args.get("unit")
@@ -452,6 +480,7 @@ class FlinkExpressions:
     def _select(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Select)
         self._check_group(node)
+        self._check_grouped(node)
         if _names_matter(node):
             yield from self._names(node)
 
@@ -471,6 +500,59 @@ class FlinkExpressions:
                         "repeat the expression",
                     )
 
+    def _check_grouped(self, select: exp.Select) -> None:
+        """Refuses a column that is neither a key of GROUP BY nor within an aggregate."""
+        group = select.args.get("group")
+        having = select.args.get("having")
+        outputs = [*select.expressions, *([having.this] if having else [])]
+        if group is None and not any(self._aggregates(select, output) for output in outputs):
+            return
+        keys = list(group.expressions) if group else []
+        for kind in ("grouping_sets", "cube", "rollup"):
+            keys += (group.args.get(kind) or []) if group else []
+        flat = [inner for key in keys for inner in _key_parts(key)]
+        for output in outputs:
+            self._check_in_group(select, output, flat)
+
+    def _aggregates(self, select: exp.Select, node: exp.Expr) -> bool:
+        return any(
+            isinstance(n, exp.Anonymous)
+            and n.name.upper() in AGGREGATES
+            and n.find_ancestor(exp.Select) is select
+            and not isinstance(n.parent, exp.Window)
+            for n in node.walk()
+        )
+
+    def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: list[exp.Expr]) -> None:
+        if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key) for key in keys):
+            return
+        if isinstance(node, exp.Anonymous) and node.name.upper() in (
+            *AGGREGATES,
+            *AUXILIARY,
+            "GROUPING",
+            "GROUPING_ID",
+        ):
+            window = isinstance(node.parent, exp.Window) and node.arg_key == "this"
+            for inner in node.expressions if window else ():
+                self._check_in_group(select, inner, keys)
+            return
+        if isinstance(node, exp.Column) and self._resolver.candidates(node, select):
+            if node.is_star or not self._of_query(node, select):
+                return
+            self._refuse(
+                node,
+                f"{node.name} is neither in GROUP BY nor in an aggregate function",
+                f"write GROUP BY ..., {node.name}",
+            )
+        for child in node.iter_expressions():
+            self._check_in_group(select, child, keys)
+
+    def _of_query(self, column: exp.Column, select: exp.Select) -> bool:
+        """Whether a column is one of the query's own inputs, and not of a query around it."""
+        table = column.table.casefold()
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        return any(self._resolver.columns(s).find(column.name) for s in scope)
+
     def _names(self, select: exp.Select) -> Iterator[Edit]:
         """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
         taken: set[str] = set()
@@ -489,6 +571,26 @@ class FlinkExpressions:
                 quoted = given.replace("`", "``")
                 text = lambda p=projection, n=quoted: f"{self._text(p)} AS `{n}`"  # noqa: E731
                 yield Edit(self._source.span(projection), text, around=True)
+
+
+def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
+    """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
+    if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
+        for inner in key.expressions:
+            yield from _key_parts(inner)
+    elif isinstance(key, exp.Paren):
+        yield from _key_parts(key.this)
+    else:
+        yield key
+
+
+def _same(node: exp.Expr, key: exp.Expr) -> bool:
+    """Whether an output expression is a key of GROUP BY; a column may have its table's name or not."""
+    if isinstance(node, exp.Column) and isinstance(key, exp.Column):
+        return node.name.casefold() == key.name.casefold() and (
+            not node.table or not key.table or node.table.casefold() == key.table.casefold()
+        )
+    return node == key
 
 
 def _names_matter(select: exp.Select) -> bool:
