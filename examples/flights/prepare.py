@@ -7,6 +7,7 @@ the package would read all of them into pandas first.
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import sys
 import zipfile
@@ -57,7 +58,7 @@ def main() -> None:
     source = package_data()
     for table in TABLES:
         path = lay(table, source)
-        print(f"{path.relative_to(Path.cwd())}  {path.stat().st_size / 1e6:.1f} MB")
+        print(os.path.relpath(path))
 
 
 if __name__ == "__main__":

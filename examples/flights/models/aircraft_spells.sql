@@ -1,4 +1,4 @@
--- An aircraft's working spells: departures from New York with less than 8 quiet hours between them.
+-- An aircraft's working spells: departures from New York no more than 8 hours apart.
 -- SESSION per aircraft, written in Flink SQL; around it goes on plain Spark SQL.
 with spells as (
 

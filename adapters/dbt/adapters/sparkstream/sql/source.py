@@ -22,12 +22,12 @@ SPAN = "span"
 class Edit:
     """A piece of the text and what shall stand there; asked for once all edits within the piece are made.
 
-    Of two edits of the same piece the one with `around` comes last, and renders what the other made.
+    Of two edits of the same piece the one of the higher level comes last, and renders what the other made.
     """
 
     span: Span
     text: Callable[[], str]
-    around: bool = False
+    level: int = 0
 
 
 class Source:
@@ -85,7 +85,7 @@ class Source:
     # -- edits -------------------------------------------------------------------------------------
     def apply(self, edits: Iterable[Edit]) -> None:
         """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
-        for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.around)):
+        for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.level)):
             text = edit.text()
             first, last = edit.span
             self._edits = {s: e for s, e in self._edits.items() if s[1] <= first or s[0] >= last}

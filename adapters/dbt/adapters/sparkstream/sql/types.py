@@ -87,9 +87,11 @@ def arithmetic_type(operator: type[exp.Expr], left: str | None, right: str | Non
     if not (is_numeric(left) and is_numeric(right)):
         return None
     if "double" in (left, right) or "float" in (left, right):
-        return left if {left, right} == {"float", "double"} else common_type([left, right])
+        if {left, right} == {"float", "double"}:
+            return left  # as measured: the left operand decides
+        return "double" if "double" in (left, right) or is_decimal(left) or is_decimal(right) else "float"
     if left in INTEGERS and right in INTEGERS:
-        return common_type([left, right])
+        return right if operator is exp.Mod else common_type([left, right])
     return _decimal_arithmetic(operator, as_decimal(left), as_decimal(right))
 
 

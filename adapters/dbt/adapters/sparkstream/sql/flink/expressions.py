@@ -26,6 +26,29 @@ from dbt.adapters.sparkstream.sql.windows import WindowFunction
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", "ROW", "ARRAY", "MAP", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 
+
+def _field(name: str) -> Callable[[str, str | None], str]:
+    return lambda time, _: f"CAST(EXTRACT({name} FROM {time}) AS BIGINT)"
+
+
+def _epoch(time: str, type_: str | None) -> str:
+    if type_ == "timestamp":
+        return f"UNIX_SECONDS({time})"
+    # Without a zone the clock itself counts, whatever the session's zone.
+    return f"((CAST({time} AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '1' SECOND)"
+
+
+_EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
+    **{name: _field(name) for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "DOW", "HOUR", "MINUTE")},
+    "ISODOW": _field("DAYOFWEEK_ISO"),
+    "ISOYEAR": _field("YEAROFWEEK"),
+    "DECADE": lambda time, _: f"CAST(YEAR({time}) DIV 10 AS BIGINT)",
+    "SECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time})) AS BIGINT)",
+    "MILLISECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time}) * 1000) % 1000 AS BIGINT)",
+    "EPOCH": _epoch,
+}
+"""Fields of EXTRACT -> Spark SQL from the time and its type; all BIGINT and whole in Flink."""
+
 _UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 _DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
@@ -50,14 +73,10 @@ class FlinkExpressions:
             exp.Ceil: self._round,
             exp.Interval: self._interval,
             exp.DPipe: self._concat,
-            exp.EQ: self._compare,
-            exp.NEQ: self._compare,
-            exp.LT: self._compare,
-            exp.LTE: self._compare,
-            exp.GT: self._compare,
-            exp.GTE: self._compare,
-            exp.Between: self._between,
+            **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), self._compare),
             exp.In: self._in,
+            exp.Case: self._case,
+            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
             exp.Literal: self._literal,
             exp.Column: self._column,
             exp.Window: self._window,
@@ -274,9 +293,12 @@ class FlinkExpressions:
         while isinstance(time, exp.Paren):
             time = time.this
         digits = 3
-        if isinstance(time, (exp.Cast, exp.TryCast)) and self._called(time):
-            name, size = self._target(time)
-            digits = size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
+        if isinstance(time, (exp.Cast, exp.TryCast)):
+            if self._called(time):
+                name, size = self._target(time)
+                digits = size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
+            else:
+                digits = len(time.this.name.partition(".")[2])
         return f".{'S' * digits}" if digits else ""
 
     def _called(self, node: exp.Expr) -> bool:
@@ -365,8 +387,10 @@ class FlinkExpressions:
             )
             return
         if "double" in (left, right) or "float" in (left, right):
-            if not (isinstance(node.right, exp.Literal) and float(node.right.name or 0)):
-                yield self._edit(node, lambda: self._float_division(node))
+            never_zero = isinstance(node.right, exp.Literal) and float(node.right.name or 0) != 0
+            narrow = types.arithmetic_type(exp.Div, left, right) == "float"
+            if narrow or not never_zero:
+                yield self._edit(node, lambda: self._float_division(node, never_zero, narrow))
             return
         yield from self._arithmetic(node)
 
@@ -374,17 +398,22 @@ class FlinkExpressions:
         text = self._text(node)
         return f"({text})" if isinstance(node, (exp.Add, exp.Sub)) else text
 
-    def _float_division(self, node: exp.Div) -> str:
-        """Division that gives infinities, as Spark gives NULL or an error."""
+    def _float_division(self, node: exp.Div, never_zero: bool, narrow: bool) -> str:
+        """Division that gives infinities, where Spark gives NULL or an error; narrow to give a FLOAT."""
         a, b = self._operand(node.left), self._operand(node.right)
+        if never_zero:
+            return f"CAST({a} / {b} AS FLOAT)"
         infinite = f"CASE WHEN {a} = 0 THEN 'NaN' WHEN {a} > 0 THEN 'Infinity' ELSE '-Infinity' END"
-        return f"CASE WHEN {b} = 0 AND {a} IS NOT NULL THEN CAST({infinite} AS DOUBLE) ELSE {a} / {b} END"
+        text = f"CASE WHEN {b} = 0 AND {a} IS NOT NULL THEN CAST({infinite} AS DOUBLE) ELSE {a} / {b} END"
+        return f"CAST({text} AS FLOAT)" if narrow else text
 
     def _arithmetic(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)
         left, right = self._type(node.left), self._type(node.right)
         if isinstance(node, exp.Sub) and left in types.TIMES and right in types.TIMES:
             self._refuse(node, "Flink takes no difference of two timestamps", "write TIMESTAMPDIFF(SECOND, b, a)")
+        if isinstance(node, exp.Sub) and left == right == "date":
+            self._refuse(node, "Flink takes no difference of two dates", "write TIMESTAMPDIFF(DAY, b, a)")
         if types.mixed(left, right):
             self._refuse(node, "a number and a text can't be calculated with", "write CAST(... AS INT) around the text")
         for operand, other in ((node.left, right), (node.right, left)):
@@ -393,7 +422,7 @@ class FlinkExpressions:
                 digits = types.INTEGER_DIGITS[self._type(operand) or "int"]
                 yield self._edit(operand, lambda o=operand, d=digits: f"CAST({self._text(o)} AS DECIMAL({d},0))")  # type: ignore[misc]
         if left == "float" and right == "double":
-            yield Edit(self._source.span(node), lambda: f"CAST({self._text(node)} AS FLOAT)", around=True)
+            yield Edit(self._source.span(node), lambda: f"CAST({self._text(node)} AS FLOAT)", level=1)
 
     def _concat(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.DPipe)
@@ -407,55 +436,58 @@ class FlinkExpressions:
         self._comparable(node, node.left, node.right)
         yield from ()
 
-    def _between(self, node: exp.Expr) -> Iterator[Edit]:
-        for bound in (node.args["low"], node.args["high"]):
-            self._comparable(node, node.this, bound)
-        yield from ()
-
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
         for value in node.expressions:
             self._comparable(node, node.this, value)
         yield from ()
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
+        """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
         one, other = self._type(left), self._type(right)
-        if (types.is_numeric(one) and types.is_string(other)) or (types.is_string(one) and types.is_numeric(other)):
+        if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
             self._refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
-        if {one, other} in ({"date", "timestamp"}, {"date", "timestamp_ntz"}):
+        if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):
             self._refuse(
                 node, "a date and a timestamp can't be compared", "write CAST(... AS TIMESTAMP) around the date"
             )
 
+    def _case(self, node: exp.Expr) -> Iterator[Edit]:
+        branches = [branch.args.get("true") for branch in node.args.get("ifs") or []]
+        known = [self._type(b) for b in (*branches, node.args.get("default")) if b is not None]
+        if any(types.is_numeric(t) for t in known) and any(types.is_string(t) for t in known):
+            self._refuse(
+                node, "CASE gives a number here and a text there", "write CAST(... AS STRING) around the number"
+            )
+        yield from ()
+
+    def _set_operation(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.SetOperation)
+        left, right = self._resolver.columns(node.this), self._resolver.columns(node.expression)
+        if left.complete and right.complete:
+            name, counts = node.key.upper(), (len(left.items), len(right.items))
+            if counts[0] != counts[1]:
+                self._refuse(
+                    node.expression, f"{name} takes as many columns on both sides, not {counts[0]} and {counts[1]}"
+                )
+            for a, b in zip(left.items, right.items, strict=True):
+                if types.mixed(a.type, b.type):
+                    where = a.name or b.name
+                    self._refuse(
+                        node.expression,
+                        f"{name} finds {a.type} and {b.type} in column {where}",
+                        "write CAST(...) on one side",
+                    )
+        yield from ()
+
     def _extract(self, node: exp.Expr) -> Iterator[Edit]:
         unit = node.this.name.upper()
-        time = node.expression
+        if unit not in _EXTRACTED:
+            self._refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(_EXTRACTED)}")
+        type_ = self._type(node.expression)
 
         def text() -> str:
-            inner = self._text(time)
-            if unit == "SECOND":
-                return f"CAST(FLOOR(EXTRACT(SECOND FROM {inner})) AS BIGINT)"
-            if unit == "MILLISECOND":
-                return f"CAST(FLOOR(EXTRACT(SECOND FROM {inner}) * 1000) % 1000 AS BIGINT)"
-            if unit == "EPOCH":
-                return f"UNIX_SECONDS(CAST({inner} AS TIMESTAMP))"
-            return f"CAST(EXTRACT({unit} FROM {inner}) AS BIGINT)"
+            return _EXTRACTED[unit](self._text(node.expression), type_)
 
-        known = (
-            "YEAR",
-            "QUARTER",
-            "MONTH",
-            "WEEK",
-            "DAY",
-            "DOY",
-            "DOW",
-            "HOUR",
-            "MINUTE",
-            "SECOND",
-            "MILLISECOND",
-            "EPOCH",
-        )
-        if unit not in known:
-            self._refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(known)}")
         yield self._edit(node, text)
 
     def _round(self, node: exp.Expr) -> Iterator[Edit]:
@@ -570,7 +602,7 @@ class FlinkExpressions:
             elif given != name or not isinstance(projection, (exp.Alias, exp.Column)):
                 quoted = given.replace("`", "``")
                 text = lambda p=projection, n=quoted: f"{self._text(p)} AS `{n}`"  # noqa: E731
-                yield Edit(self._source.span(projection), text, around=True)
+                yield Edit(self._source.span(projection), text, level=2)
 
 
 def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:

@@ -121,8 +121,16 @@ def wrapped(sql: str, type_: str) -> str:
     return f"CAST({sql} << {spare} >> {spare} AS {type_.upper()})"
 
 
-def _sum(call: Call) -> str:
+def number(call: Call) -> str:
+    """The type of the first argument, which has to be a number."""
     type_ = known(call)
+    if not types.is_numeric(type_):
+        raise RefusedError(f"{call.name} takes numbers, and {call.args[0]} is a {type_}")
+    return type_
+
+
+def _sum(call: Call) -> str:
+    type_ = number(call)
     if type_ in types.INTEGERS:
         return wrapped(call.same(), type_)
     if type_ == "float" or types.is_decimal(type_):
@@ -131,7 +139,7 @@ def _sum(call: Call) -> str:
 
 
 def _avg(call: Call) -> str:
-    type_ = known(call)
+    type_ = number(call)
     if type_ in types.INTEGERS:
         # AVG would go through DOUBLE, which has 53 bits.
         return _cast(f"{call.to('SUM')} DIV {call.to('COUNT')}", type_)
@@ -141,7 +149,7 @@ def _avg(call: Call) -> str:
 
 
 def _deviation(call: Call) -> str:
-    type_ = known(call)
+    type_ = number(call)
     return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
 
 
@@ -203,6 +211,14 @@ def _texts_only(call: Call) -> str:
     return call.same()
 
 
+def _text_first(call: Call) -> str:
+    if call.types and types.is_numeric(call.types[0]):
+        raise RefusedError(
+            f"{call.name} takes a text, and {call.args[0]} is a number", f"write CAST({call.args[0]} AS STRING)"
+        )
+    return call.same()
+
+
 def _split_index(call: Call) -> str:
     if call.literals[1] is not None:
         separator = call.literals[1].replace("\\", "\\\\").replace("'", "\\'")
@@ -255,9 +271,12 @@ def _proctime(call: Call) -> str:
 
 
 def _truncate(call: Call) -> str:
+    type_ = known(call)
     digits = call.args[1] if len(call.args) > 1 else "0"
-    x = call.args[0]
-    return f"(SIGN({x}) * FLOOR(ABS({x}) * POWER(10, {digits})) / POWER(10, {digits}))"
+    cut = f"CASE WHEN {call.args[0]} < 0 THEN CEIL({call.args[0]}, {digits}) ELSE FLOOR({call.args[0]}, {digits}) END"
+    if types.is_decimal(type_) and digits.isdigit():
+        return _cast(cut, f"decimal({types.decimal_parts(type_)[0]},{min(int(digits), types.decimal_parts(type_)[1])})")
+    return _cast(cut, type_)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -326,7 +345,7 @@ FUNCTIONS: dict[str, Function] = {
             "RAND",
         )
     },
-    "SIGN": Function(same),
+    "SIGN": Function(same, lambda c: _cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same()),
     "ROUND": Function(lambda t: same(t) if len(t) > 1 else floor_type(same(t))),
     "TRUNCATE": Function(same, _truncate, (1, 2)),
     "BIN": Function(STRING),
@@ -335,8 +354,8 @@ FUNCTIONS: dict[str, Function] = {
     "CARDINALITY": Function(INT, _named("SIZE")),
     # texts
     **{
-        name: Function(STRING)
-        for name in (
+        name: Function(STRING, _text_first)
+        for name in [
             "UPPER",
             "LOWER",
             "LTRIM",
@@ -351,28 +370,19 @@ FUNCTIONS: dict[str, Function] = {
             "LEFT",
             "RIGHT",
             "SUBSTR",
-            "SUBSTRING",
-            "TRIM",
-            "OVERLAY",
             "REGEXP_REPLACE",
             "REGEXP_EXTRACT",
             "TRANSLATE",
-            "CHR",
             "MD5",
             "SHA1",
             "SHA2",
-            "TO_BASE64",
-            "CONCAT_WS",
             "PARSE_URL",
             "URL_ENCODE",
             "URL_DECODE",
             "UNHEX",
-            "FROM_UNIXTIME",
-            "PRINTF",
-            "ELT",
-            "JSON_STRING",
-        )
+        ]
     },
+    **{name: Function(STRING) for name in ("CHR", "CONCAT_WS", "FROM_UNIXTIME", "PRINTF", "ELT")},
     "TO_BASE64": Function(STRING, _named("BASE64")),
     "FROM_BASE64": Function(STRING, lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)"),
     "CONCAT": Function(STRING, _texts_only),

@@ -1,0 +1,76 @@
+"""Translates a node's SQL where dbt compiles it.
+
+Every statement is translated on its way to Spark in any case. Here, people get to see the Spark SQL that runs: in
+`dbt compile`, target/ and the docs site; and `config(sql_dialect='flink')` takes effect, as only here a node's own SQL
+is still apart from what dbt puts around it.
+
+dbt has no hook for this, so a private method of dbt-core is wrapped; where it is absent, all else works without.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+
+METHOD = "_compile_code"
+_MARK = "_translates_windows"
+DIALECT = "sql_dialect"
+"""The config that says what a node is written in."""
+
+
+def install() -> bool:
+    """Wraps dbt-core's method, once. False where there is none."""
+    try:
+        from dbt.compilation import Compiler
+    except ImportError:
+        return False
+    original = getattr(Compiler, METHOD, None)
+    if original is None:
+        return False
+    if not getattr(original, _MARK, False):
+        wrapper = _translating(original)
+        setattr(wrapper, _MARK, True)
+        setattr(Compiler, METHOD, wrapper)
+    return True
+
+
+def _translating(original: Any) -> Any:
+    @functools.wraps(original)
+    def compile_code(self: Any, node: Any, *args: Any, **kwargs: Any) -> Any:
+        from dbt.adapters.factory import get_adapter
+
+        adapter = get_adapter(self.config)
+        if adapter.type() != "sparkstream":
+            return original(self, node, *args, **kwargs)
+        subject = _subject(node, adapter)
+        with adapter.working_on(subject):
+            node = original(self, node, *args, **kwargs)
+            if node.compiled_code and getattr(node, "language", "sql") == "sql":
+                dialect = subject.config.get(DIALECT) or "spark"
+                node.compiled_code = adapter.connections.translated(node.compiled_code, dialect, "the compiled SQL")
+        return node
+
+    return compile_code
+
+
+def _subject(node: Any, adapter: Any) -> Any:
+    """The node that the user wrote: for a unit test, the model that it tests."""
+    tested = getattr(node, "tested_node_unique_id", None)
+    manifest = adapter.get_macro_resolver()
+    return getattr(manifest, "nodes", {}).get(tested, node)
+
+
+def check(config: Any, installed: bool) -> None:
+    """Refuses a node in another dialect where the method isn't wrapped: Spark would get its SQL as it is.
+
+    Raises:
+        CompilationError: says what to write instead.
+    """
+    dialect = config.get(DIALECT)
+    if dialect and not installed:
+        raise CompilationError(
+            f"this version of dbt-core can't take {DIALECT}={dialect!r} from a config\n"
+            f"  put the SQL between {{% call window_sql(dialect={dialect!r}) %}} and {{% endcall %}}"
+        )

@@ -1,0 +1,211 @@
+"""The way of every statement to Spark."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.context import SpawnContext
+from typing import Any, cast
+
+from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import (
+    PyhiveConnectionWrapper,
+    SparkConnectionManager,
+    SparkConnectionMethod,
+)
+from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.errors import described, readable
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.translate import tables
+
+logger = AdapterLogger("SparkStream")
+
+FIRST_WAIT = 0.01
+"""Seconds before the Thrift server is asked for the second time whether a statement has ended."""
+
+EPHEMERAL = "__dbt__cte__"
+"""How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
+
+TABLE_MARK = "__sparkstream_table"
+"""Column that stands before the columns of each table in a description of several."""
+
+
+class ThriftWrapper(PyhiveConnectionWrapper):
+    """dbt-spark's wrapper, but a short statement doesn't wait for the whole `poll_interval`."""
+
+    def _execute_with_polling(self, sql: str, bindings: list[Any] | None) -> None:
+        self._wait = FIRST_WAIT
+        super()._execute_with_polling(sql, bindings)
+
+    @property  # type: ignore[override]
+    def poll_interval(self) -> float:
+        """Seconds that dbt-spark sleeps before it asks again: doubled each time, up to the profile's value."""
+        wait = self._wait
+        self._wait = min(2 * wait, self._longest_wait)
+        return wait
+
+    @poll_interval.setter
+    def poll_interval(self, seconds: float) -> None:
+        self._longest_wait = seconds
+        self._wait = FIRST_WAIT
+
+    def fetchmany(self, size: int) -> list[Any]:
+        assert self._cursor, "Cursor not available"
+        return self._cursor.fetchmany(size)
+
+    def fetchone(self) -> Any:
+        assert self._cursor, "Cursor not available"
+        return self._cursor.fetchone()
+
+
+class SparkStreamConnectionManager(SparkConnectionManager):
+    """dbt-spark's connections, with translation before Spark and readable errors after it."""
+
+    TYPE = "sparkstream"
+
+    def __init__(self, profile: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
+        super().__init__(profile, mp_context)
+        self._thread = threading.local()
+
+    @property
+    def node(self) -> Any | None:
+        """What dbt works on in this thread: the model, test, snapshot, ... whose SQL the statements come from."""
+        return getattr(self._thread, "node", None)
+
+    @node.setter
+    def node(self, node: Any | None) -> None:
+        self._thread.node = node
+
+    def add_query(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
+        """Sends a statement to Spark, translated where it has to be.
+
+        Raises:
+            CompilationError: SQL of a node that can't be translated.
+            DbtRuntimeError: SQL of no node that can't be translated.
+            DbtDatabaseError: what Spark says is wrong.
+        """
+        return super().add_query(self.translated(sql), *args, **kwargs)
+
+    def translated(self, sql: str, dialect: str = "spark", text: str = "the statement") -> str:
+        """A statement as Spark SQL; the same object if there is nothing to translate.
+
+        Args:
+            sql: the statement.
+            dialect: what it is written in.
+            text: what to call it in an error whose place in the user's file can't be told.
+
+        Raises:
+            CompilationError: SQL of a node that can't be translated, or an unknown dialect.
+            DbtRuntimeError: SQL of no node that can't be translated.
+        """
+        if dialect != "spark":
+            self._check_dialect(dialect)
+        try:
+            names = tables(sql, dialect)
+            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema(names) if names else None)
+        except TranslationError as error:
+            message = described(error, self.node, text)
+            raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
+
+    def _check_dialect(self, dialect: str) -> None:
+        from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+
+        if dialect not in DIALECTS:
+            known = ", ".join(repr(name) for name in DIALECTS)
+            raise CompilationError(f"unknown SQL dialect {dialect!r}\n  write one of {known}", self.node)
+
+    def _optimize(self) -> bool:
+        config = getattr(self.node, "config", None)
+        choice = config.get("optimize") if config is not None else None
+        return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
+
+    def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:
+        """The columns of tables, as far as Spark has them: table -> column -> type.
+
+        Asked for each statement anew, as a model, a hook or another process may change a table at any time.
+        """
+        names = [name for name in names if not name.strip("`").startswith(EPHEMERAL)]
+        if not names or self.get_if_exists() is None:
+            return {}
+        try:
+            return self._describe(names)
+        except DbtDatabaseError:
+            pass  # `dbt compile` before `dbt build`: a table isn't there yet
+        schema: dict[str, dict[str, str]] = {}
+        for name in names if len(names) > 1 else []:
+            with suppress(DbtDatabaseError):
+                schema |= self._describe([name])
+        return schema
+
+    def _describe(self, names: list[str]) -> dict[str, dict[str, str]]:
+        """Columns and types of tables, with one statement that reads no data."""
+        columns = ", ".join(f"{i} AS {TABLE_MARK}, t{i}.*" for i in range(len(names)))
+        relations = " CROSS JOIN ".join(f"{name} AS t{i}" for i, name in enumerate(names))
+        sql = self._add_query_comment(f"DESCRIBE QUERY SELECT {columns} FROM {relations}")
+        _, cursor = super().add_query(sql, auto_begin=False)
+        schema: dict[str, dict[str, str]] = {}
+        remaining = iter(names)
+        for row in cursor.fetchall():
+            if row[0] == TABLE_MARK:
+                table = schema.setdefault(next(remaining), {})
+            else:
+                table[row[0]] = row[1]
+        return schema
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Opens a connection.
+
+        Raises:
+            FailedToConnectError: why there is none.
+        """
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        if connection.credentials.method == SparkConnectionMethod.SESSION:
+            connection.handle = _session_handle(connection.credentials)
+            connection.state = ConnectionState.OPEN
+            return connection
+        connection = super().open(connection)
+        if type(connection.handle) is PyhiveConnectionWrapper:
+            wrapper = connection.handle
+            connection.handle = ThriftWrapper(
+                wrapper.handle,
+                poll_interval=wrapper.poll_interval,
+                query_timeout=wrapper.query_timeout,
+                query_retries=wrapper.query_retries,
+            )
+        return connection
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Turns what a driver raises into dbt's error, with a message that can be read."""
+        try:
+            yield
+        except DbtDatabaseError as error:
+            raise DbtDatabaseError(readable(error.msg)) from error
+        except DbtRuntimeError:
+            raise
+        except Exception as error:
+            logger.debug(f"Error while running:\n{sql}\n{error}")
+            # PyHive's errors hold the server's answer.
+            status = getattr(error.args[0], "status", None) if error.args else None
+            message = getattr(status, "errorMessage", None) or str(error) or type(error).__name__
+            raise DbtDatabaseError(readable(message)) from error
+
+
+def _session_handle(credentials: Any) -> Any:
+    try:
+        with warnings.catch_warnings():
+            # pyspark warns about a newer pandas, which nothing here uses.
+            warnings.simplefilter("ignore", FutureWarning)
+            from dbt.adapters.sparkstream.session import SessionHandle, SessionWrapper, spark_session
+
+            return SessionWrapper(SessionHandle(spark_session(credentials.server_side_parameters)))
+    except Exception as error:
+        raise FailedToConnectError(f"Spark does not start: {readable(str(error))}") from error

@@ -1,0 +1,57 @@
+"""The keys of a profile with `type: sparkstream`."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.spark.connections import SparkConnectionMethod, SparkCredentials
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+@dataclass
+class SparkStreamCredentials(SparkCredentials):
+    """Every key of dbt-spark's profile, and these.
+
+    Attributes:
+        connect_url: address of the Spark Connect port of the same server, such as `sc://127.0.0.1:15002`.
+        optimize: whether window queries are rewritten to faster ones with the same rows.
+    """
+
+    connect_url: str | None = None
+    optimize: bool = True
+
+    @classmethod
+    def __pre_deserialize__(cls, data: Any) -> Any:
+        data = super().__pre_deserialize__(data)
+        # A Spark in this process has no host, which dbt-spark asks for nevertheless.
+        if data.get("method") == SparkConnectionMethod.SESSION:
+            data.setdefault("host", "localhost")
+        return data
+
+    def __post_init__(self) -> None:
+        ansi = {key: str(value) for key, value in self.server_side_parameters.items() if key == ANSI}
+        super().__post_init__()
+        # dbt-spark switches ANSI mode off, even where the profile says otherwise.
+        self.server_side_parameters.update(ansi)
+        if self.method == SparkConnectionMethod.THRIFT and self.user is None:
+            self.user = _system_user()
+
+    @property
+    def type(self) -> str:
+        return "sparkstream"
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        if self.method == SparkConnectionMethod.SESSION:
+            return ("method", "schema", "optimize")
+        return ("method", *super()._connection_keys(), "connect_url", "optimize")
+
+
+def _system_user() -> str:
+    """The name that PyHive would give to the server, or `dbt` for a user without a name (as in some containers)."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "dbt"

@@ -1,0 +1,60 @@
+"""The adapter: thin methods over connections, the translator and the compile hook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext
+from typing import Any
+
+from dbt.adapters.base.meta import available
+from dbt.adapters.contracts.connection import AdapterRequiredConfig
+from dbt.adapters.spark.impl import SparkAdapter
+
+from dbt.adapters.sparkstream import compile_hook
+from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
+
+
+class SparkStreamAdapter(SparkAdapter):
+    """dbt-spark's adapter, with window SQL."""
+
+    ConnectionManager = SparkStreamConnectionManager
+    connections: SparkStreamConnectionManager
+
+    def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
+        super().__init__(config, mp_context)
+        self._compiles = compile_hook.install()
+
+    @available.parse(lambda *args, **kwargs: "")
+    def window_sql(self, sql: str, dialect: str | None = None) -> str:
+        """Translates SQL with windows to Spark SQL, for the macro of the same name.
+
+        Args:
+            sql: a query or a part of one that can stand on its own.
+            dialect: what it is written in; Spark SQL with window functions if None.
+
+        Raises:
+            CompilationError: what is wrong, where, and how to write it.
+        """
+        return self.connections.translated(sql, dialect or "spark", "the SQL in window_sql")
+
+    @contextmanager
+    def working_on(self, node: Any) -> Iterator[None]:
+        """Makes errors and options be those of a node, in this thread."""
+        outer = self.connections.node
+        self.connections.node = node
+        try:
+            yield
+        finally:
+            self.connections.node = outer
+
+    def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
+        """Called by dbt before a node runs."""
+        compile_hook.check(config, self._compiles)
+        outer = self.connections.node
+        self.connections.node = getattr(config, "model", None)
+        return outer
+
+    def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
+        """Called by dbt after a node has run, with what `pre_model_hook` returned."""
+        self.connections.node = context

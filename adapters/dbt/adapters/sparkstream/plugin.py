@@ -1,0 +1,16 @@
+"""What dbt loads for `type: sparkstream`."""
+
+from __future__ import annotations
+
+from dbt.adapters.base import AdapterPlugin
+
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+from dbt.include import sparkstream
+
+Plugin = AdapterPlugin(
+    adapter=SparkStreamAdapter,  # type: ignore[arg-type]
+    credentials=SparkStreamCredentials,
+    include_path=sparkstream.PACKAGE_PATH,
+    dependencies=["spark"],
+)

@@ -1,0 +1,87 @@
+"""What a local server is started with."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dbt.adapters.sparkstream.server.errors import ServerError
+
+# Settings that have an option of their own, or that would open the server to the network.
+_OWN_SETTINGS = {
+    "spark.master": "use --master",
+    "spark.driver.memory": "use --memory",
+    "spark.hadoop.hive.server2.thrift.port": "use --port",
+    "spark.connect.grpc.binding.port": "use --connect-port",
+    "spark.hadoop.hive.server2.thrift.bind.host": "the server has no passwords, so it listens on this machine only",
+    "spark.connect.grpc.binding.address": "the server has no passwords, so it listens on this machine only",
+}
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """Options of a local server, checked.
+
+    Attributes:
+        folder: the server's own folder, for warehouse, metastore, settings and logs; made absolute.
+        port: TCP port for SQL (Thrift).
+        connect_port: TCP port for Spark Connect; None for a server without it.
+        master: a local Spark master: `local`, `local[N]` or `local[*]`.
+        memory: heap of the server's Java, such as `2g` or `512m`.
+        conf: further Spark settings; they win over the server's own.
+        timeout: seconds that starting may take.
+
+    Raises:
+        ServerError: an option that can't be right.
+    """
+
+    folder: Path = Path(".sparkstream/server")
+    port: int = 10000
+    connect_port: int | None = 15002
+    master: str = "local[*]"
+    memory: str = "2g"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 180.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(os.path.abspath(Path(self.folder).expanduser())))
+        if ";" in str(self.folder):
+            raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
+        for port in self.ports:
+            if not 1 <= port <= 65535:
+                raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
+        if self.port == self.connect_port:
+            raise ServerError(f"SQL and Spark Connect can't share port {self.port}; choose another --connect-port")
+        if not re.fullmatch(r"local(\[(\*|[1-9]\d*)(,\s*\d+)?\])?", self.master):
+            raise ServerError(
+                f"master '{self.master}' is not local; write 'local[N]' for N tasks at a time, "
+                "or 'local[*]' for as many as there are cores"
+            )
+        if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):
+            raise ServerError(f"memory '{self.memory}' is not a size; write a number with a unit, such as 2g or 512m")
+        if self.timeout <= 0:
+            raise ServerError(f"time-out {self.timeout:g} is not a time; write the seconds that starting may take")
+        for key in self.conf:
+            if not re.fullmatch(r"spark\.[^\s=:]+", key):
+                raise ServerError(
+                    f"'{key}' is not the name of a Spark setting: they start with 'spark.', "
+                    "those of Hive and Hadoop with 'spark.hadoop.'"
+                )
+            if key in _OWN_SETTINGS:
+                raise ServerError(f"'{key}' can't be set here: {_OWN_SETTINGS[key]}")
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports that the server listens on."""
+        return [self.port] if self.connect_port is None else [self.port, self.connect_port]
+
+    @property
+    def cores(self) -> int:
+        """How many tasks the master runs at a time."""
+        threads = re.search(r"\[(\d+)", self.master)
+        if threads:
+            return int(threads[1])
+        return 1 if self.master == "local" else os.cpu_count() or 1

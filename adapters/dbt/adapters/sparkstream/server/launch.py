@@ -1,0 +1,237 @@
+"""How the server's Java process is started: its files, its command and its environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environment
+from dbt.adapters.sparkstream.server.config import ServerConfig
+from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.state import write_private
+from dbt.adapters.sparkstream.session_conf import LOOPBACK, java_property, local_conf
+
+THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+
+# A setting of ours: what a server answers to "SET spark.sparkstream.server" says which one it is.
+TOKEN_SETTING = "spark.sparkstream.server"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The server's own folder and what lies in it."""
+
+    path: Path
+
+    @property
+    def conf(self) -> Path:
+        """Spark's settings, written at each start."""
+        return self.path / "conf"
+
+    @property
+    def tmp(self) -> Path:
+        """Temporary files, gone when the server stops."""
+        return self.path / "tmp"
+
+    @property
+    def log(self) -> Path:
+        """What the server prints, since its last start."""
+        return self.path / "logs" / "server.log"
+
+    @property
+    def state(self) -> Path:
+        """Which process is the server."""
+        return self.path / "server.json"
+
+    @property
+    def lock(self) -> Path:
+        """Locked while a server is being started; also the mark of a folder that belongs to a server."""
+        return self.path / "server.lock"
+
+    def claim(self) -> None:
+        """Makes the folder, or checks that it is a server's: its tmp and conf folders get overwritten.
+
+        Raises:
+            ServerError: it holds something else, or can't be made.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not self.lock.exists() and any(self.path.iterdir()):
+                raise ServerError(
+                    f"{self.path} holds other files; choose an empty or new folder for the server with --dir"
+                )
+            self.lock.touch()
+            # A project that the folder lies in has no use for it in its repository.
+            (self.path / ".gitignore").write_text("*\n")
+        except OSError as error:
+            raise ServerError(f"can't use {self.path} as the server's folder: {error.strerror}") from error
+
+    def prepare(self, settings: Mapping[str, str]) -> None:
+        """Makes everything ready for a start: settings in place, no old temporary files, a fresh log."""
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        for folder in (self.conf, self.tmp, self.log.parent, self.path / "warehouse"):
+            folder.mkdir(exist_ok=True)
+        if self.log.exists():
+            self.log.replace(self.log.with_name("server.log.1"))
+        lines = [f"{key}={_property_value(value)}\n" for key, value in settings.items()]
+        # Settings may hold passwords, for storage for example.
+        write_private(self.conf / "spark-defaults.conf", "".join(lines))
+        (self.conf / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Spark:
+    """The pyspark installed beside this package, as a server."""
+
+    home: Path
+    version: str
+
+    def check(self, config: ServerConfig) -> None:
+        """Checks that it has the parts that the server needs.
+
+        Raises:
+            ServerError: it lacks one.
+        """
+        if not any(self.home.glob("jars/spark-hive-thriftserver_*.jar")):
+            raise ServerError(
+                f"the pyspark {self.version} in {self.home} has no Thrift server; install the full package with "
+                "pip install pyspark (pyspark-client is not enough)"
+            )
+        if config.connect_port is not None and not any(self.home.glob("jars/spark-connect_*.jar")):
+            raise ServerError(
+                f"the pyspark {self.version} in {self.home} has no Spark Connect server; "
+                "start without it with --no-connect"
+            )
+
+
+def find_spark() -> Spark:
+    """The pyspark that Python would import; it is not imported.
+
+    Raises:
+        ServerError: there is none.
+    """
+    package = find_spec("pyspark")
+    if package is None or package.origin is None:
+        raise ServerError("pyspark is not installed; install it with pip install pyspark")
+    home = Path(package.origin).parent
+    versions = [jar.stem.rpartition("-")[2] for jar in home.glob("jars/spark-core_*.jar")]
+    return Spark(home, versions[0] if versions else "package")
+
+
+def settings(config: ServerConfig, token: str) -> dict[str, str]:
+    """The Spark settings of a server: its own, and the user's on top."""
+    folder = Folder(config.folder)
+    own = {
+        **local_conf(folder.path, config.cores),
+        "spark.app.name": "sparkstream",
+        "spark.master": config.master,
+        "spark.driver.memory": config.memory,
+        "spark.hadoop.hive.server2.thrift.port": str(config.port),
+        "spark.hadoop.hive.server2.thrift.bind.host": LOOPBACK,
+        "spark.hadoop.hive.server2.authentication": "NOSASL",
+        # Or else a session goes on with the list of files that a table had before another session wrote to it.
+        "spark.sql.filesourceTableRelationCacheSize": "0",
+        TOKEN_SETTING: token,
+    }
+    if config.connect_port is not None:
+        own |= {
+            "spark.plugins": CONNECT_PLUGIN,
+            "spark.connect.grpc.binding.address": LOOPBACK,
+            "spark.connect.grpc.binding.port": str(config.connect_port),
+        }
+    java_options = [
+        java_property("java.io.tmpdir", folder.tmp),
+        java_property("derby.stream.error.file", folder.log.with_name("derby.log")),
+        # Or else Java has a file in the machine's /tmp.
+        "-XX:-UsePerfData",
+    ]
+    own["spark.driver.extraJavaOptions"] = " ".join(java_options)
+    merged = {**own, **config.conf}
+    # Lists: the server needs its own entries, whatever the user adds.
+    for key, separator in (("spark.plugins", ","), ("spark.driver.extraJavaOptions", " ")):
+        if key in own and key in config.conf:
+            merged[key] = own[key] + separator + config.conf[key]
+    return merged
+
+
+def environment(config: ServerConfig, spark: Spark) -> tuple[dict[str, str], str]:
+    """The environment for the server's process, and the version of the Java that it leads to.
+
+    Raises:
+        ServerError: there is no usable Java.
+    """
+    # Settings for another Spark, or another Hadoop, must not get into this one.
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_", "YARN_"))
+    }
+    try:
+        java = prepare_session_environment(environ)
+    except JavaNotFound as error:
+        raise ServerError(str(error)) from error
+    environ |= {
+        "SPARK_HOME": str(spark.home),
+        "SPARK_CONF_DIR": str(Folder(config.folder).conf),
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+    }
+    return environ, java.version
+
+
+def spawn(config: ServerConfig, spark: Spark, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Starts the server's process, on its own: it outlives this one and gets none of its terminal's signals.
+
+    Spark's script builds Java's command line and then turns into Java, so the process is the server itself.
+    """
+    folder = Folder(config.folder)
+    with open(folder.log, "wb") as log:
+        return subprocess.Popen(
+            [
+                str(spark.home / "bin" / "spark-class"),
+                "org.apache.spark.deploy.SparkSubmit",
+                "--class",
+                THRIFT_SERVER,
+                "spark-internal",
+            ],
+            cwd=folder.path,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _property_value(text: str) -> str:
+    """Text as the value in a Java properties file."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+_LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_OUT
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
+# One warning for each statement, which say nothing.
+logger.scheduler.name = org.apache.spark.scheduler.DAGScheduler
+logger.scheduler.level = error
+# A failed statement for the second time: SparkExecuteStatementOperation has said it.
+logger.thrift.name = org.apache.hive.service.cli.thrift.ThriftCLIService
+logger.thrift.level = error
+# What Hive says of a new metastore.
+logger.metastore.name = org.apache.hadoop.hive.metastore.ObjectStore
+logger.metastore.level = error
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+"""

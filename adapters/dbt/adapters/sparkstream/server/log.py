@@ -1,0 +1,33 @@
+"""What the server's log says of its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_LINES = 12
+_LAST_BYTES = 100_000
+
+# What a person can do about causes that have one.
+_HINTS = {
+    "XSDB6": "another process has the metastore of this folder open, such as an embedded Spark session; end it first",
+    "Too small maximum heap": "choose a larger --memory",
+    "must be at least 471859200": "Spark needs 512m at least; choose a larger --memory",
+    "Could not reserve enough space": "the machine has less memory than that; choose a smaller --memory",
+    "OutOfMemoryError": "the server had too little memory; choose a larger --memory",
+    "Address already in use": "another process took one of the ports; choose others with --port and --connect-port",
+}
+
+
+def explain(log: Path) -> str:
+    """The last lines of the log that matter, what to do where that is known, and where the log is."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, log.stat().st_size - _LAST_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError as error:
+        return f"there is no log: {error}"
+    # The frames of a stack trace say where in Spark, its other lines say what.
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\t", "    at "))]
+    shown = "\n".join(f"  {line[:300]}" for line in lines[-_LINES:]) or "  (empty)"
+    hints = [hint for sign, hint in _HINTS.items() if sign in text][:1]
+    return "\n".join([f"the end of its log {log}:", shown, *hints])

@@ -1,0 +1,64 @@
+"""Processes by their pid, for Linux and macOS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def birth(pid: int) -> str | None:
+    """When the process began, in the system's own words, or None where there is no such process.
+
+    Two processes that have had the same pid differ in it. A process that has ended and waits to be collected by
+    its parent counts as gone.
+    """
+    if (_PROC / "self" / "stat").exists():
+        try:
+            stat = (_PROC / str(pid) / "stat").read_text()
+            boot = (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
+        except OSError:
+            return None
+        # "pid (name) state ...": the name may hold blanks and brackets. Field 22 is the start in clock ticks.
+        state, *fields = stat.rpartition(")")[2].split()
+        return None if state in "ZX" else f"{boot}/{fields[18]}"
+    told = _ps(pid, "state=,lstart=").split(maxsplit=1)
+    return told[1] if len(told) == 2 and not told[0].startswith("Z") else None
+
+
+def resident_bytes(pid: int) -> int | None:
+    """Memory that the process holds, or None where that can't be known."""
+    try:
+        status = (_PROC / str(pid) / "status").read_text()
+    except OSError:
+        told = _ps(pid, "rss=")
+        return int(told) * 1024 if told.isdigit() else None
+    for line in status.splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def is_alive(pid: int, born: str) -> bool:
+    """Whether the process that began at `born` still runs."""
+    return birth(pid) == born
+
+
+def end(pid: int, born: str, grace: float) -> None:
+    """Ends a process: asks it to, and after `grace` seconds kills it. Does nothing to another one with its pid."""
+    for request, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
+        if not is_alive(pid, born):
+            return
+        os.kill(pid, request)
+        deadline = time.monotonic() + patience
+        while is_alive(pid, born) and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def _ps(pid: int, columns: str) -> str:
+    told = subprocess.run(["ps", "-o", columns, "-p", str(pid)], capture_output=True, text=True)
+    return told.stdout.strip()

@@ -1,0 +1,287 @@
+"""The local server of one folder: start, stop, status."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dbt.adapters.sparkstream.server import launch, probe, process
+from dbt.adapters.sparkstream.server.config import ServerConfig
+from dbt.adapters.sparkstream.server.errors import (
+    PortInUse,
+    ServerBusy,
+    ServerDied,
+    ServerError,
+    StartTimedOut,
+)
+from dbt.adapters.sparkstream.server.log import explain
+from dbt.adapters.sparkstream.server.state import Phase, ServerState, read_state, write_state
+
+# Seconds that a server gets to answer, and to end by itself.
+_ANSWER = 10.0
+_GRACE = 30.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """What `start` did: the server that runs now, and whether it ran before."""
+
+    state: ServerState
+    already_running: bool
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a start needs that was found on the machine."""
+
+    spark: launch.Spark
+    environ: dict[str, str]
+    java_version: str
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """What is known of a folder's server.
+
+    Attributes:
+        phase: what it is doing.
+        folder: its folder.
+        log: its log.
+        state: what it was started with; None where none was started.
+        resident_bytes: memory that its process holds; None where there is none.
+        uptime_seconds: time since its start; None where there is no process.
+    """
+
+    phase: Phase
+    folder: Path
+    log: Path
+    state: ServerState | None = None
+    resident_bytes: int | None = None
+    uptime_seconds: float | None = None
+
+
+class Server:
+    """The local server that belongs to the folder of `config`.
+
+    Any process can make this object and act on the same server; what is shared lies in the folder.
+    """
+
+    def __init__(self, config: ServerConfig) -> None:
+        self.config = config
+        self._folder = launch.Folder(config.folder)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, on_launch: Callable[[ServerState], None] = lambda state: None) -> Start:
+        """Starts the server and waits until it answers queries. A server that runs already is left as it is.
+
+        Args:
+            on_launch: called when the process is there and the wait begins; not for a server that runs already.
+
+        Raises:
+            PortInUse: another process has one of the ports.
+            ServerBusy: another process is starting or stopping this server, or it hangs.
+            ServerDied: the new process ended before it was ready.
+            StartTimedOut: it was not ready within `config.timeout`.
+            ServerError: no Java, no Spark, or a folder that isn't the server's.
+        """
+        if sys.platform == "win32":
+            raise ServerError("the local server runs on Linux and macOS; on Windows, use it in WSL")
+        self._folder.claim()
+        with self._starting():
+            deadline = time.monotonic() + self.config.timeout
+            found = self._living()
+            if found is None:
+                plan = self._plan()
+                with self._ended_on_failure():
+                    launched = self._launch(plan)
+                    on_launch(launched)
+                    return Start(self._ready(launched, deadline), already_running=False)
+            if found.phase is Phase.STOPPING:
+                raise ServerBusy(f"the server (pid {found.pid}) is being stopped; start it again in a moment")
+            if found.phase is Phase.STARTING:
+                # Whoever started it has gone.
+                with self._ended_on_failure():
+                    return Start(self._ready(found, deadline), already_running=True)
+            if not self._answers(found):
+                raise ServerBusy(
+                    f"the server (pid {found.pid}) runs on port {found.port} but doesn't answer; "
+                    "stop it with 'sparkstream server stop' and start it again"
+                )
+            return Start(found, already_running=True)
+
+    def stop(self) -> bool:
+        """Stops the server, also one that hangs or is still starting.
+
+        Returns:
+            Whether there was a process to stop.
+
+        Raises:
+            ServerError: the process can't be ended.
+        """
+        state = read_state(self._folder.state)
+        if state is None:
+            return False
+        was_alive = process.is_alive(state.pid, state.birth)
+        if was_alive:
+            write_state(self._folder.state, replace(state, phase=Phase.STOPPING))
+            self._end(state.pid, state.birth)
+        self._forget()
+        return was_alive
+
+    def status(self) -> ServerStatus:
+        """What the server is doing now; asks it, where it runs."""
+        state = read_state(self._folder.state)
+        if state is None:
+            return ServerStatus(Phase.STOPPED, self._folder.path, self._folder.log)
+        if not process.is_alive(state.pid, state.birth):
+            phase = Phase.STOPPED if state.phase is Phase.STOPPING else Phase.DEAD
+            return ServerStatus(phase, self._folder.path, self._folder.log, state)
+        phase = state.phase
+        if phase is Phase.RUNNING and not self._answers(state):
+            phase = Phase.UNRESPONSIVE
+        return ServerStatus(
+            phase,
+            self._folder.path,
+            self._folder.log,
+            state,
+            process.resident_bytes(state.pid),
+            (datetime.now(timezone.utc) - datetime.fromisoformat(state.started)).total_seconds(),
+        )
+
+    def wait(self) -> None:
+        """Waits until the server has ended.
+
+        Raises:
+            ServerDied: it was not stopped by `stop`.
+        """
+        while self._living() is not None:
+            time.sleep(0.5)
+        state = read_state(self._folder.state)
+        if state is not None and state.phase is not Phase.STOPPING:
+            raise ServerDied(f"the server (pid {state.pid}) has died; {explain(self._folder.log)}")
+
+    @contextlib.contextmanager
+    def _starting(self) -> Iterator[None]:
+        """Keeps every other process from starting this folder's server."""
+        import fcntl
+
+        with open(self._folder.lock, "r+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ServerBusy(
+                    f"the server of {self._folder.path} is being started by another process; "
+                    "'sparkstream server status' says when it is ready"
+                ) from None
+            yield
+
+    @contextlib.contextmanager
+    def _ended_on_failure(self) -> Iterator[None]:
+        """Leaves no process behind when a start fails or is interrupted."""
+        try:
+            yield
+        except BaseException:
+            state = read_state(self._folder.state)
+            if state is not None:
+                self._end(state.pid, state.birth)
+            # An interrupt can come before the state is written.
+            if self._process is not None and self._process.poll() is None:
+                self._end(self._process.pid, process.birth(self._process.pid) or "")
+            self._forget()
+            raise
+
+    def _plan(self) -> _Plan:
+        """Checks everything that can be checked before a process is started."""
+        spark = launch.find_spark()
+        spark.check(self.config)
+        environ, java_version = launch.environment(self.config, spark)
+        options = {self.config.port: "--port", self.config.connect_port: "--connect-port"}
+        for port in self.config.ports:
+            if not probe.is_free(port):
+                other = probe.free_port_after(port) or "N"
+                raise PortInUse(
+                    f"port {port} is in use by another process; "
+                    f"end that, or choose another port with {options[port]} {other}"
+                )
+        return _Plan(spark, environ, java_version)
+
+    def _launch(self, plan: _Plan) -> ServerState:
+        """Starts the process and notes it in the state file."""
+        config = self.config
+        token = os.urandom(8).hex()
+        self._folder.prepare(launch.settings(config, token))
+        self._process = launch.spawn(config, plan.spark, plan.environ)
+        pid = self._process.pid
+        state = ServerState(
+            phase=Phase.STARTING,
+            pid=pid,
+            birth=process.birth(pid) or "",
+            token=token,
+            port=config.port,
+            connect_port=config.connect_port,
+            master=config.master,
+            memory=config.memory,
+            started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            spark_version=plan.spark.version,
+            java_version=plan.java_version,
+            python=plan.environ["PYSPARK_PYTHON"],
+        )
+        write_state(self._folder.state, state)
+        return state
+
+    def _ready(self, state: ServerState, deadline: float) -> ServerState:
+        """Waits for a process that is starting."""
+        while not self._answers(state):
+            if self._living() is None:
+                raise self._death()
+            if time.monotonic() > deadline:
+                raise StartTimedOut(
+                    f"the server was not ready after {self.config.timeout:g} seconds and was stopped; "
+                    f"give it more time with --timeout, or see why: {explain(self._folder.log)}"
+                )
+            time.sleep(0.2)
+        ready = replace(state, phase=Phase.RUNNING)
+        write_state(self._folder.state, ready)
+        return ready
+
+    def _death(self) -> ServerError:
+        left = read_state(self._folder.state)
+        if left is None or left.phase is Phase.STOPPING:
+            return ServerBusy("the server was stopped by another process while it was starting")
+        code = self._process.poll() if self._process else None
+        how = "" if code is None else f" (signal {-code})" if code < 0 else f" (exit code {code})"
+        return ServerDied(f"the server died while it was starting{how}; {explain(self._folder.log)}")
+
+    def _living(self) -> ServerState | None:
+        """The server's state, where its process runs."""
+        if self._process is not None:
+            self._process.poll()  # or else it stays in the system's list after its end
+        state = read_state(self._folder.state)
+        return state if state and process.is_alive(state.pid, state.birth) else None
+
+    def _answers(self, state: ServerState) -> bool:
+        """Whether the server answers queries: this one, not another on its port."""
+        answer = probe.ask(state.port, _ANSWER)
+        if answer is None or answer.token != state.token:
+            return False
+        return state.connect_port is None or probe.is_open(state.connect_port)
+
+    def _end(self, pid: int, birth: str) -> None:
+        process.end(pid, birth, _GRACE)
+        if process.is_alive(pid, birth):
+            raise ServerError(f"the server's process {pid} can't be ended")
+        if self._process is not None and self._process.pid == pid:
+            self._process.wait()
+
+    def _forget(self) -> None:
+        """Removes what only a running server needs."""
+        self._folder.state.unlink(missing_ok=True)
+        shutil.rmtree(self._folder.tmp, ignore_errors=True)

@@ -1,0 +1,295 @@
+"""`method: session`: Spark inside the dbt process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.sparkstream.errors import readable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+CATALOG = "spark.sql.catalogImplementation"
+WAREHOUSE = "spark.sql.warehouse.dir"
+PLACES = (
+    WAREHOUSE,
+    "spark.hadoop.hive.metastore.warehouse.dir",
+    "spark.hadoop.hive.metastore.uris",
+    "spark.hadoop.javax.jdo.option.ConnectionURL",
+)
+"""Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
+
+_lock = threading.Lock()
+_session: SparkSession | None = None
+_parameters: Mapping[str, str] | None = None
+
+
+def spark_session(parameters: Mapping[str, str]) -> SparkSession:
+    """The session of this process, made on first use; threads and connections share it.
+
+    Args:
+        parameters: the profile's `server_side_parameters`; they go before the project's own defaults.
+
+    Raises:
+        JavaNotFound: there is no Java to run Spark on.
+    """
+    global _session, _parameters
+    with _lock:
+        if _session is None or _stopped(_session):
+            _session, _parameters = _start(parameters), dict(parameters)
+        elif parameters != _parameters:
+            # Another profile in the same process: what can be changed at run time is.
+            _session, _parameters = _build(parameters), dict(parameters)
+        return _session
+
+
+def _stopped(session: SparkSession) -> bool:
+    return session.sparkContext._jsc is None
+
+
+def _start(parameters: Mapping[str, str]) -> SparkSession:
+    from pyspark import SparkContext
+
+    from dbt.adapters.sparkstream.java import prepare_session_environment
+
+    if SparkContext._gateway is not None:
+        # Someone else's Spark, such as a notebook's: its settings are not ours to choose.
+        return _build(parameters)
+    prepare_session_environment()
+    _silence_python_log()
+    defaults = session_defaults(Path.cwd(), parameters)
+    settings = {**defaults, **parameters}
+    if WAREHOUSE in defaults:
+        _launch(Path(defaults[WAREHOUSE]).parent, settings)
+    return _build(settings)
+
+
+def _launch(home: Path, settings: Mapping[str, str]) -> None:
+    """Starts Java with Spark in it. What they print goes to a file: the terminal belongs to dbt."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    home.mkdir(parents=True, exist_ok=True)
+    # Else Spark looks the machine's name up, and warns or fails where that has no address.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    conf = SparkConf().setAll([("spark.app.name", "dbt"), (CATALOG, "hive"), *settings.items()])
+    log = home / "spark.log"
+    with claimed(home) as handle, open(log, "wb") as output:
+        try:
+            gateway = launch_gateway(conf, popen_kwargs={"stderr": output, "pass_fds": handle})
+            SparkContext(conf=conf, gateway=gateway)
+        except Exception as error:
+            raise RuntimeError(f"{error}\nits log is {log}") from error
+
+
+@contextmanager
+def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
+    """Makes sure that no other process has the metastore in a folder open, which Derby can't share.
+
+    Args:
+        home: the folder.
+        patience: seconds to wait for a Spark that is just ending.
+
+    Yields:
+        File handles to hand to the process that opens the metastore; the folder is claimed as long as it lives.
+
+    Raises:
+        RuntimeError: another process has the folder.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: Derby refuses the second process, in its own words
+        yield ()
+        return
+    with open(home / "lock", "a+") as file:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    file.seek(0)
+                    raise RuntimeError(
+                        f"process {file.read().strip() or '?'} runs Spark in {home}, and only one at a time can\n"
+                        "wait for its end, or let both use one server: `sparkstream server start` and `method: thrift`"
+                    ) from None
+                time.sleep(0.1)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield (file.fileno(),)
+
+
+def _silence_python_log() -> None:
+    """Keeps pyspark from writing each error, with Java's stack trace, to the terminal: dbt reports it."""
+    import logging
+
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+
+
+def _build(parameters: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("dbt").enableHiveSupport()
+    for name, value in parameters.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def session_defaults(folder: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Settings for a Spark that nobody has set up: its data goes to `.sparkstream/session` in the project.
+
+    A project that has its tables elsewhere keeps them there: where the profile or Spark's own configuration files
+    say, or in the `metastore_db` and `spark-warehouse` that Spark makes in the folder it is started in.
+
+    Args:
+        folder: the project's folder, which dbt works in.
+        parameters: the profile's `server_side_parameters`.
+    """
+    from dbt.adapters.sparkstream.session_conf import embedded_session_conf
+
+    configured = {**_spark_defaults(), **parameters}
+    if not configured.get("spark.master", "local").startswith("local"):
+        return {}
+    home = folder / ".sparkstream" / "session"
+    settings = embedded_session_conf(home)
+    if any(name in configured for name in PLACES) or _hive_site() or (folder / "metastore_db").exists():
+        settings = {name: value for name, value in settings.items() if str(home) not in value}
+    return {name: value for name, value in settings.items() if name not in configured}
+
+
+def _configuration_folder() -> Path | None:
+    if folder := os.environ.get("SPARK_CONF_DIR"):
+        return Path(folder)
+    if home := os.environ.get("SPARK_HOME"):
+        return Path(home) / "conf"
+    return None
+
+
+def _spark_defaults() -> dict[str, str]:
+    """The settings of spark-defaults.conf; they would lose against ours otherwise."""
+    folder = _configuration_folder()
+    path = folder / "spark-defaults.conf" if folder else None
+    if path is None or not path.is_file():
+        return {}
+    lines = (line.strip().replace("=", " ", 1).split(None, 1) for line in path.read_text().splitlines())
+    return {parts[0]: parts[1] for parts in lines if len(parts) == 2 and not parts[0].startswith("#")}
+
+
+def _hive_site() -> bool:
+    folder = _configuration_folder()
+    return folder is not None and (folder / "hive-site.xml").is_file()
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turns what Spark raises into dbt's error, without Java's stack trace."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise DbtDatabaseError(readable(str(error))) from error
+
+
+class SessionCursor(Cursor):
+    """A statement on the shared session, and its rows one after the other as in Python's DB-API."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self._session = session
+        self._read = 0
+
+    def execute(self, sql: str, *parameters: Any) -> None:
+        """Runs a statement; the rows of a query are computed when they are fetched.
+
+        Raises:
+            DbtDatabaseError: what Spark says is wrong.
+        """
+        self.close()
+        with spark_errors():
+            self._df = self._session.sql(sql % parameters if parameters else sql)
+
+    def close(self) -> None:
+        super().close()
+        self._read = 0
+
+    def fetchall(self) -> list[Row]:
+        """The rows not fetched yet."""
+        return self._rows_of(lambda df: df.collect())
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """The next rows, `size` at most."""
+        return self._rows_of(lambda df: df.take(self._read + size))
+
+    def fetchone(self) -> Row | None:
+        """The next row, or None after the last."""
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def _rows_of(self, fetch: Any) -> list[Row]:
+        if self._df is None:
+            return []
+        with spark_errors():
+            rows: list[Row] = fetch(_on_the_wall_clock(self._df))[self._read :]
+        self._read += len(rows)
+        return rows
+
+
+def _on_the_wall_clock(df: DataFrame) -> DataFrame:
+    """Makes Python show a TIMESTAMP in the session's time zone, as the Thrift server does.
+
+    Spark gives Python the time in the zone of the operating system, whatever `spark.sql.session.timeZone` is.
+    """
+    from pyspark.sql.types import TimestampType
+
+    times = [i for i, field in enumerate(df.schema.fields) if isinstance(field.dataType, TimestampType)]
+    if not times:
+        return df
+    names = df.columns
+    # Column names may be there twice.
+    numbered = df.toDF(*(f"_{i}" for i in range(len(names))))
+    casts = {f"_{i}": numbered[f"_{i}"].cast("timestamp_ntz") for i in times}
+    return numbered.withColumns(casts).toDF(*names)
+
+
+class SessionHandle(Connection):
+    """What dbt takes for a connection; all of them lead to the same session."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def cursor(self) -> SessionCursor:
+        return SessionCursor(self.session)
+
+
+class SessionWrapper(SessionConnectionWrapper):
+    """dbt-spark's wrapper, with what it lacks: limits and cancelling."""
+
+    handle: SessionHandle
+    _cursor: SessionCursor | None
+
+    def cancel(self) -> None:
+        self.handle.session.interruptAll()
+
+    def fetchmany(self, size: int) -> list[Row]:
+        assert self._cursor, "Cursor not available"
+        return self._cursor.fetchmany(size)
+
+    def fetchone(self) -> Row | None:
+        assert self._cursor, "Cursor not available"
+        return self._cursor.fetchone()

@@ -1,0 +1,5 @@
+"""Where dbt finds the macros of the adapter."""
+
+import os
+
+PACKAGE_PATH = os.path.dirname(__file__)

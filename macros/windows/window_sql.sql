@@ -1,0 +1,15 @@
+{% macro window_sql(dialect=none) -%}
+  {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect) if execute else caller()) }}
+{%- endmacro %}
+
+{% macro sparkstream__window_sql(sql, dialect) -%}
+  {{ return(adapter.window_sql(sql, dialect)) }}
+{%- endmacro %}
+
+{% macro default__window_sql(sql, dialect) -%}
+  {{ exceptions.raise_compiler_error(
+    "window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter " ~ adapter.type() ~ " can't"
+    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    ~ "\n  or write the window with a macro: from {{ '{{' }} tumble(ref('bid'), 'bidtime', '10 minutes') {{ '}}' }}"
+  ) }}
+{%- endmacro %}

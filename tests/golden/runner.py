@@ -1,0 +1,223 @@
+"""Cases with the answers of other systems: read them, make their tables in Spark, compare rows.
+
+A case file is `{"about": [...], "cases": [...]}`. A case has `tables`, `sql`, and either `expected` (columns with
+the other system's types, and rows) or `error`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DATA = Path(__file__).parent / "data"
+
+Row = list[Any]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Columns with the type that the other system gives them, and rows; times are text."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: list[Row]
+
+    @property
+    def families(self) -> list[str]:
+        return [family(type_) for _, type_ in self.columns]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement on tables, and what it must give.
+
+    Attributes:
+        expected: what a translation gives, or None where it is refused.
+        error: what the other system says when it refuses the statement.
+        more: the case as the file has it.
+    """
+
+    id: str
+    sql: str
+    tables: Mapping[str, Relation]
+    expected: Relation | None
+    error: str | None
+    zone: str = "UTC"
+    setup: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    more: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def load(file: str) -> list[Case]:
+    """The cases of a file in `data/`."""
+    cases = json.loads((DATA / file).read_text(encoding="utf-8"))["cases"]
+    return [
+        Case(
+            id=case["id"],
+            sql=case["sql"],
+            tables={table["name"]: _relation(table) for table in case["tables"]},
+            expected=_relation(case["expected"]) if "expected" in case else None,
+            error=case.get("error"),
+            zone=case.get("zone") or "UTC",
+            setup=case.get("setup") or (),
+            tags=case.get("tags") or (),
+            more=case,
+        )
+        for case in cases
+    ]
+
+
+def _relation(data: Mapping[str, Any]) -> Relation:
+    return Relation(tuple((name, type_) for name, type_ in data["columns"]), data["rows"])
+
+
+# -- types -----------------------------------------------------------------------------------------
+_FAMILIES = {
+    "string": ("string", "char", "varchar"),
+    "integer": ("tinyint", "smallint", "int", "integer", "bigint", "long", "short", "byte"),
+    "decimal": ("decimal", "numeric"),
+    "float": ("float", "real"),
+    "double": ("double",),
+    "boolean": ("boolean", "bool"),
+    "timestamp": ("timestamp", "timestamp_ntz", "timestamp_ltz"),
+    "date": ("date",),
+}
+_FAMILY = {name: family for family, names in _FAMILIES.items() for name in names}
+
+
+def family(type_: str) -> str:
+    """What a type of Spark or another system holds: `DECIMAL(10,2) NOT NULL` -> `decimal`."""
+    word = re.match(r"\w+", type_)
+    return _FAMILY[word[0].lower()] if word else type_
+
+
+def flink_type(type_: str) -> str:
+    """The Spark type of a column of Flink's: TIMESTAMP has no zone there."""
+    if family(type_) != "timestamp":
+        return type_
+    return "TIMESTAMP" if type_.upper().startswith("TIMESTAMP_LTZ") else "TIMESTAMP_NTZ"
+
+
+# -- tables ----------------------------------------------------------------------------------------
+def quoted(name: str) -> str:
+    """A name in backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def create_view(
+    spark: SparkSession, name: str, table: Relation, spark_type: Callable[[str], str] = flink_type, *, zone: str = "Z"
+) -> dict[str, str]:
+    """Makes a temporary view of a table.
+
+    Args:
+        spark_type: from a type in the case to Spark's.
+        zone: the zone of the values of TIMESTAMP columns, as Spark reads it behind a timestamp.
+
+    Returns:
+        Column -> Spark type, as `translate` takes it in `schema`.
+    """
+    types = [spark_type(type_) for _, type_ in table.columns]
+    # Everything as text, so that one VALUES list serves all types.
+    texts = ",\n".join(
+        "(" + ", ".join(_text(value, type_, zone) for value, type_ in zip(row, types, strict=True)) + ")"
+        for row in table.rows or [[None] * len(types)]
+    )
+    columns = ", ".join(
+        f"CAST(c{i} AS {type_}) AS {quoted(name)}"
+        for i, ((name, _), type_) in enumerate(zip(table.columns, types, strict=True))
+    )
+    names = ", ".join(f"c{i}" for i in range(len(types)))
+    view = spark.sql(f"SELECT {columns} FROM VALUES {texts} AS v({names}){'' if table.rows else ' WHERE FALSE'}")
+    view.createOrReplaceTempView(quoted(name))
+    return dict(view.dtypes)
+
+
+def _text(value: Any, type_: str, zone: str) -> str:
+    if value is None:
+        return "CAST(NULL AS STRING)"
+    text = str(value) + (zone if type_.upper() == "TIMESTAMP" else "")
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+# -- rows ------------------------------------------------------------------------------------------
+def rows_of(result: DataFrame) -> list[Row]:
+    """The rows of a result, with times and dates as text in the session's zone."""
+    kinds = [field.dataType.typeName() for field in result.schema.fields]
+    names = [f"c{i}" for i in range(len(kinds))]
+    flat = result.toDF(*names).selectExpr(
+        *(
+            f"CAST({name} AS STRING) AS {name}" if kind in ("timestamp", "timestamp_ntz", "date") else name
+            for name, kind in zip(names, kinds, strict=True)
+        )
+    )
+    return [list(row) for row in flat.collect()]
+
+
+_TIME = re.compile(r"([+-]?\d{4,}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?")
+
+
+def _time(text: str) -> str:
+    """A timestamp to the millisecond; finer digits stay if there are any."""
+    found = _TIME.fullmatch(text)
+    if not found:
+        return text
+    day, clock, fraction = found.groups()
+    return f"{day} {clock if len(clock) == 8 else clock + ':00'}.{(fraction or '').rstrip('0').ljust(3, '0')}"
+
+
+def same(want: Any, got: Any, kind: str) -> bool:
+    """Whether two values of a type family are equal: doubles to 1e-9, FLOAT to 1e-6, times to the millisecond."""
+    if want is None or got is None:
+        return want is None and got is None
+    if isinstance(want, bool) or isinstance(got, bool) or kind == "boolean":
+        return want is got
+    if kind in ("double", "float") or isinstance(got, float):
+        if isinstance(got, str):
+            return False
+        a, b = float(want), float(got)
+        tolerance = 1e-6 if kind == "float" else 1e-9
+        return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-12)
+    if kind in ("integer", "decimal"):
+        return not isinstance(got, str) and Decimal(str(want)) == Decimal(str(got))
+    if not isinstance(got, str):
+        return False
+    return _time(want) == _time(got) if kind == "timestamp" else str(want) == got
+
+
+def compare(want: Relation, result: DataFrame) -> None:
+    """Asserts that a result has the rows, in any order, the column names (in any case) and the type families.
+
+    Raises:
+        AssertionError: what is missing, and what is too much.
+    """
+    fields = result.schema.fields
+    names = [name for name, _ in want.columns]
+    assert len(fields) == len(names), f"columns are {result.columns}, and should be {names}"
+    left = rows_of(result)
+    missing = []
+    for row in want.rows:
+        found = next(
+            (i for i, got in enumerate(left) if all(map(same, row, got, want.families))),
+            None,
+        )
+        if found is None:
+            missing.append(row)
+        else:
+            del left[found]
+    assert not missing and not left, "\n".join(
+        [
+            f"{len(missing)} of {len(want.rows)} rows are missing, and {len(left)} are too many",
+            *(f"  missing   {row}" for row in missing[:10]),
+            *(f"  too many  {[str(v) if isinstance(v, Decimal) else v for v in row]}" for row in left[:10]),
+        ]
+    )
+    assert [f.name.casefold() for f in fields] == [name.casefold() for name in names]
+    assert [family(f.dataType.simpleString()) for f in fields] == want.families

@@ -1,0 +1,75 @@
+"""Flink's answers: every example of its documents on windows, and more cases, each computed by Flink itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from tests.golden.runner import Case, compare, create_view, load
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CASES = load("flink_documented.json") + load("flink_cases.json")
+ANSWERED = [case for case in CASES if case.expected]
+REFUSED = [case for case in CASES if case.error]
+
+_VIEW = re.compile(r"CREATE\s+(?:TEMPORARY\s+)?VIEW\s+(`(?:[^`]|``)+`|\w+)\s*(\([^()]*\))?\s+AS\s+(.*)", re.I | re.S)
+
+# Faults that only Spark sees: the translator doesn't resolve every name of a query.
+LEFT_TO_SPARK = {
+    "neg-ungrouped-column",
+    "neg-join-ambiguous-window-start",
+    "neg-over-lag-frame",
+    "neg-over-range-two-order-columns",
+    "neg-window-function-in-where",
+}
+
+
+class Door:
+    """A Spark session with a case's tables and views, which takes Flink SQL."""
+
+    def __init__(self, spark: SparkSession, case: Case, *, typed: bool) -> None:
+        self._session = spark.newSession()
+        self._session.conf.set("spark.sql.session.timeZone", case.zone)
+        self._typed = typed
+        self._schema = {name: create_view(self._session, name, table) for name, table in case.tables.items()}
+        for statement in case.setup:
+            view = _VIEW.fullmatch(statement.strip().rstrip(";"))
+            assert view, f"no CREATE VIEW: {statement}"
+            name, columns, query = view.groups()
+            made = self._session.sql(self.translated(query))
+            if columns:
+                made = made.toDF(*(c.strip(" `") for c in columns.strip("()").split(",")))
+            made.createOrReplaceTempView(name)
+            self._schema[name.strip("`")] = dict(made.dtypes)
+
+    def translated(self, sql: str) -> str:
+        return translate(sql, "flink", schema=self._schema if self._typed else None)
+
+    def run(self, sql: str) -> DataFrame:
+        return self._session.sql(self.translated(sql))
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "untyped"])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
+def test_rows_are_flinks(spark: SparkSession, case: Case, typed: bool) -> None:
+    assert case.expected
+    compare(case.expected, Door(spark, case, typed=typed).run(case.sql))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
+def test_refused_as_in_flink(spark: SparkSession, case: Case) -> None:
+    door = Door(spark, case, typed=True)
+    if case.id in LEFT_TO_SPARK:
+        from pyspark.errors import AnalysisException
+
+        with pytest.raises(AnalysisException):
+            door.run(case.sql)
+    else:
+        with pytest.raises(TranslationError) as raised:
+            door.translated(case.sql)
+        assert raised.value.hint

