@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,7 +107,7 @@ class Batch:
     zone: str
     type: str
     typed: bool
-    cases: tuple[Case, ...]
+    cases: tuple[Case, ...] = field(repr=False)
 
 
 @st.composite

@@ -5,11 +5,11 @@ SELECT
     bidder,
     0.908 * price AS price,
     CASE
-        WHEN HOUR(dateTime) BETWEEN 8 AND 18 THEN 'dayTime'
-        WHEN HOUR(dateTime) <= 6 OR HOUR(dateTime) >= 20 THEN 'nightTime'
+        WHEN HOUR(`dateTime`) BETWEEN 8 AND 18 THEN 'dayTime'
+        WHEN HOUR(`dateTime`) <= 6 OR HOUR(`dateTime`) >= 20 THEN 'nightTime'
         ELSE 'otherTime'
     END AS bidTimeType,
-    dateTime,
+    `dateTime`,
     extra,
     CHAR_LENGTH(extra) - CHAR_LENGTH(REPLACE(extra, 'c', '')) AS c_counts
 FROM {{ ref('bid') }}

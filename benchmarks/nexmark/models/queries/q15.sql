@@ -1,6 +1,6 @@
 -- How many bids, bidders and auctions has a day, below 100 dollars, below 10,000 and above? (FILTER, DISTINCT)
 SELECT
-    DATE_FORMAT(dateTime, 'yyyy-MM-dd') AS `day`,
+    DATE_FORMAT(`dateTime`, 'yyyy-MM-dd') AS `day`,
     COUNT(*) AS total_bids,
     COUNT(*) FILTER (WHERE price < 10000) AS rank1_bids,
     COUNT(*) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_bids,
@@ -14,4 +14,4 @@ SELECT
     COUNT(DISTINCT auction) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_auctions,
     COUNT(DISTINCT auction) FILTER (WHERE price >= 1000000) AS rank3_auctions
 FROM {{ ref('bid') }}
-GROUP BY DATE_FORMAT(dateTime, 'yyyy-MM-dd')
+GROUP BY DATE_FORMAT(`dateTime`, 'yyyy-MM-dd')

@@ -1,8 +1,8 @@
 -- The same for each channel, and when was its last bid of the day? (FILTER, DISTINCT, several keys)
 SELECT
     channel,
-    DATE_FORMAT(dateTime, 'yyyy-MM-dd') AS `day`,
-    MAX(DATE_FORMAT(dateTime, 'HH:mm')) AS `minute`,
+    DATE_FORMAT(`dateTime`, 'yyyy-MM-dd') AS `day`,
+    MAX(DATE_FORMAT(`dateTime`, 'HH:mm')) AS `minute`,
     COUNT(*) AS total_bids,
     COUNT(*) FILTER (WHERE price < 10000) AS rank1_bids,
     COUNT(*) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_bids,
@@ -16,4 +16,4 @@ SELECT
     COUNT(DISTINCT auction) FILTER (WHERE price >= 10000 AND price < 1000000) AS rank2_auctions,
     COUNT(DISTINCT auction) FILTER (WHERE price >= 1000000) AS rank3_auctions
 FROM {{ ref('bid') }}
-GROUP BY channel, DATE_FORMAT(dateTime, 'yyyy-MM-dd')
+GROUP BY channel, DATE_FORMAT(`dateTime`, 'yyyy-MM-dd')

@@ -5,7 +5,7 @@ FROM (
     SELECT A.id, A.category, MAX(B.price) AS final
     FROM {{ ref('auction') }} AS A
     INNER JOIN {{ ref('bid') }} AS B
-        ON B.auction = A.id AND B.dateTime BETWEEN A.dateTime AND A.expires
+        ON B.auction = A.id AND B.`dateTime` BETWEEN A.`dateTime` AND A.expires
     GROUP BY A.id, A.category
 ) AS sold
 GROUP BY category

@@ -1,7 +1,7 @@
 -- Which auctions got the most bids in the last 10 seconds? Every 2 seconds. (HOP, window join)
 WITH counted AS (
     SELECT auction, window_start, window_end, COUNT(*) AS num
-    FROM TABLE(HOP(TABLE {{ ref('bid') }}, DESCRIPTOR(dateTime), INTERVAL '2' SECOND, INTERVAL '10' SECOND))
+    FROM TABLE(HOP(TABLE {{ ref('bid') }}, DESCRIPTOR(`dateTime`), INTERVAL '2' SECOND, INTERVAL '10' SECOND))
     GROUP BY auction, window_start, window_end
 ),
 

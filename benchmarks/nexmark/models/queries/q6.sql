@@ -4,10 +4,10 @@ WITH winners AS (
     SELECT id, seller, expires, price
     FROM (
         SELECT A.id, A.seller, A.expires, B.price,
-            ROW_NUMBER() OVER (PARTITION BY A.id ORDER BY B.price DESC, B.dateTime) AS place
+            ROW_NUMBER() OVER (PARTITION BY A.id ORDER BY B.price DESC, B.`dateTime`) AS place
         FROM {{ ref('auction') }} AS A
         INNER JOIN {{ ref('bid') }} AS B
-            ON B.auction = A.id AND B.dateTime BETWEEN A.dateTime AND A.expires
+            ON B.auction = A.id AND B.`dateTime` BETWEEN A.`dateTime` AND A.expires
     ) AS placed
     WHERE place = 1
 )

@@ -69,6 +69,7 @@ class FlinkExpressions:
             exp.Mul: self._arithmetic,
             exp.Mod: self._arithmetic,
             exp.Extract: self._extract,
+            exp.Substring: self._substring,
             exp.Floor: self._round,
             exp.Ceil: self._round,
             exp.Interval: self._interval,
@@ -181,6 +182,8 @@ class FlinkExpressions:
         if word not in _DIFF_UNITS:
             self._refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(_DIFF_UNITS)}")
         if name == "TIMESTAMPADD":
+            if self._type(last) == "date" and word in ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+                yield Edit(span, lambda: f"CAST({self._source.render(span)} AS DATE)", level=1)
             return
 
         def text() -> str:
@@ -479,6 +482,11 @@ class FlinkExpressions:
                     )
         yield from ()
 
+    def _substring(self, node: exp.Expr) -> Iterator[Edit]:
+        if types.is_numeric(self._type(node.this)):
+            self._refuse(node.this, "SUBSTRING takes a text, and this is a number", "write CAST(... AS STRING)")
+        yield from ()
+
     def _extract(self, node: exp.Expr) -> Iterator[Edit]:
         unit = node.this.name.upper()
         if unit not in _EXTRACTED:
@@ -589,20 +597,51 @@ class FlinkExpressions:
         """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
         taken: set[str] = set()
         for position, projection in enumerate(select.expressions):
-            if isinstance(projection, exp.Star) or projection.is_star:
-                return
+            if projection.is_star:
+                stars = self._star(select, projection, taken)
+                if stars is None:
+                    return
+                yield from stars
+                continue
             name = projection.output_name if isinstance(projection, (exp.Alias, exp.Column)) else f"EXPR${position}"
-            given, number = name, 0
-            while given in taken:
-                given = f"{name}{number}"
-                number += 1
-            taken.add(given)
+            given = _unused(name, taken)
+            quoted = _quoted(given)
             if given != name and isinstance(projection, exp.Alias):
-                yield self._edit(projection.args["alias"], lambda n=given: f"`{n}`")  # type: ignore[misc]
+                yield self._edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
             elif given != name or not isinstance(projection, (exp.Alias, exp.Column)):
-                quoted = given.replace("`", "``")
-                text = lambda p=projection, n=quoted: f"{self._text(p)} AS `{n}`"  # noqa: E731
+                text = lambda p=projection, n=quoted: f"{self._text(p)} AS {n}"  # noqa: E731
                 yield Edit(self._source.span(projection), text, level=2)
+
+    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str]) -> list[Edit] | None:
+        """Writes out a star that brings a name again; None where its columns aren't all known."""
+        table = star.table.casefold() if isinstance(star, exp.Column) else ""
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        columns = [(s.alias_or_name, c.name) for s in scope for c in self._resolver.columns(s).items]
+        if not all(self._resolver.columns(s).complete for s in scope) or any(
+            j.args.get("using") or j.method for j in select.args.get("joins") or []
+        ):
+            return None
+        named = [(source, name, _unused(name, taken)) for source, name in columns]
+        if all(name == given for _, name, given in named) or not all(source for source, _, _ in named):
+            return []
+        items = [
+            f"{_quoted(t)}.{_quoted(n)}" + ("" if n == given else f" AS {_quoted(given)}") for t, n, given in named
+        ]
+        return [self._edit(star, lambda: ", ".join(items))]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A name, with the first number behind it that makes it new."""
+    given, number = name, 0
+    while given in taken:
+        given = f"{name}{number}"
+        number += 1
+    taken.add(given)
+    return given
 
 
 def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:

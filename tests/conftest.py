@@ -1,0 +1,50 @@
+"""Fixtures that suites share: one embedded Spark, and dbt projects on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.functional.adapter.project import PARAMETERS, Project
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
+    from dbt.adapters.sparkstream.session import spark_session
+
+    here = os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("embedded"))
+    try:
+        session = spark_session(PARAMETERS)
+    finally:
+        os.chdir(here)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def make_project(
+    embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Project]]:
+    """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`.
+
+    Their schemas are dropped at the end of the module.
+    """
+    projects: list[Project] = []
+
+    def make(files: dict[str, str], **target: Any) -> Project:
+        folder: Path = tmp_path_factory.mktemp("shop")
+        projects.append(Project(folder, embedded, files, target))
+        return projects[-1]
+
+    yield make
+    for project in projects:
+        embedded.sql(f"drop schema if exists {project.schema} cascade")

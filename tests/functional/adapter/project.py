@@ -1,0 +1,102 @@
+"""A dbt project in a folder of its own, and dbt run on it within this process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[3]
+
+# What a laptop under test can spare; the same for every project, as they share one Spark.
+PARAMETERS = {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+
+
+class Project:
+    """A dbt project.
+
+    Attributes:
+        folder: where it lies.
+        schema: the schema that its tables go to, its own.
+    """
+
+    def __init__(self, folder: Path, spark: SparkSession, files: Mapping[str, str], target: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.schema = re.sub(r"\W", "_", folder.name)
+        self._spark = spark
+        output = {
+            "type": "sparkstream",
+            "method": "session",
+            "schema": self.schema,
+            "threads": 2,
+            "server_side_parameters": PARAMETERS,
+            **target,
+        }
+        profile = {"target": "test", "outputs": {"test": output}}
+        self.write(
+            {
+                "dbt_project.yml": "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n",
+                "profiles.yml": yaml.safe_dump({"shop": profile}),
+                **files,
+            }
+        )
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Writes files, whose paths are relative to the project."""
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def invoke(self, *arguments: str) -> dbtRunnerResult:
+        """Runs dbt and returns what came of it, good or bad."""
+        from dbt.cli.main import dbtRunner
+
+        here = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
+        quiet = ["--no-use-colors", "--no-send-anonymous-usage-stats", "--no-version-check", "--quiet"]
+        return dbtRunner().invoke([*quiet, *arguments, *here])
+
+    def dbt(self, *arguments: str) -> Any:
+        """Runs dbt, which has to succeed, and returns its result."""
+        done = self.invoke(*arguments)
+        assert done.success, self._messages(done)
+        return done.result
+
+    def failure(self, *arguments: str) -> str:
+        """Runs dbt, which has to fail, and returns its messages."""
+        done = self.invoke(*arguments)
+        assert not done.success, "dbt succeeded"
+        return self._messages(done)
+
+    @staticmethod
+    def _messages(done: dbtRunnerResult) -> str:
+        if done.exception:
+            return str(done.exception)
+        return "\n".join(str(r.message) for r in getattr(done.result, "results", [done.result]) if r.message)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What Spark answers, sorted. `{}` in the query stands for the project's schema."""
+        found = [tuple(row) for row in self._spark.sql(query.replace("{}", self.schema)).collect()]
+        return sorted(found, key=lambda row: [(value is not None, str(value)) for value in row])
+
+    def compiled(self, name: str) -> str:
+        """The SQL in target/compiled of a model, test, ... by its file name without `.sql`."""
+        [path] = (self.folder / "target" / "compiled").rglob(f"{name}.sql")
+        return path.read_text()
+
+    def executed(self, name: str) -> str:
+        """The statement in target/run of a model, test, ... by its file name without `.sql`."""
+        [path] = (self.folder / "target" / "run").rglob(f"{name}.sql")
+        return path.read_text()
+
+    def manifest(self) -> dict[str, Any]:
+        manifest: dict[str, Any] = json.loads((self.folder / "target" / "manifest.json").read_text())
+        return manifest

@@ -1,0 +1,147 @@
+"""The window macros, as plain Jinja on dbt-spark and through the translator of the adapter."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.functional.adapter.project import ROOT, Project
+from tests.property.window_reference import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MS,
+    SECOND,
+    Cumulate,
+    Hop,
+    Session,
+    Tumble,
+    assign,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EPOCH = datetime(1970, 1, 1)
+
+# What the macro is called with -> the window that it means.
+WINDOWS: dict[str, Tumble | Hop | Cumulate | Session] = {
+    "tumble(EVENTS, 'ts', '10 minutes')": Tumble(10 * MINUTE),
+    "tumble(EVENTS, 'ts', '10m', '2 minutes')": Tumble(10 * MINUTE, 2 * MINUTE),
+    "tumble(EVENTS, 'ts', '10 Minutes', offset='-2 min')": Tumble(10 * MINUTE, -2 * MINUTE),
+    "tumble(EVENTS, 'ts', '1 week')": Tumble(7 * DAY),
+    "tumble(EVENTS, 'ts', '7 DAYS', '-3d')": Tumble(7 * DAY, -3 * DAY),
+    "tumble(EVENTS, 'ts', '0.25 seconds')": Tumble(250 * MS),
+    "tumble(EVENTS, 'ts', '7ms')": Tumble(7 * MS),
+    'tumble(EVENTS, "ts", "INTERVAL \'90\' MINUTES")': Tumble(90 * MINUTE),
+    "tumble(EVENTS, 'ts', 'INTERVAL 90 MINUTES')": Tumble(90 * MINUTE),
+    "tumble(EVENTS, 'ts', '1 hour 30 minutes')": Tumble(90 * MINUTE),
+    "tumble(EVENTS, 'ts', '1h30m')": Tumble(90 * MINUTE),
+    "hop(EVENTS, 'ts', '5 minutes', '10 minutes')": Hop(5 * MINUTE, 10 * MINUTE),
+    "hop(EVENTS, 'ts', '4 minutes', '10 minutes')": Hop(4 * MINUTE, 10 * MINUTE),
+    "hop(EVENTS, 'ts', '10 minutes', '4 minutes')": Hop(10 * MINUTE, 4 * MINUTE),
+    "hop(EVENTS, 'ts', '5 minutes', '5 minutes')": Hop(5 * MINUTE, 5 * MINUTE),
+    "hop(EVENTS, 'ts', '5 minutes', '10 minutes', '31 minutes')": Hop(5 * MINUTE, 10 * MINUTE, 31 * MINUTE),
+    "hop(EVENTS, 'ts', '5 minutes', '12 minutes', '-31 minutes')": Hop(5 * MINUTE, 12 * MINUTE, -31 * MINUTE),
+    "cumulate(EVENTS, 'ts', '2 minutes', '10 minutes')": Cumulate(2 * MINUTE, 10 * MINUTE),
+    "cumulate(EVENTS, 'ts', '10 minutes', '10 minutes')": Cumulate(10 * MINUTE, 10 * MINUTE),
+    "cumulate(EVENTS, 'ts', '6 hours', '1 day', '25 hours')": Cumulate(6 * HOUR, DAY, 25 * HOUR),
+    "cumulate(EVENTS, 'ts', '1s', '1m', '-1500ms')": Cumulate(SECOND, MINUTE, -1500 * MS),
+    "session(EVENTS, 'ts', '2 minutes')": Session(2 * MINUTE),
+    "session(EVENTS, 'ts', '2 minutes', partition_by='k')": Session(2 * MINUTE, keyed=True),
+    "session(EVENTS, 'ts', '2 minutes', ['k'])": Session(2 * MINUTE, keyed=True),
+}
+
+# Ties, gaps of exactly two minutes and a bit more, parts of a millisecond, before 1970, year 1, no time, no key.
+TIMES = [
+    (1, "2020-04-15 08:05:00", "a"),
+    (2, "2020-04-15 08:05:00", "a"),
+    (3, "2020-04-15 08:07:00", "a"),
+    (4, "2020-04-15 08:09:00.001", "a"),
+    (5, "2020-04-15 08:06:00", "b"),
+    (6, "2020-04-15 08:09:59.999999", "b"),
+    (7, "2020-04-15 08:10:00", None),
+    (8, "2020-04-15 08:11:59.9995", None),
+    (9, None, "a"),
+    (10, "1969-12-31 23:59:59.999", "a"),
+    (11, "1960-02-29 12:34:56.789", "b"),
+    (12, "0001-01-05 00:00:00", "a"),
+    (13, "2024-02-29 23:59:59", "c"),
+    (14, None, None),
+]
+
+
+def micros(text: str | None) -> int | None:
+    return None if text is None else (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1)
+
+
+def table(type_: str) -> str:
+    rows = ",\n  ".join(
+        f"({i}, {'null' if ts is None else repr(ts)}, {'null' if k is None else repr(k)})" for i, ts, k in TIMES
+    )
+    return f"select id, cast(ts as {type_}) as ts, k from values\n  {rows}\nas t(id, ts, k)"
+
+
+def expected(window: Tumble | Hop | Cumulate | Session) -> Counter[tuple[Any, ...]]:
+    windows = assign(window, [micros(ts) for _, ts, _ in TIMES], [k for _, _, k in TIMES])
+    return Counter(
+        (row[0], EPOCH + timedelta(microseconds=start), EPOCH + timedelta(microseconds=end))
+        for row, bounds in zip(TIMES, windows, strict=True)
+        for start, end in bounds
+    )
+
+
+def models(prefix: str = "") -> dict[str, str]:
+    files = {"models/ntz.sql": table("timestamp_ntz"), "models/instants.sql": table("timestamp")}
+    for i, call in enumerate(WINDOWS):
+        for source in ("ntz", "instants"):
+            text = call.replace("EVENTS", f"ref('{source}')")
+            files[f"models/{source}_{i}.sql"] = f"select * from {{{{ {prefix}{text} }}}}"
+    return files
+
+
+def with_package(files: dict[str, str]) -> dict[str, str]:
+    return {"packages.yml": f"packages:\n  - local: {ROOT}\n", **files}
+
+
+@pytest.fixture(scope="module", params=["spark", "sparkstream"])
+def windows(request: pytest.FixtureRequest, make_project: Callable[..., Project]) -> Project:
+    """A project with every window, built: with the package on dbt-spark, and on the adapter alone."""
+    if request.param == "spark":
+        project = make_project(with_package(models("sparkstream.")), type="spark", host="none")
+        project.dbt("deps")
+    else:
+        project = make_project(models())
+    project.dbt("run", "--select", "ntz", "instants")
+    project.dbt("compile")
+    return project
+
+
+@pytest.mark.parametrize("call", WINDOWS)
+def test_rows(windows: Project, embedded: SparkSession, call: str) -> None:
+    i = list(WINDOWS).index(call)
+    for source, type_ in (("ntz", "timestamp_ntz"), ("instants", "timestamp")):
+        answer = embedded.sql(windows.compiled(f"{source}_{i}"))
+        assert answer.columns == ["id", "ts", "k", "window_start", "window_end", "window_time"]
+        assert [t for _, t in answer.dtypes[3:]] == [type_] * 3
+        clock = answer.selectExpr(
+            "id", *(f"cast({c} as timestamp_ntz)" for c in ("window_start", "window_end", "window_time"))
+        )
+        rows = clock.collect()
+        assert Counter((r[0], r[1], r[2]) for r in rows) == expected(WINDOWS[call])
+        assert all(r[3] == r[2] - timedelta(milliseconds=1) for r in rows)
+
+
+def test_readable(windows: Project) -> None:
+    """The compiled SQL says which window it is and has no line of white space in it."""
+    for i, call in enumerate(WINDOWS):
+        sql = windows.compiled(f"ntz_{i}")
+        assert re.search(rf"/\* {call.split('(')[0]}: .*on ts", sql) or ("hop" in call and "/* tumble:" in sql) or (
+            "cumulate" in call and "/* tumble:" in sql
+        )
+        assert not re.search(r"\n\s*\n|[ \t]+\n", sql)
