@@ -1,0 +1,31 @@
+{% macro window_top_n(relation, n, order_by, partition_by=none, rownum='rownum') -%}
+  {{ return(adapter.dispatch('window_top_n', 'sparkstream')(relation, n, order_by, partition_by, rownum) if execute else '') }}
+{%- endmacro %}
+
+{% macro default__window_top_n(relation, n, order_by, partition_by=none, rownum='rownum') -%}
+  {%- if n is not integer or n < 1 -%}
+    {{ exceptions.raise_compiler_error("window_top_n's n is no positive whole number: " ~ n ~ "\n  write it such as 3") }}
+  {%- endif -%}
+  {{ return(sparkstream_window_rank_query(
+    'window_top_n', relation, order_by, partition_by, sparkstream_column(rownum, 'window_top_n', 'rownum'), n, true
+  )) }}
+{%- endmacro %}
+
+{#- Private. The first n rows of each window and key; keep_number says whether the row's number stays a column. -#}
+{% macro sparkstream_window_rank_query(macro_name, relation, order_by, partition_by, rownum, n, keep_number) -%}
+{%- set relation = sparkstream_relation(relation, macro_name) -%}
+{%- set keys = ['window_start', 'window_end'] + sparkstream_keys(partition_by, macro_name) -%}
+{%- set order = order_by if order_by is string else (order_by or []) | join(', ') -%}
+{%- if not order | trim -%}
+  {{ exceptions.raise_compiler_error(macro_name ~ "'s order_by is missing\n  write it such as 'price desc'") }}
+{%- endif -%}
+(
+  /* {{ macro_name }}: {{ n }} per window{{ ' and ' ~ keys[2:] | join(', ') if keys | length > 2 }}, by {{ sparkstream_in_comment(order) }} */
+  SELECT *{{ '' if keep_number else ' EXCEPT (' ~ rownum ~ ')' }}
+  FROM (
+    SELECT *, row_number() OVER (PARTITION BY {{ keys | join(', ') }} ORDER BY {{ order }}) AS {{ rownum }}
+    FROM {{ relation }}
+  )
+  WHERE {{ rownum }} <= {{ n }}
+)
+{%- endmacro %}
