@@ -3,38 +3,38 @@
 {%- endmacro %}
 
 {% macro sparkstream__hop(relation, timecol, slide, size, offset=none) -%}
-  {{ return(sparkstream_window_function('hop', relation, timecol, [('slide', slide), ('size', size), ('offset', offset)])) }}
+  {%- set window_function = adapter.dispatch('sparkstream_window_function', 'sparkstream') -%}
+  {{ return(window_function('hop', relation, timecol, [('slide', slide), ('size', size), ('offset', offset)])) }}
 {%- endmacro %}
 
 {% macro default__hop(relation, timecol, slide, size, offset=none) -%}
-  {%- set relation = sparkstream_relation(relation, 'hop') -%}
-  {%- set timecol = sparkstream_column(timecol, 'hop', 'timecol') -%}
-  {%- set slide = sparkstream_positive_interval(slide, 'hop', 'slide') -%}
-  {%- set size = sparkstream_positive_interval(size, 'hop', 'size') -%}
-  {%- set offset = 0 if offset is none else sparkstream_interval(offset, 'hop', 'offset') -%}
-  {{ return(sparkstream_hop_query(relation, timecol, slide, size, offset)) }}
-{%- endmacro %}
-
-{#- Private. slide, size, offset: microseconds. -#}
-{% macro sparkstream_hop_query(relation, timecol, slide, size, offset) -%}
-{#- How many windows a row is in, at most. -#}
-{%- set overlap = (size + slide - 1) // slide -%}
-{%- set last = '__rows.__slide.start' -%}
-{%- set first = last if overlap == 1 else last ~ ' - ' ~ sparkstream_interval_literal(slide * (overlap - 1)) -%}
+  {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
+  {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set comment = adapter.dispatch('sparkstream_comment', 'sparkstream') -%}
+  {%- set spark_window = adapter.dispatch('sparkstream_spark_window', 'sparkstream') -%}
+  {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, 'hop') -%}
+  {%- set timecol = adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, 'hop', 'timecol') -%}
+  {%- set slide = interval(slide, 'hop', 'slide', positive=true) -%}
+  {%- set size = interval(size, 'hop', 'size', positive=true) -%}
+  {%- set offset = 0 if offset is none else interval(offset, 'hop', 'offset') -%}
+  {#- How many windows a row is in, at most: the one that began last, and so many slides before it. -#}
+  {%- set overlap = (size + slide - 1) // slide -%}
+  {%- set last = '__rows.__slide.start' -%}
+  {%- set first = last ~ (' - ' ~ written(slide * (overlap - 1), literal=true) if overlap > 1 else '') -%}
 (
-  /* hop: windows of {{ sparkstream_interval_words(size) }} every {{ sparkstream_interval_words(slide) }}{{ sparkstream_offset_words(offset) }} on {{ sparkstream_in_comment(timecol) }} */
+  {{ comment('hop: windows of ' ~ written(size) ~ ' every ' ~ written(slide), offset, timecol) }}
   SELECT
     __rows.* EXCEPT (__slide),
     coalesce(__hop.start, __rows.{{ timecol }}) AS window_start,
-    coalesce(__hop.start + {{ sparkstream_interval_literal(size) }}, __rows.{{ timecol }}) AS window_end,
-    coalesce(__hop.start + {{ sparkstream_interval_literal(size - 1000) }}, __rows.{{ timecol }}) AS window_time
+    coalesce(__hop.start + {{ written(size, literal=true) }}, __rows.{{ timecol }}) AS window_end,
+    coalesce(__hop.start + {{ written(size - 1000, literal=true) }}, __rows.{{ timecol }}) AS window_time
   FROM (
-    SELECT *, {{ sparkstream_spark_window(timecol, slide, offset) }} AS __slide
+    SELECT *, {{ spark_window(timecol, slide, offset) }} AS __slide
     FROM {{ relation }}
   ) AS __rows
-  LATERAL VIEW explode(sequence({{ first }}, {{ last }}, {{ sparkstream_interval_literal(slide) }})) __hop AS start
+  LATERAL VIEW explode(sequence({{ first }}, {{ last }}, {{ written(slide, literal=true) }})) __hop AS start
   {%- if size % slide %}
-  WHERE CAST(__rows.{{ timecol }} AS TIMESTAMP_NTZ) < __hop.start + {{ sparkstream_interval_literal(size) }}
+  WHERE CAST(__rows.{{ timecol }} AS TIMESTAMP_NTZ) < __hop.start + {{ written(size, literal=true) }}
   {%- endif %}
 )
 {%- endmacro %}

@@ -3,40 +3,41 @@
 {%- endmacro %}
 
 {% macro sparkstream__session(relation, timecol, gap, partition_by=none) -%}
-  {%- set keys = sparkstream_keys(partition_by, 'session') -%}
-  {{ return(sparkstream_window_function('session', relation, timecol, [('gap', gap)], keys)) }}
+  {%- set keys = adapter.dispatch('sparkstream_keys', 'sparkstream')(partition_by, 'session') -%}
+  {%- set window_function = adapter.dispatch('sparkstream_window_function', 'sparkstream') -%}
+  {{ return(window_function('session', relation, timecol, [('gap', gap)], keys)) }}
 {%- endmacro %}
 
 {% macro default__session(relation, timecol, gap, partition_by=none) -%}
-  {%- set relation = sparkstream_relation(relation, 'session') -%}
-  {%- set timecol = sparkstream_column(timecol, 'session', 'timecol') -%}
-  {%- set gap = sparkstream_positive_interval(gap, 'session', 'gap') -%}
-  {%- set keys = sparkstream_keys(partition_by, 'session') -%}
-  {{ return(sparkstream_session_query(relation, timecol, gap, keys)) }}
-{%- endmacro %}
-
-{#- Private. gap: microseconds. The running count takes the default RANGE frame, so rows of the same time get the
-    same session; window() of a millisecond drops rows without a time and cuts times to what Flink keeps. -#}
-{% macro sparkstream_session_query(relation, timecol, gap, keys) -%}
-{%- set columns = keys | join(', ') -%}
-{%- set per_key = 'PARTITION BY ' ~ columns ~ ' ' if keys else '' -%}
+  {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set comment = adapter.dispatch('sparkstream_comment', 'sparkstream') -%}
+  {%- set spark_window = adapter.dispatch('sparkstream_spark_window', 'sparkstream') -%}
+  {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, 'session') -%}
+  {%- set timecol = adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, 'session', 'timecol') -%}
+  {%- set gap = adapter.dispatch('sparkstream_interval', 'sparkstream')(gap, 'session', 'gap', positive=true) -%}
+  {%- set keys = adapter.dispatch('sparkstream_keys', 'sparkstream')(partition_by, 'session') -%}
+  {%- set per_key = 'PARTITION BY ' ~ keys | join(', ') ~ ' ' if keys else '' -%}
+  {#- The running count takes the default RANGE frame, so rows of the same time get the same session. window() of a
+      millisecond drops rows without a time, and cuts times to what Flink keeps. -#}
 (
-  /* session: sessions with a gap of {{ sparkstream_interval_words(gap) }} on {{ sparkstream_in_comment(timecol ~ (', per ' ~ columns if keys else '')) }} */
+  {{ comment('session: sessions with a gap of ' ~ written(gap), 0, timecol, keys) }}
   SELECT
     * EXCEPT (__time, __opens, __session),
     coalesce(min(__time) OVER __same, {{ timecol }}) AS window_start,
-    coalesce(max(__time) OVER __same + {{ sparkstream_interval_literal(gap) }}, {{ timecol }}) AS window_end,
-    coalesce(max(__time) OVER __same + {{ sparkstream_interval_literal(gap - 1000) }}, {{ timecol }}) AS window_time
+    coalesce(max(__time) OVER __same + {{ written(gap, literal=true) }}, {{ timecol }}) AS window_end,
+    coalesce(max(__time) OVER __same + {{ written(gap - 1000, literal=true) }}, {{ timecol }}) AS window_time
   FROM (
     SELECT *, count_if(__opens) OVER ({{ per_key }}ORDER BY __time) AS __session
     FROM (
-      SELECT *, coalesce(__time - lag(__time) OVER ({{ per_key }}ORDER BY __time) > {{ sparkstream_interval_literal(gap) }}, TRUE) AS __opens
+      SELECT
+        *,
+        coalesce(__time - lag(__time) OVER ({{ per_key }}ORDER BY __time) > {{ written(gap, literal=true) }}, TRUE) AS __opens
       FROM (
-        SELECT *, {{ sparkstream_spark_window(timecol, 1000) }}.start AS __time
+        SELECT *, {{ spark_window(timecol, 1000) }}.start AS __time
         FROM {{ relation }}
       )
     )
   )
-  WINDOW __same AS (PARTITION BY {{ columns ~ ', ' if keys else '' }}__session)
+  WINDOW __same AS (PARTITION BY {{ (keys + ['__session']) | join(', ') }})
 )
 {%- endmacro %}

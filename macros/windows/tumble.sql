@@ -3,35 +3,34 @@
 {%- endmacro %}
 
 {% macro sparkstream__tumble(relation, timecol, size, offset=none) -%}
-  {{ return(sparkstream_window_function('tumble', relation, timecol, [('size', size), ('offset', offset)])) }}
+  {%- set window_function = adapter.dispatch('sparkstream_window_function', 'sparkstream') -%}
+  {{ return(window_function('tumble', relation, timecol, [('size', size), ('offset', offset)])) }}
 {%- endmacro %}
 
 {% macro default__tumble(relation, timecol, size, offset=none) -%}
-  {%- set relation = sparkstream_relation(relation, 'tumble') -%}
-  {%- set timecol = sparkstream_column(timecol, 'tumble', 'timecol') -%}
-  {%- set size = sparkstream_positive_interval(size, 'tumble', 'size') -%}
-  {%- set offset = 0 if offset is none else sparkstream_interval(offset, 'tumble', 'offset') -%}
+  {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
+  {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set comment = adapter.dispatch('sparkstream_comment', 'sparkstream') -%}
+  {%- set spark_window = adapter.dispatch('sparkstream_spark_window', 'sparkstream') -%}
+  {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, 'tumble') -%}
+  {%- set timecol = adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, 'tumble', 'timecol') -%}
+  {%- set size = interval(size, 'tumble', 'size', positive=true) -%}
+  {%- set offset = 0 if offset is none else interval(offset, 'tumble', 'offset') -%}
   {%- if offset | abs >= size -%}
-    {%- set longest = sparkstream_interval_words(size) -%}
     {{ exceptions.raise_compiler_error(
-      "tumble's offset must be smaller than its size, " ~ longest
-      ~ "\n  write an offset between '-" ~ longest ~ "' and '" ~ longest ~ "'"
+      "tumble's offset must be smaller than its size, " ~ written(size)
+      ~ "\n  write an offset between '-" ~ written(size) ~ "' and '" ~ written(size) ~ "'"
     ) }}
   {%- endif -%}
-  {{ return(sparkstream_tumble_query(relation, timecol, size, offset)) }}
-{%- endmacro %}
-
-{#- Private. size, offset: microseconds. -#}
-{% macro sparkstream_tumble_query(relation, timecol, size, offset) -%}
 (
-  /* tumble: windows of {{ sparkstream_interval_words(size) }}{{ sparkstream_offset_words(offset) }} on {{ sparkstream_in_comment(timecol) }} */
+  {{ comment('tumble: windows of ' ~ written(size), offset, timecol) }}
   SELECT
     * EXCEPT (__window),
     coalesce(__window.start, {{ timecol }}) AS window_start,
     coalesce(__window.end, {{ timecol }}) AS window_end,
     coalesce(__window.end - INTERVAL '0.001' SECOND, {{ timecol }}) AS window_time
   FROM (
-    SELECT *, {{ sparkstream_spark_window(timecol, size, offset) }} AS __window
+    SELECT *, {{ spark_window(timecol, size, offset) }} AS __window
     FROM {{ relation }}
   )
 )

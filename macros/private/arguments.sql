@@ -1,0 +1,74 @@
+{#
+  The arguments of the window macros, checked; not part of the package's interface.
+#}
+
+{#- What stands in FROM: a Relation, a table's or CTE's name, or a query in parentheses. -#}
+{% macro default__sparkstream_relation(relation, macro_name) %}
+  {%- set text = relation | string | trim -%}
+  {%- if relation is none or not text -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s relation is missing\n  write ref('...'), the name of a table or CTE, or a query in parentheses"
+    ) }}
+  {%- elif (text.split() | first | lower) in ['select', 'with'] -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s relation is a query without parentheses: " ~ text ~ "\n  write '(" ~ text ~ ")'"
+    ) }}
+  {%- endif -%}
+  {{ return(text) }}
+{% endmacro %}
+
+{#- The name of a column, in backticks or not. -#}
+{% macro default__sparkstream_column(name, macro_name, argument) %}
+  {%- if name is not string or not name | trim -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s " ~ argument ~ " is no column name: " ~ name ~ "\n  write it in quotes, such as 'bidtime'"
+    ) }}
+  {%- endif -%}
+  {%- set text = name | trim -%}
+  {%- set quoted = text.startswith('`') and text.endswith('`') and '`' not in text[1:-1] and text | length > 2 -%}
+  {%- if not quoted and not text.replace('_', 'a').isalnum() -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s " ~ argument ~ " is no column name: " ~ name
+      ~ "\n  write the name of a column of the relation, in backticks where it has spaces: '`event time`'"
+      ~ "\n  compute what isn't a column yet in a query in parentheses: '(select *, ... as event_time from ...)'"
+    ) }}
+  {%- endif -%}
+  {{ return(text) }}
+{% endmacro %}
+
+{#- The columns of PARTITION BY, as a list. -#}
+{% macro default__sparkstream_keys(partition_by, macro_name) %}
+  {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
+  {%- set keys = [] -%}
+  {%- for name in [] if partition_by is none else ([partition_by] if partition_by is string else partition_by) -%}
+    {%- if name is string and ',' in name and not name.startswith('`') -%}
+      {{ exceptions.raise_compiler_error(
+        macro_name ~ "'s partition_by has several columns in one text: '" ~ name ~ "'"
+        ~ "\n  write a list of them: ['" ~ name.replace(' ', '').split(',') | join("', '") ~ "']"
+      ) }}
+    {%- endif -%}
+    {%- do keys.append(column(name, macro_name, 'partition_by')) -%}
+  {%- endfor -%}
+  {{ return(keys) }}
+{% endmacro %}
+
+{#- A window function on one line, for the translator of the adapter, which checks the intervals.
+    intervals: (argument's name, value) pairs; an offset that is none was left out. -#}
+{% macro default__sparkstream_window_function(macro_name, relation, timecol, intervals, keys=[]) %}
+  {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, macro_name) -%}
+  {%- set parts = [
+    relation ~ (' PARTITION BY (' ~ keys | join(', ') ~ ')' if keys else ''),
+    adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, macro_name, 'timecol')
+  ] -%}
+  {%- for argument, value in intervals if not (argument == 'offset' and value is none) -%}
+    {%- if value is not string or not value | trim -%}
+      {{ exceptions.raise_compiler_error(
+        macro_name ~ "'s " ~ argument ~ " is not a text: " ~ value
+        ~ "\n  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'"
+      ) }}
+    {%- endif -%}
+    {%- set is_literal = (value.split() | first | lower) == 'interval' -%}
+    {%- do parts.append(value | trim if is_literal else "'" ~ value.replace("'", "\\'") ~ "'") -%}
+  {%- endfor -%}
+  {{ return(macro_name ~ '(' ~ parts | join(', ') ~ ')') }}
+{% endmacro %}

@@ -1,0 +1,91 @@
+{#
+  Intervals as whole microseconds, for the window macros; not part of the package's interface.
+
+  Private macros are called through adapter.dispatch: it finds them both in this package and in the adapter, where
+  the same files are installed too.
+#}
+
+{#- Reads '10 minutes', '10m', '1 hour 30 minutes', "INTERVAL '10' MINUTES" as microseconds. Stops with an error that
+    names the macro (such as 'tumble') and its argument (such as 'size') when it can't. -#}
+{% macro default__sparkstream_interval(text, macro_name, argument, positive=false) %}
+  {%- set in_words = macro_name ~ "'s " ~ argument -%}
+  {%- set example = "\n  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'" -%}
+  {%- if text is not string -%}
+    {{ exceptions.raise_compiler_error(in_words ~ " is not a text: " ~ text ~ example) }}
+  {%- endif -%}
+  {%- set microseconds = {
+    'us': 1, 'microsecond': 1,
+    'ms': 1000, 'millisecond': 1000,
+    's': 1000000, 'sec': 1000000, 'second': 1000000,
+    'm': 60000000, 'min': 60000000, 'minute': 60000000,
+    'h': 3600000000, 'hr': 3600000000, 'hour': 3600000000,
+    'd': 86400000000, 'day': 86400000000,
+    'w': 604800000000, 'week': 604800000000
+  } -%}
+  {%- set plain = text | lower | replace("'", ' ') | trim -%}
+  {%- set plain = plain[8:] if plain.startswith('interval') else plain -%}
+  {#- A space wherever a number and a unit touch. -#}
+  {%- set spaced = namespace(text='', in_number=true) -%}
+  {%- for c in plain if c != ' ' -%}
+    {%- set in_number = c in '0123456789.+-' -%}
+    {%- set spaced.text = spaced.text ~ (' ' if in_number != spaced.in_number else '') ~ c -%}
+    {%- set spaced.in_number = in_number -%}
+  {%- endfor -%}
+  {%- set words = spaced.text.split() -%}
+  {%- if not words or words | length is odd -%}
+    {{ exceptions.raise_compiler_error(in_words ~ " is no interval: '" ~ text ~ "'" ~ example) }}
+  {%- endif -%}
+  {%- set total = namespace(value=0) -%}
+  {%- for at in range(0, words | length, 2) -%}
+    {%- set number, unit = words[at], words[at + 1] -%}
+    {%- set unit = unit[:-1] if unit.endswith('s') and unit not in microseconds else unit -%}
+    {%- if unit in ['month', 'quarter', 'year', 'decade', 'century', 'centurie'] -%}
+      {{ exceptions.raise_compiler_error(
+        in_words ~ " can't be in months or years, which have no fixed length: '" ~ text ~ "'"
+        ~ "\n  use days or smaller units, or group by date_trunc('month', ...)"
+      ) }}
+    {%- elif unit not in microseconds -%}
+      {{ exceptions.raise_compiler_error(
+        in_words ~ " has an unknown unit '" ~ words[at + 1] ~ "': '" ~ text ~ "'"
+        ~ "\n  use milliseconds, seconds, minutes, hours, days or weeks"
+      ) }}
+    {%- endif -%}
+    {%- set parts = (number[1:] if number[0] in '+-' else number).split('.') -%}
+    {%- set whole = parts[0] or '0' -%}
+    {%- set fraction = parts[1] if parts | length == 2 else '' -%}
+    {%- if parts | length > 2 or not whole.isdigit() or not (fraction or '0').isdigit() -%}
+      {{ exceptions.raise_compiler_error(in_words ~ " is no interval: '" ~ text ~ "'" ~ example) }}
+    {%- endif -%}
+    {%- set scale = 10 ** (fraction | length) -%}
+    {%- set scaled = (whole ~ fraction) | int * microseconds[unit] -%}
+    {%- if scaled % scale -%}
+      {{ exceptions.raise_compiler_error(in_words ~ " is finer than a microsecond: '" ~ text ~ "'") }}
+    {%- endif -%}
+    {%- set total.value = total.value + (scaled // scale) * (-1 if number[0] == '-' else 1) -%}
+  {%- endfor -%}
+  {%- if positive and total.value <= 0 -%}
+    {{ exceptions.raise_compiler_error(
+      in_words ~ " must be positive: '" ~ text ~ "'\n  write a " ~ argument ~ " such as '10 minutes'"
+    ) }}
+  {%- endif -%}
+  {{ return(total.value) }}
+{% endmacro %}
+
+{#- Microseconds in the largest unit that keeps them whole, days at most: as people write it and Spark's window() takes
+    it (10 minutes), or as a literal of Spark (INTERVAL '10' MINUTE). -#}
+{% macro default__sparkstream_written(value, literal=false) %}
+  {%- set found = namespace(number=none, unit='second') -%}
+  {%- for unit, size in [('day', 86400000000), ('hour', 3600000000), ('minute', 60000000), ('second', 1000000)] -%}
+    {%- if found.number is none and value and value % size == 0 -%}
+      {%- set found.number, found.unit = value // size, unit -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- if found.number is none -%}
+    {%- set fraction = ('%06d' | format(value % 1000000)).rstrip('0') -%}
+    {%- set found.number = value // 1000000 ~ ('.' ~ fraction if fraction else '') -%}
+  {%- endif -%}
+  {%- if literal -%}
+    {{ return("INTERVAL '" ~ found.number ~ "' " ~ found.unit | upper) }}
+  {%- endif -%}
+  {{ return(found.number ~ ' ' ~ found.unit ~ ('' if found.number == 1 else 's')) }}
+{% endmacro %}

@@ -1,0 +1,48 @@
+"""The SQL in the documentation is what the translator makes of it.
+
+`python tests/unit/test_docs.py` writes the Spark SQL into the pages anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import translate
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ["flink.md"]
+SCHEMA = {
+    "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
+    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
+}
+
+
+def translated(page: str) -> str:
+    """A page's text, each block ```sql spark holding what its block ```sql <dialect> above translates to."""
+    parts = page.split("```sql ")
+    out = [parts[0]]
+    spark = ""
+    for part in parts[1:]:
+        dialect, _, rest = part.partition("\n")
+        body, _, tail = rest.partition("```")
+        if dialect == "spark":
+            body = f"{spark}\n"
+        else:
+            spark = translate(body.strip(), dialect=dialect, schema=SCHEMA)
+        out.append(f"{dialect}\n{body}```{tail}")
+    return "```sql ".join(out)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_spark_sql_in_docs_is_what_runs(name: str) -> None:
+    page = (DOCS / name).read_text(encoding="utf-8")
+    assert page.count("```sql spark") >= 5
+    assert translated(page) == page
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        path = DOCS / page
+        path.write_text(translated(path.read_text(encoding="utf-8")), encoding="utf-8")
