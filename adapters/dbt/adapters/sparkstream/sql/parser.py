@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -132,6 +132,21 @@ def _spanned(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+P = TypeVar("P", bound=type)
+
+
+def with_spans(*names: str) -> Callable[[P], P]:
+    """Class decorator: the named parse methods note the span of what they read."""
+
+    def decorate(parser: P) -> P:
+        for name in names:
+            setattr(parser, name, _spanned(getattr(parser, name)))
+        return parser
+
+    return decorate
+
+
+@with_spans("_parse_lambda")  # spans cost time: this notes only the arguments of functions, for group windows
 class WindowParser(SparkParser):
     """Spark SQL plus window table functions in FROM, bare, in `TABLE( )` or in `<< >>`."""
 
@@ -451,7 +466,7 @@ def _usage(function: str) -> str:
     return f"write {_USAGE[function]}"
 
 
-for _name in (
+@with_spans(
     "_parse_statement",
     "_parse_select",
     "_parse_table",
@@ -471,6 +486,6 @@ for _name in (
     "_parse_conjunction",
     "_parse_disjunction",
     "_parse_expression",
-):
-    if hasattr(WindowParser, _name):
-        setattr(WindowParser, _name, _spanned(getattr(WindowParser, _name)))
+)
+class SpanParser(WindowParser):
+    """Notes the span of every expression, for dialects whose expressions are edited."""

@@ -40,14 +40,13 @@ class Statement:
         trees: the syntax trees of its statements that hold a construct of ours.
     """
 
-    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str, schema: Schema | None) -> None:
+    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str) -> None:
         self.source = source
         self.trees = trees
         self._strict = dialect == "flink"
-        self._resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
 
     @classmethod
-    def parse(cls, sql: str, dialect: str, schema: Schema | None, *, mode: str = "batch") -> Statement:
+    def parse(cls, sql: str, dialect: str, *, mode: str = "batch") -> Statement:
         """Parses a text.
 
         Raises:
@@ -73,18 +72,20 @@ class Statement:
                 tree = _parse_chunk(reader, chunk, sql, certain)
                 if tree is not None:
                     trees.append(tree)
-        return cls(Source(sql, tokens), trees, dialect, schema)
+        return cls(Source(sql, tokens), trees, dialect)
 
-    def translated(self) -> str:
+    def translated(self, schema: Schema | None = None) -> str:
         """The text with every construct of ours written as Spark SQL."""
+        source = self.source
+        resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
         passes: list[Pass] = [
-            GroupWindows(self.source, self._resolver, strict=self._strict),
-            WindowFunctions(self.source, self._resolver),
+            GroupWindows(source, resolver, strict=self._strict),
+            WindowFunctions(source, resolver),
         ]
-        if isinstance(self._resolver, FlinkResolver):
-            passes.append(FlinkExpressions(self.source, self._resolver))
-        self.source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
-        return self.source.render()
+        if isinstance(resolver, FlinkResolver):
+            passes.append(FlinkExpressions(source, resolver))
+        source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
+        return source.render()
 
     def tables(self) -> list[str]:
         """The tables whose columns matter, as the text names them."""

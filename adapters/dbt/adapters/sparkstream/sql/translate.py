@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 
 Schema = Mapping[str, Mapping[str, str]]
 """Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
+Describe = Callable[[list[str]], Schema]
+"""Gives the Schema of tables, as far as it can."""
 
 _WORDS = ("tumble", "hop", "cumulate", "session")
 _SUFFIXES = ("_start", "_end", "_rowtime", "_proctime")
@@ -21,7 +23,7 @@ def translate(
     optimize: bool = True,
     mode: str = "batch",
     arrival: str | None = None,
-    schema: Schema | None = None,
+    schema: Schema | Describe | None = None,
 ) -> str:
     """Translates a statement to Spark SQL.
 
@@ -34,7 +36,8 @@ def translate(
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
         mode: `batch` or `stream`.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
-        schema: table -> column -> Spark type, as far as known. Lets the translator check columns and drop casts.
+        schema: table -> column -> Spark type, as far as known: lets the translator check columns and drop casts. Or a
+            function that gives it for the tables it is asked for; it is called once, and only if it would help.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
@@ -44,7 +47,11 @@ def translate(
         return sql
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    return Statement.parse(sql, dialect, schema, mode=mode).translated()
+    statement = Statement.parse(sql, dialect, mode=mode)
+    if callable(schema):
+        tables = statement.tables()
+        schema = schema(tables) if tables else None
+    return statement.translated(schema)
 
 
 def tables(sql: str, dialect: str = "spark") -> list[str]:
@@ -59,7 +66,7 @@ def tables(sql: str, dialect: str = "spark") -> list[str]:
         return []
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    return Statement.parse(sql, dialect, None).tables()
+    return Statement.parse(sql, dialect).tables()
 
 
 def may_hold_windows(sql: str) -> bool:

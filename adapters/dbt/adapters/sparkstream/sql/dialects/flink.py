@@ -9,7 +9,7 @@ from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
-from dbt.adapters.sparkstream.sql.parser import WindowParser
+from dbt.adapters.sparkstream.sql.parser import SpanParser
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
 
@@ -28,13 +28,13 @@ class Flink(SparkStream):
         }
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
-    class Parser(WindowParser):
+    class Parser(SpanParser):
         STRICT_FLINK = True
 
         # Calls stay as they are written: flink/functions.py knows what each one means.
         FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS = {
-            name: WindowParser.FUNCTION_PARSERS[name]
+            name: SpanParser.FUNCTION_PARSERS[name]
             for name in ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
         }
 
