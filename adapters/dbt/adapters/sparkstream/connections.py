@@ -22,7 +22,6 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.translate import tables
 
 logger = AdapterLogger("SparkStream")
 
@@ -107,8 +106,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         if dialect != "spark":
             self._check_dialect(dialect)
         try:
-            names = tables(sql, dialect)
-            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema(names) if names else None)
+            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema)
         except TranslationError as error:
             message = described(error, self.node, text)
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
