@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,20 +19,13 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
     from dbt.adapters.sparkstream.session import spark_session
 
-    here = os.getcwd()
-    os.chdir(tmp_path_factory.mktemp("embedded"))
-    try:
-        session = spark_session(PARAMETERS)
-    finally:
-        os.chdir(here)
+    session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))
     yield session
     session.stop()
 
 
 @pytest.fixture(scope="module")
-def make_project(
-    embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., Project]]:
+def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Project]]:
     """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`.
 
     Their schemas are dropped at the end of the module.

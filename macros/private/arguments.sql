@@ -39,8 +39,9 @@
 {#- The columns of PARTITION BY, as a list. -#}
 {% macro default__sparkstream_keys(partition_by, macro_name) %}
   {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
+  {%- set names = [partition_by] if partition_by is string else (partition_by or []) -%}
   {%- set keys = [] -%}
-  {%- for name in [] if partition_by is none else ([partition_by] if partition_by is string else partition_by) -%}
+  {%- for name in names -%}
     {%- if name is string and ',' in name and not name.startswith('`') -%}
       {{ exceptions.raise_compiler_error(
         macro_name ~ "'s partition_by has several columns in one text: '" ~ name ~ "'"

@@ -77,7 +77,8 @@
   {%- set found = namespace(number=none, unit='second') -%}
   {%- for unit, size in [('day', 86400000000), ('hour', 3600000000), ('minute', 60000000), ('second', 1000000)] -%}
     {%- if found.number is none and value and value % size == 0 -%}
-      {%- set found.number, found.unit = value // size, unit -%}
+      {%- set found.number = value // size -%}
+      {%- set found.unit = unit -%}
     {%- endif -%}
   {%- endfor -%}
   {%- if found.number is none -%}

@@ -6,8 +6,8 @@
   {%- if keep not in ['first', 'last'] -%}
     {{ exceptions.raise_compiler_error("window_dedup can't keep '" ~ keep ~ "'\n  write keep='first' or keep='last'") }}
   {%- endif -%}
-  {%- set column = sparkstream_column(order_by, 'window_dedup', 'order_by') -%}
-  {{ return(sparkstream_window_rank_query(
-    'window_dedup', relation, column ~ (' DESC' if keep == 'last' else ''), partition_by, '__rownum', 1, false
-  )) }}
+  {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream')(order_by, 'window_dedup', 'order_by') -%}
+  {%- set rank_query = adapter.dispatch('sparkstream_window_rank_query', 'sparkstream') -%}
+  {%- set order = column ~ (' DESC' if keep == 'last' else '') -%}
+  {{ return(rank_query('window_dedup', relation, order, partition_by, '__rownum', 1, false)) }}
 {%- endmacro %}

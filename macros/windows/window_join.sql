@@ -12,10 +12,10 @@
       "window_join knows no type '" ~ type ~ "'\n  write one of " ~ joins | join(', ')
     ) }}
   {%- endif -%}
-  {%- set left = sparkstream_relation(left, 'window_join') -%}
-  {%- set right = sparkstream_relation(right, 'window_join') -%}
-  {%- set l = sparkstream_column(left_alias, 'window_join', 'left_alias') -%}
-  {%- set r = sparkstream_column(right_alias, 'window_join', 'right_alias') -%}
+  {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'window_join') -%}
+  {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'window_join') -%}
+  {%- set l = adapter.dispatch('sparkstream_column', 'sparkstream')(left_alias, 'window_join', 'left_alias') -%}
+  {%- set r = adapter.dispatch('sparkstream_column', 'sparkstream')(right_alias, 'window_join', 'right_alias') -%}
   {%- set conditions = [
     l ~ '.window_start = ' ~ r ~ '.window_start',
     l ~ '.window_end = ' ~ r ~ '.window_end'
@@ -23,19 +23,14 @@
   {%- if on is string and not on.replace('_', 'a').isalnum() -%}
     {%- do conditions.append('(' ~ on | trim ~ ')') -%}
   {%- else -%}
-    {%- for name in sparkstream_keys(on, 'window_join') -%}
+    {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'window_join') -%}
       {%- do conditions.append(l ~ '.' ~ name ~ ' = ' ~ r ~ '.' ~ name) -%}
     {%- endfor -%}
   {%- endif -%}
-  {{ return(sparkstream_window_join_query(left, right, l, r, joins[type], conditions)) }}
-{%- endmacro %}
-
-{#- Private. conditions: what ON holds, a list. -#}
-{% macro sparkstream_window_join_query(left, right, l, r, join, conditions) -%}
 (
-  /* window_join: {{ join | lower }}, window by window */
+  /* window_join: {{ joins[type] | lower }}, window by window */
   SELECT
-  {%- if join in ['LEFT SEMI JOIN', 'LEFT ANTI JOIN'] %}
+  {%- if type in ['semi', 'anti'] %}
     {{ l }}.*
   {%- else %}
     coalesce({{ l }}.window_start, {{ r }}.window_start) AS window_start,
@@ -44,7 +39,7 @@
     struct({{ r }}.*) AS {{ r }}
   {%- endif %}
   FROM {{ left }} AS {{ l }}
-  {{ join }} {{ right }} AS {{ r }}
+  {{ joins[type] }} {{ right }} AS {{ r }}
     ON {{ conditions | join('\n    AND ') }}
 )
 {%- endmacro %}

@@ -10,6 +10,6 @@
   {{ exceptions.raise_compiler_error(
     "window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter " ~ adapter.type() ~ " can't"
     ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-    ~ "\n  or write the window with a macro: from {{ '{{' }} tumble(ref('bid'), 'bidtime', '10 minutes') {{ '}}' }}"
+    ~ "\n  or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}"
   ) }}
 {%- endmacro %}

@@ -6,21 +6,21 @@
   {%- if n is not integer or n < 1 -%}
     {{ exceptions.raise_compiler_error("window_top_n's n is no positive whole number: " ~ n ~ "\n  write it such as 3") }}
   {%- endif -%}
-  {{ return(sparkstream_window_rank_query(
-    'window_top_n', relation, order_by, partition_by, sparkstream_column(rownum, 'window_top_n', 'rownum'), n, true
-  )) }}
+  {%- set rownum = adapter.dispatch('sparkstream_column', 'sparkstream')(rownum, 'window_top_n', 'rownum') -%}
+  {%- set rank_query = adapter.dispatch('sparkstream_window_rank_query', 'sparkstream') -%}
+  {{ return(rank_query('window_top_n', relation, order_by, partition_by, rownum, n, true)) }}
 {%- endmacro %}
 
 {#- Private. The first n rows of each window and key; keep_number says whether the row's number stays a column. -#}
-{% macro sparkstream_window_rank_query(macro_name, relation, order_by, partition_by, rownum, n, keep_number) -%}
-{%- set relation = sparkstream_relation(relation, macro_name) -%}
-{%- set keys = ['window_start', 'window_end'] + sparkstream_keys(partition_by, macro_name) -%}
+{% macro default__sparkstream_window_rank_query(macro_name, relation, order_by, partition_by, rownum, n, keep_number) -%}
+{%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, macro_name) -%}
+{%- set keys = ['window_start', 'window_end'] + adapter.dispatch('sparkstream_keys', 'sparkstream')(partition_by, macro_name) -%}
 {%- set order = order_by if order_by is string else (order_by or []) | join(', ') -%}
 {%- if not order | trim -%}
   {{ exceptions.raise_compiler_error(macro_name ~ "'s order_by is missing\n  write it such as 'price desc'") }}
 {%- endif -%}
 (
-  /* {{ macro_name }}: {{ n }} per window{{ ' and ' ~ keys[2:] | join(', ') if keys | length > 2 }}, by {{ sparkstream_in_comment(order) }} */
+  /* {{ macro_name }}: {{ n }} per window{{ ' and ' ~ keys[2:] | join(', ') if keys | length > 2 }}, by {{ order.replace('*/', '* /').replace('/*', '/ *') }} */
   SELECT *{{ '' if keep_number else ' EXCEPT (' ~ rownum ~ ')' }}
   FROM (
     SELECT *, row_number() OVER (PARTITION BY {{ keys | join(', ') }} ORDER BY {{ order }}) AS {{ rownum }}

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
@@ -134,13 +134,47 @@ Query = Callable[[int, Case], str]
 
 # A batch is too slow to shrink; a failure names its case, which is small.
 thorough = settings(
-    max_examples=3,
+    max_examples=2,
     derandomize=True,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
 zones = pytest.mark.parametrize("zone", list(CLOCK_CHANGES))
+
+
+def edges(zone: str) -> Batch:
+    """What random rows seldom hit: each case is about one thing."""
+    key = "a"
+
+    def rows(*times: int | None) -> tuple[Row, ...]:
+        return tuple((time, key, number) for number, time in enumerate(times))
+
+    changes = [(second - HOUR, second - HOUR // 2, second, second + HOUR) for second in CLOCK_CHANGES[zone]]
+    repeated = tuple(instant(wall, zone) + late for walls in changes for wall in walls for late in (0, HOUR))
+    return Batch(
+        zone,
+        "timestamp",
+        False,
+        (
+            Case(Session(2 * MINUTE), rows(0, 2 * MINUTE, 4 * MINUTE + MS, 4 * MINUTE + 2 * MS)),  # a gap, a gap + 1 ms
+            Case(Session(2 * MINUTE), rows(999, 2 * MINUTE, -1, -2 * MINUTE - MS, None)),  # parts of a millisecond
+            Case(
+                Session(MINUTE, keyed=True), ((0, None, 1), (MINUTE, None, 2), (MINUTE // 2, "b", 3), (None, None, 4))
+            ),
+            Case(Session(90 * MINUTE), rows(*repeated, 0)),
+            Case(Tumble(HOUR), rows(*repeated, 0)),
+            Case(Tumble(DAY), rows(*repeated, 0)),
+            Case(Hop(30 * MINUTE, 2 * HOUR), rows(*repeated, 0)),
+            Case(Cumulate(30 * MINUTE, 6 * HOUR), rows(*repeated, 0)),
+            Case(
+                Hop(4 * MINUTE, 10 * MINUTE), rows(0, 2 * MINUTE - 1, 2 * MINUTE, 3_999 * MS, -1)
+            ),  # size / slide uneven
+            Case(Hop(10 * MINUTE, 3 * MINUTE), rows(0, 3 * MINUTE - 1, 3 * MINUTE, 3 * MINUTE + 1)),  # between windows
+            Case(Tumble(5 * MINUTE), rows(-1, -5 * MINUTE, -5 * MINUTE - 1, -DAY, None)),
+            Case(Tumble(7 * DAY, -3 * DAY), rows(MONDAY - 1, MONDAY, MONDAY + 7 * DAY - 1, MONDAY + 7 * DAY)),
+        ),
+    )
 
 
 # -- the reference's answer ------------------------------------------------------------------------
@@ -281,6 +315,7 @@ def group_window(number: int, case: Case) -> str:
 def test_rows_get_their_windows(spark: SparkSession, zone: str) -> None:
     @thorough
     @given(batches(zone))
+    @example(edges(zone))
     def compare(batch: Batch) -> None:
         got = run(spark, batch, translated(batch, every_row))
         assert [name for name, _ in got.columns] == ["number", "ts", "k", "v", *WINDOW_COLUMNS]
@@ -298,6 +333,7 @@ def _every_row(batch: Batch, case: Case) -> Iterator[Any]:
 def test_aggregates_per_window(spark: SparkSession, zone: str) -> None:
     @thorough
     @given(batches(zone))
+    @example(edges(zone))
     def compare(batch: Batch) -> None:
         got = run(spark, batch, translated(batch, totals))
         check(batch, got, lambda _, case: Counter(_totals(batch, case)), totals)
@@ -319,6 +355,7 @@ def _totals(batch: Batch, case: Case) -> Iterator[Any]:
 def test_group_windows(spark: SparkSession, zone: str) -> None:
     @thorough
     @given(batches(zone))
+    @example(edges(zone))
     def compare(batch: Batch) -> None:
         batch = replace(batch, cases=tuple(_as_group_window(case) for case in batch.cases))
         got = run(spark, batch, translated(batch, group_window))
@@ -353,6 +390,7 @@ def _group_totals(batch: Batch, case: Case) -> Iterator[Any]:
 def test_optimiser_changes_no_answer(spark: SparkSession, zone: str, query: Query) -> None:
     @thorough
     @given(batches(zone))
+    @example(edges(zone))
     def compare(batch: Batch) -> None:
         plain, optimised = (translated(batch, query, optimize) for optimize in (False, True))
         if optimised != plain:

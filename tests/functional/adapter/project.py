@@ -20,6 +20,11 @@ ROOT = Path(__file__).parents[3]
 PARAMETERS = {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
 
 
+def with_package(files: Mapping[str, str]) -> dict[str, str]:
+    """A project's files, and the package installed from this checkout (by `dbt deps`)."""
+    return {"packages.yml": f"packages:\n  - local: {ROOT}\n", **files}
+
+
 class Project:
     """A dbt project.
 
@@ -56,13 +61,13 @@ class Project:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def invoke(self, *arguments: str) -> dbtRunnerResult:
+    def invoke(self, *arguments: str, quiet: bool = True) -> dbtRunnerResult:
         """Runs dbt and returns what came of it, good or bad."""
         from dbt.cli.main import dbtRunner
 
         here = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
-        quiet = ["--no-use-colors", "--no-send-anonymous-usage-stats", "--no-version-check", "--quiet"]
-        return dbtRunner().invoke([*quiet, *arguments, *here])
+        flags = ["--no-use-colors", "--no-send-anonymous-usage-stats", "--no-version-check"]
+        return dbtRunner().invoke([*flags, *(["--quiet"] if quiet else []), *arguments, *here])
 
     def dbt(self, *arguments: str) -> Any:
         """Runs dbt, which has to succeed, and returns its result."""

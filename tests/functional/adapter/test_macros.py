@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.functional.adapter.project import ROOT, Project
+from tests.functional.adapter.project import Project, with_package
 from tests.property.window_reference import (
     DAY,
     HOUR,
@@ -105,10 +105,6 @@ def models(prefix: str = "") -> dict[str, str]:
     return files
 
 
-def with_package(files: dict[str, str]) -> dict[str, str]:
-    return {"packages.yml": f"packages:\n  - local: {ROOT}\n", **files}
-
-
 @pytest.fixture(scope="module", params=["spark", "sparkstream"])
 def windows(request: pytest.FixtureRequest, make_project: Callable[..., Project]) -> Project:
     """A project with every window, built: with the package on dbt-spark, and on the adapter alone."""
@@ -141,7 +137,9 @@ def test_readable(windows: Project) -> None:
     """The compiled SQL says which window it is and has no line of white space in it."""
     for i, call in enumerate(WINDOWS):
         sql = windows.compiled(f"ntz_{i}")
-        assert re.search(rf"/\* {call.split('(')[0]}: .*on ts", sql) or ("hop" in call and "/* tumble:" in sql) or (
-            "cumulate" in call and "/* tumble:" in sql
+        assert (
+            re.search(rf"/\* {call.split('(')[0]}: .*on ts", sql)
+            or ("hop" in call and "/* tumble:" in sql)
+            or ("cumulate" in call and "/* tumble:" in sql)
         )
         assert not re.search(r"\n\s*\n|[ \t]+\n", sql)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import SpawnContext
+from pathlib import Path
 from typing import Any, cast
 
 from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection, ConnectionState
@@ -108,7 +109,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         try:
             return translate(sql, dialect, optimize=self._optimize(), schema=self._schema)
         except TranslationError as error:
-            message = described(error, self.node, text)
+            message = described(error, self.node, self.project, text)
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
 
     def _check_dialect(self, dialect: str) -> None:
@@ -156,8 +157,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 table[row[0]] = row[1]
         return schema
 
-    @classmethod
-    def open(cls, connection: Connection) -> Connection:
+    @property
+    def project(self) -> Path:
+        """The folder of the dbt project."""
+        root = getattr(self.profile, "project_root", None)
+        return Path(root) if root else _project_of_debug()
+
+    def open(self, connection: Connection) -> Connection:  # type: ignore[override]
         """Opens a connection.
 
         Raises:
@@ -166,7 +172,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         if connection.credentials.method == SparkConnectionMethod.SESSION:
-            connection.handle = _session_handle(connection.credentials)
+            connection.handle = self._session_handle(connection.credentials)
             connection.state = ConnectionState.OPEN
             return connection
         connection = super().open(connection)
@@ -179,6 +185,18 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 query_retries=wrapper.query_retries,
             )
         return connection
+
+    def _session_handle(self, credentials: Any) -> Any:
+        try:
+            with warnings.catch_warnings():
+                # pyspark warns about a newer pandas, which nothing here uses.
+                warnings.simplefilter("ignore", FutureWarning)
+                from dbt.adapters.sparkstream.session import SessionHandle, SessionWrapper, spark_session
+
+                session = spark_session(credentials.server_side_parameters, self.project)
+                return SessionWrapper(SessionHandle(session))
+        except Exception as error:
+            raise FailedToConnectError(f"Spark does not start: {readable(str(error))}") from error
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -197,13 +215,11 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             raise DbtDatabaseError(readable(message)) from error
 
 
-def _session_handle(credentials: Any) -> Any:
+def _project_of_debug() -> Path:
+    """The project's folder for `dbt debug`, which doesn't give it to the adapter."""
     try:
-        with warnings.catch_warnings():
-            # pyspark warns about a newer pandas, which nothing here uses.
-            warnings.simplefilter("ignore", FutureWarning)
-            from dbt.adapters.sparkstream.session import SessionHandle, SessionWrapper, spark_session
+        from dbt.flags import get_flags
 
-            return SessionWrapper(SessionHandle(spark_session(credentials.server_side_parameters)))
-    except Exception as error:
-        raise FailedToConnectError(f"Spark does not start: {readable(str(error))}") from error
+        return Path(get_flags().PROJECT_DIR)
+    except (ImportError, AttributeError, TypeError):
+        return Path.cwd()

@@ -30,40 +30,43 @@ def readable(message: str) -> str:
     return re.split(r";\n(?=['+:\w])", text)[0].strip()
 
 
-def described(error: TranslationError, node: Any | None, text: str = "the SQL") -> str:
+def described(error: TranslationError, node: Any | None, project: Path, text: str) -> str:
     """A TranslationError as text, with its place in the file that the user wrote where that can be told.
 
     Args:
         error: what is wrong; its position is in the rendered SQL.
         node: what dbt is working on, with `raw_code` and `original_file_path`; None where there is no such thing.
+        project: the folder of the dbt project.
         text: what the rendered SQL is to the user, for an error whose place in the file can't be told.
     """
-    place = None if node is None else written_place(error, node.raw_code)
-    if place is None:
+    at = None if node is None else written_place(error, node.raw_code)
+    if node is None or at is None:
         path = "" if node is None else f"{node.original_file_path}, "
         return error.describe(f"{path}line {error.line}, column {error.column} of {text}")
-    line, column = place
+    # dbt cuts blank lines, and what is around a snapshot.
+    written = _file(project / node.original_file_path)
+    start = written.find(node.raw_code)
+    if start < 0:  # a file of a package, or a query on the command line
+        written, start = node.raw_code, 0
+        place = "line {}, column {} of " + node.name
+    else:
+        place = node.original_file_path + ":{}:{}"
+    at += start
     in_file = copy(error)
-    in_file.column = column
-    in_file.source_line = node.raw_code.splitlines()[line - 1]  # type: ignore[union-attr]
-    first = _first_line(node)
-    if first is None:
-        return in_file.describe(f"line {line}, column {column} of {node.name}")  # type: ignore[union-attr]
-    return in_file.describe(f"{node.original_file_path}:{first + line - 1}:{column}")  # type: ignore[union-attr]
+    in_file.column = at - written.rfind("\n", 0, at)
+    in_file.source_line = written[at - in_file.column + 1 :].split("\n", 1)[0]
+    return in_file.describe(place.format(written.count("\n", 0, at) + 1, in_file.column))
 
 
-def _first_line(node: Any) -> int | None:
-    """The line of its file that a node's `raw_code` begins in: dbt cuts blank lines, and what is around a snapshot."""
+def _file(path: Path) -> str:
     try:
-        before, found, _ = Path(node.original_file_path).read_text().partition(node.raw_code)
+        return path.read_text()
     except (OSError, UnicodeDecodeError):
-        # The file of a package is relative to the package; an inline query or a hook of a project has none.
-        return 1 if node.original_file_path.endswith(".sql") else None
-    return before.count("\n") + 1 if found else None
+        return ""
 
 
-def written_place(error: TranslationError, raw_code: str) -> tuple[int, int] | None:
-    """Line and column, from 1, of what the error points at in a template, or None where it can't be told.
+def written_place(error: TranslationError, raw_code: str) -> int | None:
+    """Where in a template, in characters, what the error points at stands; None where it can't be told.
 
     The piece at fault is looked for in the template; where it is there several times, the one counts that has most
     of the text around it in common with the rendered line.
@@ -85,8 +88,7 @@ def written_place(error: TranslationError, raw_code: str) -> tuple[int, int] | N
         return None
     if len(piece.strip()) + scores[best[-1]] < 3:  # a lone comma or parenthesis says nothing
         return None
-    line_start = raw_code.rfind("\n", 0, best[-1]) + 1
-    return raw_code.count("\n", 0, best[-1]) + 1, best[-1] - line_start + 1
+    return best[-1]
 
 
 def _common(a: str, b: str) -> int:

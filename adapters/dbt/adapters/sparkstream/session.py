@@ -33,11 +33,12 @@ _session: SparkSession | None = None
 _parameters: Mapping[str, str] | None = None
 
 
-def spark_session(parameters: Mapping[str, str]) -> SparkSession:
+def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
     """The session of this process, made on first use; threads and connections share it.
 
     Args:
-        parameters: the profile's `server_side_parameters`; they go before the project's own defaults.
+        parameters: the profile's `server_side_parameters`; they go before the defaults that are set here.
+        project: the folder of the dbt project.
 
     Raises:
         JavaNotFound: there is no Java to run Spark on.
@@ -45,7 +46,7 @@ def spark_session(parameters: Mapping[str, str]) -> SparkSession:
     global _session, _parameters
     with _lock:
         if _session is None or _stopped(_session):
-            _session, _parameters = _start(parameters), dict(parameters)
+            _session, _parameters = _start(parameters, project), dict(parameters)
         elif parameters != _parameters:
             # Another profile in the same process: what can be changed at run time is.
             _session, _parameters = _build(parameters), dict(parameters)
@@ -56,7 +57,7 @@ def _stopped(session: SparkSession) -> bool:
     return session.sparkContext._jsc is None
 
 
-def _start(parameters: Mapping[str, str]) -> SparkSession:
+def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     from pyspark import SparkContext
 
     from dbt.adapters.sparkstream.java import prepare_session_environment
@@ -66,7 +67,7 @@ def _start(parameters: Mapping[str, str]) -> SparkSession:
         return _build(parameters)
     prepare_session_environment()
     _silence_python_log()
-    defaults = session_defaults(Path.cwd(), parameters)
+    defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
     if WAREHOUSE in defaults:
         _launch(Path(defaults[WAREHOUSE]).parent, settings)
@@ -148,24 +149,24 @@ def _build(parameters: Mapping[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def session_defaults(folder: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, str]:
     """Settings for a Spark that nobody has set up: its data goes to `.sparkstream/session` in the project.
 
     A project that has its tables elsewhere keeps them there: where the profile or Spark's own configuration files
-    say, or in the `metastore_db` and `spark-warehouse` that Spark makes in the folder it is started in.
+    say, or in the `metastore_db` that Spark makes in the folder it is started in.
 
     Args:
-        folder: the project's folder, which dbt works in.
         parameters: the profile's `server_side_parameters`.
+        project: the folder of the dbt project.
     """
     from dbt.adapters.sparkstream.session_conf import embedded_session_conf
 
     configured = {**_spark_defaults(), **parameters}
     if not configured.get("spark.master", "local").startswith("local"):
         return {}
-    home = folder / ".sparkstream" / "session"
+    home = project.absolute() / ".sparkstream" / "session"
     settings = embedded_session_conf(home)
-    if any(name in configured for name in PLACES) or _hive_site() or (folder / "metastore_db").exists():
+    if any(name in configured for name in PLACES) or _hive_site() or Path("metastore_db").exists():
         settings = {name: value for name, value in settings.items() if str(home) not in value}
     return {name: value for name, value in settings.items() if name not in configured}
 
@@ -278,10 +279,19 @@ class SessionHandle(Connection):
 
 
 class SessionWrapper(SessionConnectionWrapper):
-    """dbt-spark's wrapper, with what it lacks: limits and cancelling."""
+    """dbt-spark's wrapper, with what it lacks: limits, cancelling, and values of a seed as they are."""
 
     handle: SessionHandle
     _cursor: SessionCursor | None
+
+    @classmethod
+    def _fix_binding(cls, value: Any) -> str | float:
+        """A seed's value as SQL; dbt-spark makes the text 'None' of NULL, and leaves quotes in a text as they are."""
+        if value is None:
+            return "NULL"
+        if isinstance(value, str):
+            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return super()._fix_binding(value)
 
     def cancel(self) -> None:
         self.handle.session.interruptAll()

@@ -1,0 +1,48 @@
+{% test matches_rows(model, expected, columns=none, decimals=none) %}
+  {%- set names = [] -%}
+  {%- set rounded = [] -%}
+  {%- if execute and columns is not none -%}
+    {%- for name in columns -%}
+      {%- do names.append(adapter.quote(name)) -%}
+    {%- endfor -%}
+  {%- elif execute -%}
+    {%- set missing = [] -%}
+    {%- set left = adapter.get_columns_in_relation(model) | map(attribute='name') | map('lower') | list -%}
+    {%- for column in adapter.get_columns_in_relation(expected) -%}
+      {%- do names.append(adapter.quote(column.name)) -%}
+      {%- if decimals is not none and column.dtype | lower in ['double', 'float'] -%}
+        {%- do rounded.append(adapter.quote(column.name)) -%}
+      {%- endif -%}
+      {%- if column.name | lower in left -%}
+        {%- do left.remove(column.name | lower) -%}
+      {%- else -%}
+        {%- do missing.append(column.name) -%}
+      {%- endif -%}
+    {%- endfor -%}
+    {%- if missing or left -%}
+      {{ exceptions.raise_compiler_error(
+        "matches_rows compares tables with the same columns, but "
+        ~ ([
+          model ~ " lacks " ~ missing | join(', ') if missing else '',
+          expected ~ " lacks " ~ left | join(', ') if left else ''
+        ] | select | join(' and '))
+        ~ "\n  write columns: [...] to compare some of them"
+      ) }}
+    {%- endif -%}
+  {%- endif -%}
+  {%- set values = [] -%}
+  {%- for name in names -%}
+    {%- do values.append('round(' ~ name ~ ', ' ~ decimals ~ ') AS ' ~ name if name in rounded else name) -%}
+  {%- endfor -%}
+SELECT
+  CASE WHEN sum(__copies) < 0 THEN 'missing' ELSE 'too many' END AS difference,
+  abs(sum(__copies)) AS times,
+  {{ names | join(', ') }}
+FROM (
+  SELECT {{ values | join(', ') }}, 1 AS __copies FROM {{ model }}
+  UNION ALL
+  SELECT {{ values | join(', ') }}, -1 AS __copies FROM {{ expected }}
+)
+GROUP BY {{ names | join(', ') }}
+HAVING sum(__copies) <> 0
+{% endtest %}

@@ -1,0 +1,3 @@
+{% call window_sql(dialect='flink') %}
+SELECT * FROM {{ ref('flink_bid') }}
+{% endcall %}

@@ -1,0 +1,3 @@
+SELECT window_start, window_end, SUM(price) AS total_price
+FROM << hop({{ ref('flink_bid') }}, bidtime, '5 minutes', '10 minutes') >>
+GROUP BY window_start, window_end

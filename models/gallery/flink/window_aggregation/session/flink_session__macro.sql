@@ -1,0 +1,3 @@
+SELECT window_start, window_end, SUM(price) AS total_price
+FROM {{ session(ref('flink_bid'), 'bidtime', '2 minutes') }}
+GROUP BY window_start, window_end

@@ -1,0 +1,1 @@
+SELECT * FROM {{ ref('flink_left_table') }}

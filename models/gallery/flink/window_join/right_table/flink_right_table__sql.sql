@@ -1,0 +1,1 @@
+SELECT * FROM {{ ref('flink_right_table') }}

@@ -1,0 +1,223 @@
+"""What the person who made a mistake gets to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import indent
+
+import pytest
+
+from tests.functional.adapter.project import Project, with_package
+
+BID = "select timestamp'2020-04-15 08:05:00' as bidtime, 4.0 as price, 'C' as item, 'a' as key"
+
+# A model with a mistake -> what dbt says, from the line after "Compilation Error in model ...".
+MISTAKES: dict[str, tuple[str, str]] = {
+    "an island": (
+        """\
+select window_start, count(*) as bids
+from << tumble({{ ref('bid') }}, bidtime, '0 minutes') >>
+group by window_start
+""",
+        """\
+window size must be positive
+  models/mistake.sql:2:43
+    from << tumble({{ ref('bid') }}, bidtime, '0 minutes') >>
+                                              ^^^^^^^^^^^
+  write a size such as '10 minutes'""",
+    ),
+    "a macro, after blank lines and Jinja": (
+        """
+
+
+{{ config(materialized='table') }}
+
+{% set size = '10 minutes' %}
+select window_start, count(*) as bids
+from {{ tumble(ref('bid'), 'nosuchtime', size) }}
+group by window_start
+""",
+        """\
+the input of TUMBLE has no column nosuchtime
+  models/mistake.sql:8:29
+    from {{ tumble(ref('bid'), 'nosuchtime', size) }}
+                                ^^^^^^^^^^
+  it has bidtime, price, item, key""",
+    ),
+    "a call block": (
+        """\
+{% call window_sql(dialect='flink') %}
+SELECT window_start, COUNT(*) AS bids
+FROM TUMBLE(TABLE {{ ref('bid') }}, DESCRIPTOR(bidtime), INTERVAL '1' WEEK)
+GROUP BY window_start
+{% endcall %}
+""",
+        """\
+  models/mistake.sql:3:58
+    FROM TUMBLE(TABLE {{ ref('bid') }}, DESCRIPTOR(bidtime), INTERVAL '1' WEEK)
+                                                             ^^^^^^^^^^^^^^^^^""",
+    ),
+    "a dialect": (
+        """\
+{{ config(sql_dialect='flink') }}
+SELECT window_start, COUNT(*) AS bids
+FROM TUMBLE(TABLE {{ ref('bid') }}, DESCRIPTOR(price), INTERVAL '1' DAY)
+GROUP BY window_start
+""",
+        """\
+  models/mistake.sql:3:48
+    FROM TUMBLE(TABLE {{ ref('bid') }}, DESCRIPTOR(price), INTERVAL '1' DAY)
+                                                   ^^^^^""",
+    ),
+    "the same piece twice": (
+        """\
+select * from << tumble({{ ref('bid') }}, bidtime, '10 minutes') >>
+union all
+select *
+from << cumulate({{ ref('bid') }}, bidtime, '4 minutes', '10 minutes') >>
+""",
+        """\
+  models/mistake.sql:4:58
+    from << cumulate({{ ref('bid') }}, bidtime, '4 minutes', '10 minutes') >>
+                                                             ^^^^^^^^^^^^""",
+    ),
+    "SQL from a macro": (
+        "select * from {{ windows(ref('bid')) }}",
+        """\
+window size must be positive
+  models/mistake.sql, line 1, column """,
+    ),
+    "an unknown dialect": (
+        "{{ config(sql_dialect='flunk') }}\nselect 1 as x",
+        """\
+unknown SQL dialect 'flunk'
+  write one of 'spark', 'flink'""",
+    ),
+    "an unknown dialect in a call": (
+        "{% call window_sql(dialect='flunk') %} select 1 as x {% endcall %}",
+        "unknown SQL dialect 'flunk'",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shop(make_project: Callable[..., Project]) -> Project:
+    windows = "{% macro windows(relation) %}<< tumble({{ relation }}, bidtime, '0 minutes') >>{% endmacro %}"
+    project = make_project({"models/bid.sql": BID, "macros/windows.sql": windows})
+    project.dbt("run")
+    return project
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_place(shop: Project, name: str) -> None:
+    sql, message = MISTAKES[name]
+    shop.write({"models/mistake.sql": sql})
+    for command in ("compile", "run"):
+        failure = shop.failure(command, "--select", "mistake")
+        assert "Compilation Error in model mistake (models/mistake.sql)" in failure
+        # dbt puts a message two columns in, and what it reports at the end of a command four.
+        assert any(indent(message, " " * columns) in failure for columns in (2, 4)), failure
+
+
+def test_sql_of_no_node(shop: Project) -> None:
+    failure = shop.failure("show", "--inline-direct", "select *\nfrom << tumble(t, ts, '0 minutes') >>")
+    assert "window size must be positive\n    line 2, column 23 of the statement\n" in failure
+
+
+def test_inline_query(shop: Project) -> None:
+    failure = shop.failure("show", "--inline", "select *\nfrom << tumble({{ ref('bid') }}, bidtime, '0 minutes') >>")
+    assert "window size must be positive\n      line 2, column 43 of inline_query\n" in failure
+
+
+# What a macro is given -> what it says, on dbt-spark and on the adapter alike unless a pair.
+BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
+    "tumble(ref('bid'), 'bidtime', none)": "tumble's size is not a text: None\n  write it such as '10 minutes'",
+    "tumble(ref('bid'), 'bidtime', 10)": "tumble's size is not a text: 10\n  write it such as '10 minutes'",
+    "tumble(ref('bid'), 'cast(bidtime as date)', '1 day')": (
+        "tumble's timecol is no column name: cast(bidtime as date)\n"
+        "  write the name of a column of the relation, in backticks where it has spaces: '`event time`'\n"
+        "  compute what isn't a column yet in a query in parentheses: '(select *, ... as event_time from ...)'"
+    ),
+    "tumble(ref('bid'), none, '1 day')": "tumble's timecol is no column name: None\n  write it in quotes",
+    "tumble(none, 'bidtime', '1 day')": "tumble's relation is missing\n  write ref('...')",
+    "tumble('select * from x', 'bidtime', '1 day')": (
+        "tumble's relation is a query without parentheses: select * from x\n  write '(select * from x)'"
+    ),
+    "session(ref('bid'), 'bidtime', '1 minute', 'item, key')": (
+        "session's partition_by has several columns in one text: 'item, key'\n  write a list of them: ['item', 'key']"
+    ),
+    "session(ref('bid'), 'bidtime', '1 minute', ['item, key'])": "session's partition_by has several columns in one",
+    "tumble(ref('bid'), 'bidtime', '0 minutes')": (
+        "tumble's size must be positive: '0 minutes'\n  write a size such as '10 minutes'",
+        "window size must be positive",
+    ),
+    "hop(ref('bid'), 'bidtime', '-5 minutes', '10 minutes')": (
+        "hop's slide must be positive: '-5 minutes'\n  write a slide such as '10 minutes'",
+        "window slide must be positive",
+    ),
+    "session(ref('bid'), 'bidtime', '0s')": ("session's gap must be positive: '0s'", "window gap must be positive"),
+    "cumulate(ref('bid'), 'bidtime', '4 minutes', '10 minutes')": (
+        "cumulate's size (10 minutes) must be a whole multiple of its step (4 minutes)\n"
+        "  write a size such as '8 minutes'",
+        "write a size such as '8 minutes'",
+    ),
+    "cumulate(ref('bid'), 'bidtime', '20 minutes', '10 minutes')": (
+        "write a size such as '20 minutes'",
+        "write a size such as '20 minutes'",
+    ),
+    "tumble(ref('bid'), 'bidtime', '5 minutes', '5 minutes')": (
+        "tumble's offset must be smaller than its size, 5 minutes\n"
+        "  write an offset between '-5 minutes' and '5 minutes'",
+        "write the offset between -5 minutes and 5 minutes",
+    ),
+    "tumble(ref('bid'), 'bidtime', '1 month')": (
+        "tumble's size can't be in months or years, which have no fixed length: '1 month'\n"
+        "  use days or smaller units, or group by date_trunc('month', ...)",
+        "a month or year has no fixed length",
+    ),
+    "tumble(ref('bid'), 'bidtime', 'INTERVAL 1 YEAR')": ("no fixed length", "no fixed length"),
+    "tumble(ref('bid'), 'bidtime', '2 quarters')": ("no fixed length", "no fixed length"),
+    "tumble(ref('bid'), 'bidtime', '1 fortnight')": (
+        "tumble's size has an unknown unit 'fortnight': '1 fortnight'\n"
+        "  use milliseconds, seconds, minutes, hours, days or weeks",
+        "unknown unit of time 'fortnight'",
+    ),
+    "tumble(ref('bid'), 'bidtime', 'ten minutes')": (
+        "tumble's size is no interval: 'ten minutes'",
+        "is not an interval",
+    ),
+    "tumble(ref('bid'), 'bidtime', '10')": ("tumble's size is no interval: '10'", "is not an interval"),
+    "tumble(ref('bid'), 'bidtime', '1.2.3 s')": ("tumble's size is no interval: '1.2.3 s'", "is not a number"),
+    "tumble(ref('bid'), 'bidtime', '10 minutes 5')": ("is no interval: '10 minutes 5'", "is not an interval"),
+    "tumble(ref('bid'), 'bidtime', '')": ("tumble's size is no interval: ''", "tumble's size is not a text: "),
+}
+
+
+@pytest.mark.parametrize("type_", ["spark", "sparkstream"])
+def test_bad_arguments(make_project: Callable[..., Project], type_: str) -> None:
+    plain = type_ == "spark"
+    files = {"models/bid.sql": BID}
+    for i, call in enumerate(BAD_ARGUMENTS):
+        files[f"models/m{i}.sql"] = f"select * from {{{{ {'sparkstream.' if plain else ''}{call} }}}}"
+    project = make_project(with_package(files) if plain else files, type=type_, host="none")
+    if plain:
+        project.dbt("deps")
+    project.dbt("run", "--select", "bid")
+    done = project.invoke("run", "--exclude", "bid")
+    said = {r.node.name: r.message for r in done.result.results}
+    for i, (call, expected) in enumerate(BAD_ARGUMENTS.items()):
+        message = expected if isinstance(expected, str) else expected[0 if plain else 1]
+        assert said[f"m{i}"].startswith("Compilation Error"), call
+        assert indent(message, "  ") in said[f"m{i}"] or message in said[f"m{i}"], (call, said[f"m{i}"])
+
+
+def test_window_sql_on_another_adapter(make_project: Callable[..., Project]) -> None:
+    call = "{% call sparkstream.window_sql(dialect='flink') %} select 1 as x {% endcall %}"
+    project = make_project(with_package({"models/call.sql": call}), type="spark", host="none")
+    project.dbt("deps")
+    message = """\
+  window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter spark can't
+    install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,
+    or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}
+"""
+    assert message in project.failure("run")

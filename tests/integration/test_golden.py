@@ -1,0 +1,86 @@
+"""Flink's answers and refusals, through dbt on both targets: each recorded case is a model."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.runner import Case, load
+from tests.golden.test_flink import LEFT_TO_SPARK
+from tests.integration.compare import difference
+from tests.integration.golden_project import files, model_name, sample
+from tests.integration.targets import DbtProject, Target, problems, write
+
+CASES = load("flink_documented.json") + load("flink_cases.json")
+ANSWERED = [case for case in CASES if case.expected]
+REFUSED = [case for case in CASES if case.error]
+ZONES = sorted({case.zone for case in ANSWERED})
+
+# Every case goes through window_sql, and some with each tag through the others.
+THROUGH = {
+    "window_sql": ANSWERED,
+    **{door: sample(ANSWERED, door) for door in ("config", "island", "macro")},
+}
+
+PROJECT = "name: cases\nversion: '1.0'\nconfig-version: 2\nprofile: cases\n"
+
+
+def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, zone: str = "UTC") -> DbtProject:
+    write(folder, {"dbt_project.yml": PROJECT, **texts})
+    return DbtProject(folder, target, schema=schema, zone=zone)
+
+
+@pytest.fixture(scope="module", params=ZONES)
+def answers(request: pytest.FixtureRequest, target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Model -> how its rows differ from Flink's; all cases of a time zone are built in one run."""
+    zone = request.param
+    texts = files({door: [case for case in cases if case.zone == zone] for door, cases in THROUGH.items()})
+    schema = f"golden_{target.name}_{zone.lower().replace('/', '_')}"
+    project = _project(tmp_path_factory.mktemp("golden"), target, texts, schema, zone)
+    failed = {
+        result.node.name: str(result.message)
+        for result in project.invoke("build").result.results
+        if result.status != "success"
+    }
+    found: dict[str, str] = {}
+    for door, cases in THROUGH.items():
+        for case in cases:
+            if case.zone == zone and case.expected:
+                name = model_name(case, door)
+                rows = None if name in failed else target.ask(f"SELECT * FROM {schema}.{name}", zone)
+                found[name] = failed[name] if rows is None else difference(case.expected, rows)
+    return found
+
+
+@pytest.mark.parametrize("door", THROUGH)
+def test_rows_are_flinks(answers: dict[str, str], door: str) -> None:
+    of_door = {name: fault for name, fault in answers.items() if name.endswith("__" + door)}
+    faults = {name: fault for name, fault in of_door.items() if fault}
+    assert not faults, f"{len(faults)} of {len(of_door)} differ\n" + "\n".join(f"{k}: {v}" for k, v in faults.items())
+
+
+# -- refusals -------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def refusals(target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Model -> what dbt says of a statement that Flink refuses."""
+    texts = files({"window_sql": REFUSED, "config": REFUSED})
+    project = _project(tmp_path_factory.mktemp("refused"), target, texts, f"refused_{target.name}")
+    return {result.node.name: result for result in project.invoke("build").result.results}
+
+
+@pytest.mark.parametrize("door", ["window_sql", "config"])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
+def test_refused_with_its_place(refusals: dict[str, Any], case: Case, door: str) -> None:
+    name = model_name(case, door)
+    result = refusals[name]
+    assert result.status == "error"
+    if case.id in LEFT_TO_SPARK:
+        return
+    assert "Compilation Error" in result.message
+    place = re.search(rf"models/cases/{name}\.sql:(\d+):(\d+)", result.message)
+    assert place, result.message
+    line = (result.node.raw_code.splitlines())[int(place[1]) - 1]
+    assert line[int(place[2]) - 1 :].strip(), result.message

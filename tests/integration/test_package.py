@@ -1,0 +1,82 @@
+"""The package in other people's projects: on plain dbt-spark, and with its gallery left off."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.gallery import GALLERY, examples, files
+from tests.integration.targets import ROOT, DbtProject, Target, problems, write
+
+PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
+ENABLED = "models: {sparkstream: {+enabled: true}}\nseeds: {sparkstream: {+enabled: true}}\n"
+
+
+def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, more: dict[str, str]) -> DbtProject:
+    folder = tmp_path_factory.mktemp("user")
+    write(folder, {"dbt_project.yml": PROJECT, "packages.yml": f"packages: [{{local: '{ROOT}'}}]\n", **more})
+    project = DbtProject(folder, target, schema=f"user_{type_}_{target.name}", type_=type_)
+    project.dbt("deps")
+    return project
+
+
+@pytest.mark.parametrize("type_", ["spark", "sparkstream"])
+def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str) -> None:
+    project = _user(target, tmp_path_factory, type_, {"models/mine.sql": "select 1 as x"})
+    assert project.dbt("list", "--resource-types", "model", "seed", "test") == ["shop.mine"]
+    switched_on = project.dbt("list", "--resource-types", "seed", "--vars", "{sparkstream_examples: true}")
+    assert any(name.endswith(".flink_bid") for name in switched_on)
+
+
+def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The gallery's macros, in Jinja alone, return the pages' tables."""
+    project = _user(target, tmp_path_factory, "spark", {"dbt_project.yml": PROJECT + ENABLED})
+    done = project.invoke("build", "--select", "+tag:macro", "--exclude", "resource_type:snapshot")
+    assert done.success, problems(done)
+    tested = [result for result in done.result.results if result.node.resource_type == "test"]
+    assert len(tested) == sum("macro" in example.doors for example in examples())
+
+
+def test_other_doors_on_plain_dbt_spark_say_what_is_missing(
+    target: Target, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    more = {"models/a.sql": "{% call sparkstream.window_sql(dialect='flink') %}select 1{% endcall %}"}
+    done = _user(target, tmp_path_factory, "spark", more).invoke("build")
+    assert "pip install dbt-sparkstream" in problems(done)
+
+
+def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rows = "select * from values (1, 'x', cast(1 as decimal(10, 2))), (1, 'x', 1), (2, null, null) as t (id, name, amount)"
+    same = "select * from values (2, null, null), (1, 'x', 1), (1, 'x', 1.0000) as t (ID, name, amount)"
+    once = "select distinct * from values (1, 'x', 1), (2, null, null) as t (id, name, amount)"
+    other = "select * from values (1, 'x', 1), (1, 'x', 1), (2, null, 0) as t (id, name, amount)"
+    fewer = "select 1 as id, 'x' as name"
+    tests = "\n".join(
+        f"      - sparkstream.matches_rows: {{name: {name}, arguments: {{expected: ref('{name}_rows')}}}}"
+        for name in ("same", "once", "other", "fewer")
+    )
+    project = _user(
+        target,
+        tmp_path_factory,
+        "spark",
+        {
+            "models/rows.sql": rows,
+            "models/same_rows.sql": same,
+            "models/once_rows.sql": once,
+            "models/other_rows.sql": other,
+            "models/fewer_rows.sql": fewer,
+            "models/rows.yml": f"models:\n  - name: rows\n    data_tests:\n{tests}\n",
+        },
+    )
+    results = {result.node.name: result for result in project.invoke("build").result.results}
+    assert results["same"].status == "pass"
+    assert (results["once"].status, results["once"].failures) == ("fail", 1)
+    assert (results["other"].status, results["other"].failures) == ("fail", 2)
+    assert "lacks amount" in results["fewer"].message
+
+
+def test_gallery_files_are_as_generated() -> None:
+    texts = files()
+    there = {path for path in GALLERY.rglob("*") if path.is_file()}
+    assert there == {path for path in texts if path.is_relative_to(GALLERY)}
+    changed = [path.relative_to(ROOT).as_posix() for path, text in texts.items() if path.read_text() != text]
+    assert not changed, "run: python -m tests.integration.gallery"

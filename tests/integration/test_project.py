@@ -1,0 +1,138 @@
+"""The project in integration_tests/, with the gallery: everything of dbt that touches a window, on both targets."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.integration.targets import DbtProject, Target, copy_project, problems
+
+@pytest.fixture(scope="module")
+def project(target: Target, tmp_path_factory: pytest.TempPathFactory) -> DbtProject:
+    """The project, its packages installed and built once, gallery and all."""
+    folder = copy_project("integration_tests", tmp_path_factory.mktemp("project") / "integration_tests")
+    project = DbtProject(folder, target, schema=f"it_{target.name}")
+    project.dbt("deps")
+    return project
+
+
+@pytest.fixture(scope="module")
+def built(project: DbtProject) -> dict[str, Any]:
+    """The project after `dbt build`: the result of each node by its unique id."""
+    done = project.invoke("build", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+    assert done.success, problems(done)
+    return {result.node.unique_id: result for result in done.result.results}
+
+
+def test_build_runs_models_tests_and_unit_tests(built: dict[str, Any]) -> None:
+    kinds = [unique_id.split(".")[0] for unique_id in built]
+    assert {"model", "seed", "test", "unit_test"} <= set(kinds)
+    assert all(result.status in ("success", "pass") for result in built.values())
+
+
+def test_hooks_are_translated(project: DbtProject, built: dict[str, Any]) -> None:
+    rows = project.target.rows(f"select * from {project.schema}.audit where what like 'windows %'")
+    assert ("windows of bids_10min_table", 6) in rows
+    assert ("windows at the end", 6) in rows
+
+
+def test_compiled_sql_is_sparks(project: DbtProject, built: dict[str, Any]) -> None:
+    manifest = json.loads((project.folder / "target" / "manifest.json").read_text())
+    compiled = {
+        name: node["compiled_code"]
+        for name, node in manifest["nodes"].items()
+        if node["resource_type"] in ("model", "test") and "bids_10min" in name
+    }
+    assert compiled
+    for name, sql in compiled.items():
+        assert not re.search(r"<<|\b(tumble|hop|cumulate|session)\s*\(", re.sub(r"/\*.*?\*/", "", sql), re.I), name
+    assert "window(" in project.compiled("bids_10min")
+
+
+def test_operation(project: DbtProject, built: dict[str, Any]) -> None:
+    project.dbt("run-operation", "count_windows")
+    assert project.target.rows(f"select n from {project.schema}.audit where what = 'windows of an operation'") == [(6,)]
+
+
+def test_analysis_compiles(project: DbtProject, built: dict[str, Any]) -> None:
+    project.dbt("compile", "--select", "busiest_window")
+    # Two windows of ten minutes hold five bids; the query takes the first.
+    assert project.target.rows(project.compiled("busiest_window"))[0][1] == 5
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from {{ tumble(ref('bids'), 'bidtime', '1 day') }}",
+        "from << tumble({{ ref('bids') }}, bidtime, '1 day') >>",
+        "from tumble(table {{ ref('bids') }}, descriptor(bidtime), interval '1' day)",
+    ],
+    ids=["macro", "island", "sql"],
+)
+def test_show_inline(project: DbtProject, built: dict[str, Any], query: str) -> None:
+    sql = f"select window_start, count(*) as n {query} group by window_start, window_end order by window_start"
+    shown = project.dbt("show", "--limit", "1", "--inline", sql)
+    [row] = shown.results[0].agate_table.rows
+    assert (str(row[0])[:10], int(row[1])) == ("2024-01-01", 8)
+
+
+def test_show_inline_in_another_dialect(project: DbtProject, built: dict[str, Any]) -> None:
+    sql = (
+        "{% call window_sql(dialect='flink') %}SELECT COUNT(*) AS n FROM TUMBLE(TABLE {{ ref('bids') }}, "
+        "DESCRIPTOR(bidtime), INTERVAL '1' DAY) GROUP BY window_start, window_end{% endcall %}"
+    )
+    shown = project.dbt("show", "--inline", sql)
+    assert sorted(int(row[0]) for row in shown.results[0].agate_table.rows) == [3, 8]
+
+
+def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
+    shown = project.dbt("show", "--select", "bid_sessions", "--limit", "20")
+    assert len(shown.results[0].agate_table.rows) == 9
+
+
+def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
+    result = project.dbt("compile", "--select", "window_history", "--vars", "{snapshots: true}")
+    [snapshot] = [node.node for node in result.results]
+    assert "<<" not in snapshot.compiled_code
+    assert len(project.target.rows(snapshot.compiled_code)) == 6
+
+
+def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) -> None:
+    def windows(model: str) -> list[tuple[Any, ...]]:
+        return project.target.rows(f"select window_start, window_end, bids, total from {project.schema}.{model}")
+
+    def all_windows(expected: str, until: str) -> list[tuple[Any, ...]]:
+        return project.target.rows(f"select * from {project.schema}.{expected} where window_end <= '{until}'")
+
+    day, end = "2024-01-02 00:00:00", "2024-01-02 08:10:00"
+    assert windows("closed_windows") == all_windows("expected_tumble", day)
+    assert windows("daily_windows") == all_windows("expected_hop", day)
+    assert windows("microbatch_windows") == windows("bids_10min")[:3]
+    later = ["--vars", json.dumps({"until": end})]
+    project.dbt("run", "--select", "closed_windows", "daily_windows", *later)
+    assert windows("closed_windows") == all_windows("expected_tumble", end)
+    assert windows("daily_windows") == all_windows("expected_hop", end)
+    days = ["--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03"]
+    project.dbt("run", "--select", "microbatch_windows", *days)
+    assert windows("microbatch_windows") == windows("bids_10min")
+
+
+def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
+    catalog = project.dbt("docs", "generate")
+    table = catalog.nodes["model.sparkstream_integration_tests.bids_10min"]
+    assert {name: column.type for name, column in table.columns.items()} == {
+        "window_start": "timestamp_ntz",
+        "window_end": "timestamp_ntz",
+        "bids": "bigint",
+        "total": "decimal(20,2)",
+    }
+
+
+def test_empty(project: DbtProject, built: dict[str, Any]) -> None:
+    """`--empty` puts a query without rows where a relation was. It comes last: it empties the tables."""
+    project.dbt("run", "--empty", "--exclude", "package:sparkstream", "microbatch_windows")
+    for model in ("bids_10min_table", "bids_hop", "bids_so_far", "bid_sessions", "bids_daily", "bids_from_ephemeral"):
+        assert project.target.rows(f"select count(*) from {project.schema}.{model}") == [(0,)], model

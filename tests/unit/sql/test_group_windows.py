@@ -1,0 +1,122 @@
+"""The deprecated group windows: TUMBLE, HOP and SESSION in GROUP BY, with their auxiliary functions."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+from tests.unit.sql.pairs import Pairs
+
+HOUR = "window(CAST(ts AS TIMESTAMP_NTZ), '1 hour')"
+NTZ = {"t": {"ts": "timestamp_ntz", "k": "string", "x": "int"}}
+
+
+class TestTumble(Pairs):
+    def test_bounds(self) -> None:
+        self.flink("SELECT COUNT(*) AS n FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT COUNT(*) AS n FROM t GROUP BY {HOUR}")
+        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) AS ws FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, coalesce(window.start, min(ts)) AS ws FROM t GROUP BY k, {HOUR}")
+        self.flink("SELECT TUMBLE_END(ts, INTERVAL '1' HOUR) AS we FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR), k", spark=f"SELECT coalesce(window.end, min(ts)) AS we FROM t GROUP BY {HOUR}, k")
+        self.flink("SELECT TUMBLE_ROWTIME(ts, INTERVAL '1' HOUR) AS wt FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) AS wt FROM t GROUP BY {HOUR}")
+
+    def test_spellings(self) -> None:
+        for interval in ("'1h'", "'60 minutes'", "INTERVAL 1 HOUR", "INTERVAL '1:00' HOUR TO MINUTE", "INTERVAL '3600' SECOND"):
+            self.spark(f"select tumble_start(ts, {interval}) as ws from t group by tumble(ts, {interval})", spark=f"select coalesce(window.start, min(ts)) as ws from t group by {HOUR}")
+        self.spark("select tumble_start(ts, '60m') as ws from t group by Tumble ( ts, '1 hour' )", spark=f"select coalesce(window.start, min(ts)) as ws from t group by {HOUR}")
+        self.spark("select tumble_start(t.ts, '1h') as ws from t group by tumble(t.ts, '1h')", spark="select coalesce(window.start, min(t.ts)) as ws from t group by window(CAST(t.ts AS TIMESTAMP_NTZ), '1 hour')")
+        self.spark("select count(*) from t group by tumble(cast(s as timestamp), '1h')", spark="select count(*) from t group by window(CAST(cast(s as timestamp) AS TIMESTAMP_NTZ), '1 hour')")
+
+    def test_names_are_the_same_in_any_case(self) -> None:
+        self.spark("select tumble_start(TS, '1h') as ws from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(ts)) as ws from t group by {HOUR}")
+
+    def test_unnamed_columns_have_the_function_as_name(self) -> None:
+        self.spark("select tumble_start(ts, '1h'), TUMBLE_END(ts, '1h') from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(ts)) AS tumble_start, coalesce(window.end, min(ts)) AS tumble_end from t group by {HOUR}")
+        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, coalesce(window.start, min(ts)) AS `EXPR$1` FROM t GROUP BY k, {HOUR}")
+
+    def test_known_type_needs_no_cast(self) -> None:
+        self.spark("select tumble_start(ts, '1h') as ws from t group by tumble(ts, '1h')", schema=NTZ, spark="select window.start as ws from t group by window(ts, '1 hour')")
+
+    def test_in_expressions_and_clauses(self) -> None:
+        self.spark("select cast(tumble_start(ts, '1h') as date) as d, tumble_end(ts, '1h') - interval 1 day as e from t group by tumble(ts, '1h')", spark=f"select cast(coalesce(window.start, min(ts)) as date) as d, coalesce(window.end, min(ts)) - interval 1 day as e from t group by {HOUR}")
+        self.spark("select count(*) as n from t group by tumble(ts, '1h') having tumble_start(ts, '1h') > now() order by tumble_end(ts, '1h') desc", spark=f"select count(*) as n from t group by {HOUR} having window.start > now() order by window.end desc")
+        self.spark("select sum(count(*)) over (order by tumble_start(ts, '1h')) as n from t group by tumble(ts, '1h')", spark=f"select sum(count(*)) over (order by coalesce(window.start, min(ts))) as n from t group by {HOUR}")
+
+    def test_cascade(self) -> None:
+        self.spark(
+            "select tumble_start(rt, '1d') as d from (select tumble_rowtime(ts, '1h') as rt from t group by tumble(ts, '1h')) group by tumble(rt, '1d')",
+            spark=f"select coalesce(window.start, min(rt)) as d from (select coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) as rt from t group by {HOUR}) group by window(CAST(rt AS TIMESTAMP_NTZ), '1 day')",
+        )
+
+    def test_each_query_has_its_own(self) -> None:
+        self.spark(
+            "select tumble_start(ts, '1h') as ws from t where x > (select count(*) from u group by tumble(ts, '2h')) group by tumble(ts, '1h')",
+            spark=f"select coalesce(window.start, min(ts)) as ws from t where x > (select count(*) from u group by window(CAST(ts AS TIMESTAMP_NTZ), '2 hours')) group by {HOUR}",
+        )
+        self.spark(
+            "select tumble_start(ts, '1h') as ws from t group by tumble(ts, '1h') union all select hop_start(ts, '1h', '2h') from t group by hop(ts, '1h', '2h')",
+            spark=f"select coalesce(window.start, min(ts)) as ws from t group by {HOUR} union all select coalesce(window.start, min(ts)) AS hop_start from t group by window(CAST(ts AS TIMESTAMP_NTZ), '2 hours', '1 hour')",
+        )
+
+    def test_over_a_window_function(self) -> None:
+        self.spark("select tumble_start(wt, '1d') as d from v group by tumble(wt, '1d')", spark="select coalesce(window.start, min(wt)) as d from v group by window(CAST(wt AS TIMESTAMP_NTZ), '1 day')")
+
+
+class TestHopAndSession(Pairs):
+    def test_hop(self) -> None:
+        self.flink("SELECT HOP_START(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS ws FROM t GROUP BY HOP(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)", spark="SELECT coalesce(window.start, min(ts)) AS ws FROM t GROUP BY window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '5 minutes')")
+        self.spark("select hop_rowtime(ts, '4m', '10m') as wt from t group by hop(ts, '4m', '10m')", spark="select coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '4 minutes')")
+        self.spark("select count(*) from t group by hop(ts, '5m', '5m')", spark="select count(*) from t group by window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
+
+    def test_session(self) -> None:
+        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT coalesce(session_window.start, min(ts)) AS ws, coalesce(session_window.end, min(ts)) AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
+        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
+
+
+class TestRefused(Pairs):
+    def test_auxiliary_functions(self) -> None:
+        self.refused("select tumble_start(ts, '2h') from t group by tumble(ts, '1h')", "TUMBLE_START has other arguments than TUMBLE", at="tumble_start(ts, '2h')", hint="give both the same")
+        self.refused("select tumble_start(tz, '1h') from t group by tumble(ts, '1h')", "TUMBLE_START has other arguments than TUMBLE", at="tumble_start(tz, '1h')", hint="ts and the same intervals")
+        self.refused("select hop_end(ts, '1m', '1h') from t group by tumble(ts, '1h')", "HOP_END needs HOP", at="hop_end(ts, '1m', '1h')", hint="write GROUP BY HOP(")
+        self.refused("select tumble_start(ts, '1h') from t", "TUMBLE_START needs TUMBLE", at="tumble_start(ts, '1h')", hint="write GROUP BY TUMBLE(")
+        self.refused("select tumble_start(ts, '1h') as ws from t group by ws", "TUMBLE_START needs TUMBLE", at="tumble_start(ts, '1h')", hint="write GROUP BY TUMBLE(")
+        self.refused("select tumble_start(ts) from t group by tumble(ts, '1h')", "TUMBLE_START takes 2 arguments", at="tumble_start(ts)", hint="write TUMBLE")
+
+    def test_a_window_stands_in_group_by_only(self) -> None:
+        self.refused_flink("SELECT k FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR) HAVING TUMBLE(ts, INTERVAL '1' HOUR) IS NULL", "stands in GROUP BY only", at="TUMBLE(ts, INTERVAL '1' HOUR)", hint="TUMBLE_START(...)")
+        self.refused_flink("SELECT TUMBLE(ts, INTERVAL '1' HOUR) FROM t", "stands in GROUP BY only", at="TUMBLE(ts, INTERVAL '1' HOUR)", hint="TUMBLE_START(...)")
+
+    def test_an_auxiliary_function_in_where(self) -> None:
+        # WHERE comes before GROUP BY, so there is no window yet.
+        self.refused("select count(*) from t where tumble_start(ts, '1h') > x group by tumble(ts, '1h')", "WHERE", at="tumble_start(ts, '1h')", hint="HAVING")
+
+    def test_proctime(self) -> None:
+        self.refused("select tumble_proctime(ts, '1h') from t group by tumble(ts, '1h')", "no processing time", at="tumble_proctime(ts, '1h')", hint="TUMBLE_ROWTIME(...)")
+        self.refused_flink("SELECT HOP_PROCTIME(ts, INTERVAL '1' HOUR, INTERVAL '2' HOUR) FROM t GROUP BY HOP(ts, INTERVAL '1' HOUR, INTERVAL '2' HOUR)", "no processing time", at="HOP_PROCTIME(ts, INTERVAL '1' HOUR, INTERVAL '2' HOUR)", hint="HOP_ROWTIME(...)")
+        self.refused("select count(*) from t group by tumble(proctime(), '1h')", "PROCTIME()", at="proctime()", hint="when the event happened")
+
+    def test_one_window(self) -> None:
+        self.refused("select count(*) from t group by tumble(ts, '1h'), hop(ts, '1m', '1h')", "one group window", at="hop(ts, '1m', '1h')", hint="subquery")
+        self.refused_flink("SELECT COUNT(*) FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR), TUMBLE(ts, INTERVAL '2' HOUR)", "one group window", at="TUMBLE(ts, INTERVAL '2' HOUR)", hint="subquery")
+
+    def test_arguments(self) -> None:
+        self.refused("select count(*) from t group by tumble(ts, '0m')", "must be positive", at="'0m'", hint="'10 minutes'")
+        self.refused("select count(*) from t group by hop(ts, '1h')", "HOP takes 3 arguments", at="hop(ts, '1h')", hint="HOP(ts, slide")
+        self.refused("select count(*) from t group by hop(ts, '2h', '1h')", "slide longer than its size", at="hop(ts, '2h', '1h')", hint="FROM HOP(TABLE t")
+        self.refused("select count(*) from t group by tumble(ts, '1 month')", "no fixed length", at="'1 month'", hint="date_trunc")
+        self.refused_flink("SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts)", "TUMBLE takes 2 arguments", at="TUMBLE(ts)", hint="TUMBLE(ts, INTERVAL")
+        self.refused_flink("SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' WEEK)", "WEEK", at="INTERVAL '1' WEEK", hint="'7' DAY")
+        self.refused_flink("SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY, TIME '08:00:00')", "time of day", at="TIME '08:00:00'", hint="offset INTERVAL '8' HOUR")
+        self.refused_flink("SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, '1 hour')", "is a string", at="'1 hour'", hint="INTERVAL '10' MINUTES")
+
+    def test_grouping_sets(self) -> None:
+        for sets in ("rollup(k), {}", "{}, cube(k)", "rollup({}, k)", "grouping sets (({}), (k))"):
+            self.refused("select count(*) from t group by " + sets.format("tumble(ts, '1h')"), "GROUPING SETS", at="tumble(ts, '1h')", hint="FROM TUMBLE(TABLE t")
+            self.refused_flink("SELECT COUNT(*) FROM t GROUP BY " + sets.format("TUMBLE(ts, INTERVAL '1' HOUR)"), "GROUPING SETS", at="TUMBLE(ts, INTERVAL '1' HOUR)", hint="FROM TUMBLE(TABLE t")
+
+    def test_cumulate_is_no_group_window(self) -> None:
+        self.refused("select count(*) from t group by cumulate(ts, '1h', '1d')", "CUMULATE", at="cumulate(ts, '1h', '1d')", hint="FROM CUMULATE(TABLE t")
+
+    def test_time_column(self) -> None:
+        self.refused("select count(*) from t group by k, tumble(day, '1h')", "of type date", at="day", hint="CAST(day AS TIMESTAMP)", schema={"t": {"day": "date"}})
+        self.refused("select count(*) from t group by tumble(nope, '1h')", "no column nope", at="nope", hint="ts", schema=NTZ)
+        self.refused("select count(*) from (select tumble_end(ts, '1h') as we from t group by tumble(ts, '1h')) group by tumble(we, '1d')", "window_end", at="we", hint="window_time")
