@@ -199,9 +199,7 @@ class Generator:
         )
         # The hot bidder is the person after the hot seller, so nobody is both.
         bidder = self._hot(people) + 1 if self._is_hot(HOT_BIDDER_BIDS) else self._active(people, ACTIVE_PEOPLE)
-        channel = (
-            self._one_of(HOT_CHANNELS) if self._is_hot(HOT_CHANNEL_BIDS) else f"channel-{self._below(CHANNELS)}"
-        )
+        channel = self._one_of(HOT_CHANNELS) if self._is_hot(HOT_CHANNEL_BIDS) else f"channel-{self._below(CHANNELS)}"
         return Bid(
             FIRST_AUCTION + auction,
             FIRST_PERSON + bidder,

@@ -1,1 +1,1 @@
-select auction, bidder, price, dateTime, extra from bid
+from bid select auction, bidder, price, dateTime, extra
