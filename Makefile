@@ -68,7 +68,7 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 bench: $(INSTALLED)
-	$(BIN)/python -m pytest benchmarks -s
+	$(BIN)/python benchmarks/translate.py
 
 clean:
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -80,8 +80,8 @@ def test_query_12_is_refused(make_project: MakeProject) -> None:
     project.write({"models/queries/q12.sql": text.replace("enabled=false", "enabled=true")})
     generator.write(project.folder / "data", 50)
     data = json.dumps({"data": str(project.folder / "data")})
-    project.dbt("build", "--profile", "shop", "--vars", data, "--select", "bid")
-    message = project.failure("build", "--profile", "shop", "--vars", data, "--select", "q12")
+    project.dbt("run", "--profile", "shop", "--vars", data, "--select", "bid")
+    message = project.failure("run", "--profile", "shop", "--vars", data, "--select", "q12")
     assert "PROCTIME(), which has no meaning in batch" in message
     assert "q12.sql:14" in message
 

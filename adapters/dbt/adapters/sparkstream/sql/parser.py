@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.frame_parser import FrameGrammar
 from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, Window, WindowError, WindowFunction
@@ -147,7 +148,7 @@ def with_spans(*names: str) -> Callable[[P], P]:
 
 
 @with_spans("_parse_lambda")  # spans cost time: this notes only the arguments of functions, for group windows
-class WindowParser(SparkParser):
+class WindowParser(FrameGrammar):
     """Spark SQL plus window table functions in FROM, bare, in `TABLE( )` or in `<< >>`."""
 
     FUNC_TOKENS = SparkParser.FUNC_TOKENS | {TokenType.SESSION}

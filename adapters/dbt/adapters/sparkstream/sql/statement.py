@@ -15,6 +15,9 @@ from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, holds_frames
+from dbt.adapters.sparkstream.sql.framing import Frames
+from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema
@@ -43,6 +46,7 @@ class Statement:
     def __init__(self, source: Source, trees: list[exp.Expr], dialect: str) -> None:
         self.source = source
         self.trees = trees
+        self._dialect = dialect
         self._strict = dialect == "flink"
 
     @classmethod
@@ -67,14 +71,14 @@ class Statement:
             ) from None
         trees = []
         for chunk in _chunks(tokens):
-            certain = dialect == "flink" or _window_in_from(chunk)
+            certain = dialect != "spark" or _window_in_from(chunk) or holds_frames(chunk)
             if certain or _window_call(chunk):
                 tree = _parse_chunk(reader, chunk, sql, certain)
                 if tree is not None:
                     trees.append(tree)
         return cls(Source(sql, tokens), trees, dialect)
 
-    def translated(self, schema: Schema | None = None) -> str:
+    def translated(self, schema: Schema | None = None, *, arrival: str | None = None) -> str:
         """The text with every construct of ours written as Spark SQL."""
         source = self.source
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
@@ -84,6 +88,12 @@ class Statement:
         ]
         if isinstance(resolver, FlinkResolver):
             passes.append(FlinkExpressions(source, resolver))
+        else:
+            passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival))
+        if self._dialect == "openmldb":
+            passes.append(OpenMLDBSpelling(source))
+        if self._dialect == "sqlstream":
+            passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
         return source.render()
 
@@ -99,10 +109,11 @@ class Statement:
     def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
         functions = list(tree.find_all(WindowFunction))
         grouped = any(is_call(n, AUXILIARY) or is_call(n, WINDOWS) for n in tree.find_all(exp.Anonymous))
+        framed = self._dialect != "spark" or tree.find(FramedWindow, LastJoin) is not None
         for table in tree.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
                 within_query = table.find_ancestor(exp.Select, exp.SetOperation)
-                if within_query and (functions or grouped or self._strict):
+                if within_query and (functions or grouped or framed):
                     yield table
 
 

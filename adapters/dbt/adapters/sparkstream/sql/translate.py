@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from dbt.adapters.sparkstream.sql.errors import TranslationError
@@ -12,6 +13,9 @@ Describe = Callable[[list[str]], Schema]
 """Gives the Schema of tables, as far as it can."""
 
 _WORDS = ("tumble", "hop", "cumulate", "session")
+_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_UNION = re.compile(rf"\({_GAP}*union\b", re.S)
+_LAST_JOIN = re.compile(rf"\blast{_GAP}+join\b", re.S)
 _SUFFIXES = ("_start", "_end", "_rowtime", "_proctime")
 """Every construct of ours begins with one of these words, a suffix or not, and a parenthesis; in any case."""
 
@@ -32,7 +36,7 @@ def translate(
 
     Args:
         sql: one or more statements.
-        dialect: `spark` (Spark SQL plus window functions and islands) or `flink`.
+        dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
         mode: `batch` or `stream`.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
@@ -51,7 +55,7 @@ def translate(
     if callable(schema):
         tables = statement.tables()
         schema = schema(tables) if tables else None
-    return statement.translated(schema)
+    return statement.translated(schema, arrival=arrival)
 
 
 def tables(sql: str, dialect: str = "spark") -> list[str]:
@@ -72,6 +76,8 @@ def tables(sql: str, dialect: str = "spark") -> list[str]:
 def may_hold_windows(sql: str) -> bool:
     """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
     text = sql.lower()
+    if _may_hold_frames(text):
+        return True
     for word in _WORDS:
         at = text.find(word)
         while at >= 0:
@@ -84,6 +90,15 @@ def may_hold_windows(sql: str) -> bool:
                     return True
             at = text.find(word, end)
     return False
+
+
+def _may_hold_frames(text: str) -> bool:
+    """The same for frames and LAST JOIN, in lower case; words may have comments between them."""
+    if "rows_range" in text or "instance_not_in_window" in text or "maxsize" in text:
+        return True
+    if "preceding" in text and ("open" in text or "exclude" in text or _UNION.search(text)):
+        return True
+    return "last" in text and _LAST_JOIN.search(text) is not None
 
 
 __all__ = ["Schema", "TranslationError", "may_hold_windows", "tables", "translate"]

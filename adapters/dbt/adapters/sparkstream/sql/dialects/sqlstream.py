@@ -1,0 +1,63 @@
+"""SQLstream's SQL, as far as Spark can run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
+from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
+from dbt.adapters.sparkstream.sql.parser import SpanParser
+from dbt.adapters.sparkstream.sql.source import SPAN
+
+
+class Step(exp.Expression, exp.Func):
+    """`STEP(x BY INTERVAL '5' MINUTE)` or `STEP(n BY 10)`: rounds down to a multiple, counted from 1970 or zero."""
+
+    arg_types = {"this": True, "by": True}
+
+
+class SQLStream(SparkStream):
+    class Tokenizer(SparkStream.Tokenizer):
+        QUOTES = ["'"]
+        STRING_ESCAPES = ["'"]
+        IDENTIFIERS = ['"', "`"]
+        IDENTIFIER_ESCAPES = ['"', "`"]
+        NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
+        RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+
+    class Parser(SpanParser):
+        FRAME_DIALECT = "sqlstream"
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+        FUNCTION_PARSERS = {
+            **{name: SpanParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS},
+            "STEP": lambda self: self._parse_step(),
+        }
+
+        def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expr | None]:
+            # SELECT STREAM on a table is SELECT.
+            tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
+            return super().parse(tokens, sql)
+
+        def _parse_step(self) -> exp.Expr:
+            this = self._parse_disjunction()
+            if not self._match_text_seq("BY"):
+                self.raise_error("STEP needs BY and an interval: STEP(ROWTIME BY INTERVAL '5' MINUTE)")
+            start = self._curr
+            by = self._parse_disjunction()
+            if by is not None:
+                by.meta[SPAN] = (start.start, self._prev.end + 1)
+            return Step(this=this, by=by)
+
+
+def is_stream_word(tokens: list[Token], index: int) -> bool:
+    """Whether a token is the STREAM of SELECT STREAM, and not a column of this name."""
+    token = tokens[index]
+    if not index or tokens[index - 1].token_type != TokenType.SELECT:
+        return False
+    if token.text.upper() != "STREAM" or token.token_type == TokenType.IDENTIFIER or index + 1 >= len(tokens):
+        return False
+    return tokens[index + 1].token_type not in (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)

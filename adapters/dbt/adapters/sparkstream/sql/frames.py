@@ -1,0 +1,146 @@
+"""Frames as values: which rows a window function sees for a row, whatever dialect says so.
+
+The candidates for a row are the rows before it in its partition, ordered by key, then rows of UNION tables before
+rows of the main table, then arrival. A frame counts them (`ROWS`) or goes by their key (`ROWS_RANGE`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(str, Enum):
+    """How a frame measures its bounds."""
+
+    ROWS = "ROWS"
+    ROWS_RANGE = "ROWS_RANGE"
+
+
+class FrameError(ValueError):
+    """Bounds or flags that make no frame. `part` names the one at fault: start, end or maxsize."""
+
+    def __init__(self, part: str, message: str, hint: str | None = None) -> None:
+        self.part = part
+        self.hint = hint
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound as written.
+
+    Attributes:
+        offset: how far before the current row, in rows or in units of the key (milliseconds of a timestamp);
+            None is UNBOUNDED, 0 the current row.
+        open: whether the bound itself is out (`OPEN PRECEDING`).
+        timed: whether the offset is written with a unit of time.
+    """
+
+    offset: int | None
+    open: bool = False
+    timed: bool = False
+
+
+CURRENT_ROW = Bound(0)
+UNBOUNDED = Bound(None)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rows that a window function sees.
+
+    Attributes:
+        kind: whether bounds count rows or go by the key.
+        start: distance of the oldest row, inclusive; None is unbounded.
+        end: distance of the newest row, inclusive; 0 is the current row.
+        maxsize: at most so many rows, the newest ones; None is no limit.
+        exclude_time: without the other rows that have the current row's key.
+        exclude_row: without the current row.
+        instance_not_in_window: without the other rows of the main table.
+    """
+
+    kind: Kind
+    start: int | None
+    end: int
+    maxsize: int | None = None
+    exclude_time: bool = False
+    exclude_row: bool = False
+    instance_not_in_window: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        kind: Kind,
+        start: Bound,
+        end: Bound,
+        *,
+        maxsize: int | None = None,
+        exclude_time: bool = False,
+        exclude_row: bool = False,
+        instance_not_in_window: bool = False,
+    ) -> Frame:
+        """A frame from its bounds as written: OPEN is folded into the bounds, one row or one unit inward.
+
+        Raises:
+            FrameError: the bounds or MAXSIZE make no frame.
+        """
+        for part, bound in (("start", start), ("end", end)):
+            if kind is Kind.ROWS and bound.timed:
+                raise FrameError(
+                    part,
+                    "a frame of ROWS counts rows, and this is a length of time",
+                    "write a number of rows, or ROWS_RANGE for a length of time",
+                )
+        if end.offset is None:
+            raise FrameError("end", "a frame can't end at UNBOUNDED PRECEDING", "write AND CURRENT ROW")
+        oldest = start.offset if start.offset is None else start.offset - start.open
+        newest = end.offset + end.open
+        if oldest is not None and oldest < newest and oldest < 0:
+            raise FrameError(
+                "start", "this frame starts after the current row", "write a start such as UNBOUNDED PRECEDING or 1 PRECEDING"
+            )
+        if oldest is not None and oldest < max(newest, 0):
+            raise FrameError(
+                "start",
+                "this frame starts after it ends",
+                "write the bound that lies farther back first: BETWEEN 3 PRECEDING AND 1 PRECEDING",
+            )
+        if maxsize is not None and kind is Kind.ROWS:
+            raise FrameError(
+                "maxsize",
+                "MAXSIZE is for ROWS_RANGE: a frame of ROWS has its size in its bounds",
+                "write the number of rows as the start of the frame",
+            )
+        if maxsize is not None and maxsize < 1:
+            raise FrameError("maxsize", "MAXSIZE must be at least 1", "write MAXSIZE 1 or more, or leave it out")
+        return cls(
+            kind,
+            oldest,
+            max(newest, 0),
+            maxsize,
+            exclude_time=exclude_time,
+            exclude_row=exclude_row,
+            instance_not_in_window=instance_not_in_window,
+        )
+
+    @property
+    def with_current(self) -> bool:
+        """Whether the current row is in."""
+        return self.end == 0 and not self.exclude_row
+
+    def words(self) -> str:
+        """The frame in words, for a comment."""
+        unit = "" if self.kind is Kind.ROWS else " (in the key's unit, milliseconds of a timestamp)"
+        start = "unbounded" if self.start is None else f"{self.start}"
+        end = "the current row" if self.end == 0 else f"{self.end}"
+        parts = [f"{self.kind.value} from {start} back to {end}{unit if self.start or self.end else ''}"]
+        if self.maxsize is not None:
+            parts.append(f"the newest {self.maxsize}")
+        if self.exclude_time:
+            parts.append("without others of the same time")
+        if self.exclude_row:
+            parts.append("without the current row")
+        if self.instance_not_in_window:
+            parts.append("without other rows of the main table")
+        return ", ".join(parts)

@@ -1,0 +1,144 @@
+"""What makes a SELECT with windows of ours wrong, told with its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Column, sources
+from dbt.adapters.sparkstream.sql.frame_parser import WindowSpec
+from dbt.adapters.sparkstream.sql.frames import Kind
+from dbt.adapters.sparkstream.sql.framing.block import inside
+from dbt.adapters.sparkstream.sql.framing.relation import name_of
+from dbt.adapters.sparkstream.sql.framing.streams import KEY_TYPES
+from dbt.adapters.sparkstream.sql.source import SPAN
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.framing.query import Query
+
+
+def check_block(query: Query) -> None:
+    """Refuses what a SELECT with windows can't have.
+
+    Raises:
+        TranslationError: with the place of the fault.
+    """
+    block, source = query.block, query.source
+    windows = query.our_windows()
+    if windows:
+        for clause in ("group", "having"):
+            if clause in block.clauses:
+                raise source.error(
+                    block.clauses[clause],
+                    f"{'GROUP BY' if clause == 'group' else 'HAVING'} and a window can't stand in one SELECT",
+                    "put one of them in a subquery",
+                )
+    if "from" not in block.clauses:
+        raise source.error(block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
+    if query.dialect != "openmldb":
+        return
+    for window in windows:
+        for key in (*window.spec.partition, *window.spec.order):
+            if not isinstance(key.expression, exp.Column):
+                raise source.error(
+                    key.span,
+                    "PARTITION BY and ORDER BY of a window take columns",
+                    "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
+                )
+            check_column(query, key.expression)
+        if window.spec.order and not window.name:
+            continue
+    for item in block.projections:
+        mine = [c for c in query.calls if inside(c.span, item)]
+        for call in mine[1:]:
+            if call.window.spec is not mine[0].window.spec:
+                raise source.error(
+                    call.span,
+                    "one expression takes one window",
+                    "give every window a column of its own, and combine them in a query around this one",
+                )
+    for column in query.select.find_all(exp.Column):
+        if column.table and column.find_ancestor(exp.Select) is query.select and query.calls:
+            check_column(query, column)
+
+
+def check_column(query: Query, column: exp.Column) -> None:
+    """Refuses a column of no table in FROM, as far as that is known."""
+    tables = sources(query.select)
+    if column.table:
+        names = [n.strip("`").lower() for n in (name_of(t) for t in tables) if n]
+        outer = query.select.find_ancestor(exp.Select)
+        if names and len(names) == len(tables) and column.table.lower() not in names and not outer:
+            raise query.source.error(
+                query.source.span(column),
+                f"there is no table {column.table} in this FROM",
+                f"it has {', '.join(names)}",
+            )
+    scope = [t for t in tables if not column.table or (name_of(t) or "").strip("`").lower() == column.table.lower()]
+    known = [query.resolver.columns(t) for t in scope]
+    if known and all(k.complete for k in known) and not any(k.find(column.name) for k in known):
+        if query.select.find_ancestor(exp.Select):
+            return
+        columns = ", ".join(c.name for k in known for c in k.items)
+        raise query.source.error(
+            query.source.span(column), f"there is no column {column.name} in this FROM", f"it has {columns}"
+        )
+
+
+def check_order_type(query: Query, spec: WindowSpec, type_: str | None) -> None:
+    """Refuses an order that is no number or time, where the type is known."""
+    if type_ is None or type_ in KEY_TYPES:
+        return
+    if query.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
+        return
+    raise query.source.error(
+        spec.order[0].span,
+        f"a window is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
+        "convert it in a subquery: FROM (SELECT *, timestamp(d) AS ts FROM t)",
+    )
+
+
+def check_union(query: Query, union: exp.Expr) -> list[str]:
+    """Refuses a UNION table that has other columns than FROM.
+
+    Returns:
+        Conditions that are always true, and that Spark refuses for other columns; where they aren't known here.
+    """
+    place = union.meta[SPAN]
+    tables = sources(query.select)
+    if query.relation.several:
+        raise query.source.error(
+            place,
+            "UNION in a window takes one table in FROM, and this FROM has a join",
+            "put the join in a subquery: FROM (SELECT ... FROM a LAST JOIN b ON ...)",
+        )
+    wanted, given = query.resolver.columns(tables[0]), query.resolver.columns(union)
+    if wanted.complete and given.complete:
+        known = _compare(query, union, list(wanted.items), list(given.items))
+        if known:
+            return []
+    return [
+        "NOT EXISTS (SELECT array(struct(a.*), struct(b.*)), "
+        "aggregate(array(struct(b.*)), struct(a.*), (a_row, b_row) -> b_row) "
+        f"FROM (SELECT * FROM {query.relation.sql}) AS a, (SELECT * FROM {query.render(place)}) AS b WHERE FALSE)"
+    ]
+
+
+def _compare(query: Query, union: exp.Expr, wanted: list[Column], given: list[Column]) -> bool:
+    """Compares columns; whether everything about them was known."""
+    place = union.meta[SPAN]
+    listed = ", ".join(f"{c.name} {c.type or ''}".strip() for c in wanted)
+    hint = f"select the columns of FROM, in this order: {listed}"
+    if len(wanted) != len(given):
+        raise query.source.error(
+            place, f"UNION needs the columns of FROM, which has {len(wanted)}, and this has {len(given)}", hint
+        )
+    for want, got in zip(wanted, given, strict=True):
+        if want.name.casefold() != got.name.casefold():
+            raise query.source.error(place, f"UNION needs the columns of FROM: {want.name} is called {got.name} here", hint)
+        if want.type and got.type and want.type != got.type:
+            raise query.source.error(
+                place, f"UNION needs the columns of FROM: {want.name} is {want.type} there and {got.type} here", hint
+            )
+    return all(c.type for c in (*wanted, *given))

@@ -1,0 +1,66 @@
+"""OpenMLDB's answers: what its window clause gives, function by function and flag by flag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from tests.golden.runner import Case, create_view, load, rows_of, same
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CASES = load("openmldb_cases.json")
+ANSWERED = [case for case in CASES if case.expected]
+REFUSED = [case for case in CASES if case.error]
+
+_TYPES = {"bool": "boolean", "float": "float"}
+
+
+def run(spark: SparkSession, case: Case, *, dialect: str, typed: bool, arrival: str | None = None) -> DataFrame:
+    """The rows of a case's translation, on views of its tables."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", case.zone)
+    schema = {
+        name: create_view(session, name, table, lambda t: _TYPES.get(t, t).upper(), zone="Z")
+        for name, table in case.tables.items()
+    }
+    text = translate(case.sql, dialect, schema=schema if typed else None, arrival=arrival)
+    return session.sql(text.rstrip().rstrip(";"))
+
+
+def assert_rows(case: Case, result: DataFrame) -> None:
+    """Asserts that a result has a case's rows, in any order, and its column names; values count more than types."""
+    assert case.expected
+    left = rows_of(result)
+    missing = []
+    for row in case.expected.rows:
+        found = next((i for i, got in enumerate(left) if all(map(same, row, got, case.expected.families))), None)
+        if found is None:
+            missing.append(row)
+        else:
+            del left[found]
+    assert not missing and not left, f"missing {missing}\ntoo many {left}"
+    assert [c.lower() for c in result.columns] == [name.lower() for name, _ in case.expected.columns]
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "untyped"])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
+def test_rows_are_openmldbs(spark: SparkSession, case: Case, typed: bool) -> None:
+    assert_rows(case, run(spark, case, dialect="openmldb", typed=typed))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
+def test_faults_are_refused(spark: SparkSession, case: Case) -> None:
+    schema = {name: {c: _TYPES.get(t, t) for c, t in table.columns} for name, table in case.tables.items()}
+    with pytest.raises(TranslationError) as refused:
+        translate(case.sql, "openmldb", schema=schema)
+    assert refused.value.line >= 1 and refused.value.hint
+    if "needs_schema" in case.tags:  # without the schema Spark refuses it
+        with pytest.raises(Exception):  # noqa: B017
+            run(spark, case, dialect="openmldb", typed=False).collect()
+    else:
+        with pytest.raises(TranslationError):
+            translate(case.sql, "openmldb")
