@@ -19,6 +19,9 @@
         {%- do missing.append(column.name) -%}
       {%- endif -%}
     {%- endfor -%}
+    {%- if not names -%}
+      {{ exceptions.raise_compiler_error(expected ~ " has no columns, or isn't there; build it first") }}
+    {%- endif -%}
     {%- if missing or left -%}
       {{ exceptions.raise_compiler_error(
         "matches_rows compares tables with the same columns, but "

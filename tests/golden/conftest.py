@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import spark_session
+from tests.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """The Spark that all suites of a pytest process share."""
-    with spark_session() as session:
-        yield session
+def spark(embedded: SparkSession) -> SparkSession:
+    """A session of the process' Spark for tiny queries; who uses it sets its time zone and drops its own views."""
+    return quick_session(embedded)

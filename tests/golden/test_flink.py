@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,15 +28,15 @@ class Door:
     """A Spark session with a case's tables and views, which takes Flink SQL."""
 
     def __init__(self, spark: SparkSession, case: Case, *, typed: bool) -> None:
-        self._session = spark.newSession()
-        self._session.conf.set("spark.sql.session.timeZone", case.zone)
+        self._spark = spark
         self._typed = typed
-        self._schema = {name: create_view(self._session, name, table) for name, table in case.tables.items()}
+        spark.conf.set("spark.sql.session.timeZone", case.zone)
+        self._schema = {name: create_view(spark, name, table) for name, table in case.tables.items()}
         for statement in case.setup:
             view = _VIEW.fullmatch(statement.strip().rstrip(";"))
             assert view, f"no CREATE VIEW: {statement}"
             name, columns, query = view.groups()
-            made = self._session.sql(self.translated(query))
+            made = self.run(query)
             if columns:
                 made = made.toDF(*(c.strip(" `") for c in columns.strip("()").split(",")))
             made.createOrReplaceTempView(name)
@@ -45,27 +46,45 @@ class Door:
         return translate(sql, "flink", schema=self._schema if self._typed else None)
 
     def run(self, sql: str) -> DataFrame:
-        return self._session.sql(self.translated(sql))
+        return self._spark.sql(self.translated(sql))
+
+    def close(self) -> None:
+        for name in self._schema:
+            self._spark.catalog.dropTempView(name)
+
+
+@pytest.fixture
+def door(spark: SparkSession) -> Iterator[Callable[..., Door]]:
+    """Opens a Door to a case's tables, and closes it when the test is over."""
+    doors: list[Door] = []
+
+    def open_door(case: Case, *, typed: bool) -> Door:
+        doors.append(Door(spark, case, typed=typed))
+        return doors[-1]
+
+    yield open_door
+    for opened in doors:
+        opened.close()
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
-def test_rows_with_types(spark: SparkSession, case: Case) -> None:
+def test_rows_with_types(door: Callable[..., Door], case: Case) -> None:
     assert case.expected
-    compare(case.expected, Door(spark, case, typed=True).run(case.sql))
+    compare(case.expected, door(case, typed=True).run(case.sql))
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED if case.id not in NEED_TYPES])
-def test_rows_without_types(spark: SparkSession, case: Case) -> None:
+def test_rows_without_types(door: Callable[..., Door], case: Case) -> None:
     """The same rows where nobody tells the translator what the tables hold."""
     assert case.expected
-    untyped = Door(spark, case, typed=False)
-    if case.setup or untyped.translated(case.sql) != Door(spark, case, typed=True).translated(case.sql):
+    untyped = door(case, typed=False)
+    if case.setup or untyped.translated(case.sql) != door(case, typed=True).translated(case.sql):
         compare(case.expected, untyped.run(case.sql))
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
-def test_refused_as_in_flink(spark: SparkSession, case: Case) -> None:
-    door = Door(spark, case, typed=True)
+def test_refused_as_in_flink(door: Callable[..., Door], case: Case) -> None:
+    opened = door(case, typed=True)
     with pytest.raises(TranslationError) as raised:
-        door.translated(case.sql)
+        opened.translated(case.sql)
     assert raised.value.source_line in case.sql

@@ -21,14 +21,13 @@ _TYPES = {"bool": "boolean", "float": "float"}
 
 def run(spark: SparkSession, case: Case, *, dialect: str, typed: bool, arrival: str | None = None) -> DataFrame:
     """The rows of a case's translation, on views of its tables."""
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", case.zone)
+    spark.conf.set("spark.sql.session.timeZone", case.zone)
     schema = {
-        name: create_view(session, name, table, lambda t: _TYPES.get(t, t).upper(), zone="Z")
+        name: create_view(spark, name, table, lambda t: _TYPES.get(t, t).upper(), zone="Z")
         for name, table in case.tables.items()
     }
     text = translate(case.sql, dialect, schema=schema if typed else None, arrival=arrival)
-    return session.sql(text.rstrip().rstrip(";"))
+    return spark.sql(text.rstrip().rstrip(";"))
 
 
 def assert_rows(case: Case, result: DataFrame) -> None:

@@ -12,7 +12,9 @@ def difference(want: Relation, got: Answer) -> str:
     """What differs, or nothing: rows in any order, column names in any case, and the families of types."""
     faults = []
     if [name.casefold() for name, _ in got.columns] != [name.casefold() for name, _ in want.columns]:
-        faults.append(f"columns are {[name for name, _ in got.columns]}, and should be {[name for name, _ in want.columns]}")
+        faults.append(
+            f"columns are {[name for name, _ in got.columns]}, and should be {[name for name, _ in want.columns]}"
+        )
     elif [family(type_) for _, type_ in got.columns] != want.families:
         faults.append(f"types are {[type_ for _, type_ in got.columns]}, and should be {want.families}")
     left, missing = list(got.rows), []

@@ -1,10 +1,10 @@
 """Flink SQL as a dbt model, through each of the doors that an analyst has.
 
-    window_sql   the statement between `{% call window_sql(dialect='flink') %}` and `{% endcall %}`
-    config       the statement under `{{ config(sql_dialect='flink') }}`
-    sql          the statement as the model's text, which is Spark SQL with our windows
-    island       Spark SQL; each window function stands between `<<` and `>>`
-    macro        Spark SQL; each window function is a macro
+window_sql   the statement between `{% call window_sql(dialect='flink') %}` and `{% endcall %}`
+config       the statement under `{{ config(sql_dialect='flink') }}`
+sql          the statement as the model's text, which is Spark SQL with our windows
+island       Spark SQL; each window function stands between `<<` and `>>`
+macro        Spark SQL; each window function is a macro
 """
 
 from __future__ import annotations

@@ -41,9 +41,14 @@ INPUTS = {
 }
 DECIMAL_ORDERS = "flink_product_orders_decimal"
 
+# Here and not in dbt_project.yml: dbt shows the variables of a project to its packages' files, but not to that one.
+ENABLED = """      enabled: "{{ var('sparkstream_examples', false) }}\""""
+
 # What an example can't say through a door, with the reason for the table in the documentation.
 NO_WINDOW = "no window function in it"
-GROUP_WINDOW = "a function in GROUP BY: `select ... from {{ tumble(...) }} group by window_start, window_end` is the same"
+GROUP_WINDOW = (
+    "a function in GROUP BY: `select ... from {{ tumble(...) }} group by window_start, window_end` is the same"
+)
 UNNAMED = "a column without a name has another one in Spark"
 FLINK_TYPES = "AVG of an INT is a DOUBLE in Spark"
 
@@ -196,6 +201,7 @@ def _seed(name: str, table: Relation, description: str) -> list[str]:
         f"  - name: {name}",
         f"    description: {description}",
         "    config:",
+        ENABLED,
         "      quote_columns: true",
         "      column_types:",
         *(f"        {_yaml(column)}: {spark_type(type_)}" for column, type_ in table.columns),
@@ -208,13 +214,16 @@ def _yaml(name: str) -> str:
 
 def _example_yaml(example: Example) -> str:
     page = PAGES[example.case.more["doc"]]
-    printed = "The table that the page prints." if example.case.more["source"] == "documented" else "What Flink returns."
+    printed = (
+        "The table that the page prints." if example.case.more["source"] == "documented" else "What Flink returns."
+    )
     lines = ["models:"]
     for door in example.doors:
         lines += [
             f"  - name: {example.model(door)}",
             f'    description: "{page}: {example.title}"',
             "    config:",
+            ENABLED,
             f"      tags: [flink, {door}]",
             "    data_tests:",
             "      - matches_rows:",
@@ -263,14 +272,9 @@ the table that the page prints, or where it prints none, with what Flink 2.2.1 r
 The only change to a page's SQL is `{{ ref('flink_bid') }}` for `Bid`. All but `macro` need the adapter; `macro` runs on
 plain dbt-spark too. The Python door, `translate(sql, dialect='flink')`, takes every statement as the page has it.
 
-The models are off in projects that install this package. To see them run, switch them on in your `dbt_project.yml`:
+The models are off in projects that install this package. To see them run:
 
-    models:
-      sparkstream:
-        +enabled: true
-    seeds:
-      sparkstream:
-        +enabled: true
+    dbt build --select package:sparkstream --vars 'sparkstream_examples: true'
 
 """
 

@@ -19,10 +19,12 @@ ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 ZONES = sorted({case.zone for case in ANSWERED})
 
-# Every case goes through window_sql, and some with each tag through the others.
+# Every case goes through window_sql, and some with each tag through the others; those on one target, as the doors are
+# behind Spark when a statement gets there.
+OTHER_DOORS = {door: sample(ANSWERED, door) for door in ("config", "island", "macro")}
 THROUGH = {
-    "window_sql": ANSWERED,
-    **{door: sample(ANSWERED, door) for door in ("config", "island", "macro")},
+    "session": {"window_sql": ANSWERED, **OTHER_DOORS},
+    "thrift": {"window_sql": ANSWERED},
 }
 
 PROJECT = "name: cases\nversion: '1.0'\nconfig-version: 2\nprofile: cases\n"
@@ -37,29 +39,28 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
 def answers(request: pytest.FixtureRequest, target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Model -> how its rows differ from Flink's; all cases of a time zone are built in one run."""
     zone = request.param
-    texts = files({door: [case for case in cases if case.zone == zone] for door, cases in THROUGH.items()})
+    chosen = {door: [case for case in cases if case.zone == zone] for door, cases in THROUGH[target.name].items()}
     schema = f"golden_{target.name}_{zone.lower().replace('/', '_')}"
-    project = _project(tmp_path_factory.mktemp("golden"), target, texts, schema, zone)
+    project = _project(tmp_path_factory.mktemp("golden"), target, files(chosen), schema, zone)
     failed = {
         result.node.name: str(result.message)
         for result in project.invoke("build").result.results
         if result.status != "success"
     }
     found: dict[str, str] = {}
-    for door, cases in THROUGH.items():
-        for case in cases:
-            if case.zone == zone and case.expected:
-                name = model_name(case, door)
-                rows = None if name in failed else target.ask(f"SELECT * FROM {schema}.{name}", zone)
-                found[name] = failed[name] if rows is None else difference(case.expected, rows)
+    for door, case in ((door, case) for door, cases in chosen.items() for case in cases):
+        name = model_name(case, door)
+        if name in failed:
+            found[name] = failed[name]
+        elif case.expected:
+            found[name] = difference(case.expected, target.ask(f"SELECT * FROM {schema}.{name}", zone))
+    assert len(found) == sum(map(len, chosen.values()))
     return found
 
 
-@pytest.mark.parametrize("door", THROUGH)
-def test_rows_are_flinks(answers: dict[str, str], door: str) -> None:
-    of_door = {name: fault for name, fault in answers.items() if name.endswith("__" + door)}
-    faults = {name: fault for name, fault in of_door.items() if fault}
-    assert not faults, f"{len(faults)} of {len(of_door)} differ\n" + "\n".join(f"{k}: {v}" for k, v in faults.items())
+def test_rows_are_flinks(answers: dict[str, str]) -> None:
+    faults = [f"{name}: {fault}" for name, fault in answers.items() if fault]
+    assert not faults, f"{len(faults)} of {len(answers)} differ\n" + "\n".join(faults)
 
 
 # -- refusals -------------------------------------------------------------------------------------------
@@ -80,7 +81,9 @@ def test_refused_with_its_place(refusals: dict[str, Any], case: Case, door: str)
     if case.id in LEFT_TO_SPARK:
         return
     assert "Compilation Error" in result.message
-    place = re.search(rf"models/cases/{name}\.sql:(\d+):(\d+)", result.message)
+    # In the user's file, or where what is wrong holds a ref(), in the rendered SQL.
+    place = re.search(rf"models/cases/{name}\.sql(?::(\d+):(\d+)|, line (\d+), column (\d+) of the)", result.message)
     assert place, result.message
-    line = (result.node.raw_code.splitlines())[int(place[1]) - 1]
-    assert line[int(place[2]) - 1 :].strip(), result.message
+    if place[1]:
+        line = result.node.raw_code.splitlines()[int(place[1]) - 1]
+        assert line[int(place[2]) - 1 :].strip(), result.message

@@ -8,7 +8,6 @@ from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
 
 PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
-ENABLED = "models: {sparkstream: {+enabled: true}}\nseeds: {sparkstream: {+enabled: true}}\n"
 
 
 def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, more: dict[str, str]) -> DbtProject:
@@ -23,14 +22,21 @@ def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, 
 def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str) -> None:
     project = _user(target, tmp_path_factory, type_, {"models/mine.sql": "select 1 as x"})
     assert project.dbt("list", "--resource-types", "model", "seed", "test") == ["shop.mine"]
-    switched_on = project.dbt("list", "--resource-types", "seed", "--vars", "{sparkstream_examples: true}")
+    switched_on = project.dbt("list", "--resource-types", "seed", "--vars", "sparkstream_examples: true")
     assert any(name.endswith(".flink_bid") for name in switched_on)
 
 
 def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The gallery's macros, in Jinja alone, return the pages' tables."""
-    project = _user(target, tmp_path_factory, "spark", {"dbt_project.yml": PROJECT + ENABLED})
-    done = project.invoke("build", "--select", "+tag:macro", "--exclude", "resource_type:snapshot")
+    project = _user(target, tmp_path_factory, "spark", {})
+    selected = [
+        "--select",
+        "package:sparkstream,resource_type:seed",
+        "tag:macro",
+        "--vars",
+        "sparkstream_examples: true",
+    ]
+    done = project.invoke("build", *selected)
     assert done.success, problems(done)
     tested = [result for result in done.result.results if result.node.resource_type == "test"]
     assert len(tested) == sum("macro" in example.doors for example in examples())
@@ -45,7 +51,9 @@ def test_other_doors_on_plain_dbt_spark_say_what_is_missing(
 
 
 def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
-    rows = "select * from values (1, 'x', cast(1 as decimal(10, 2))), (1, 'x', 1), (2, null, null) as t (id, name, amount)"
+    rows = (
+        "select * from values (1, 'x', cast(1 as decimal(10, 2))), (1, 'x', 1), (2, null, null) as t (id, name, amount)"
+    )
     same = "select * from values (2, null, null), (1, 'x', 1), (1, 'x', 1.0000) as t (ID, name, amount)"
     once = "select distinct * from values (1, 'x', 1), (2, null, null) as t (id, name, amount)"
     other = "select * from values (1, 'x', 1), (1, 'x', 1), (2, null, 0) as t (id, name, amount)"

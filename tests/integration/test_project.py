@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.targets import DbtProject, Target, copy_project, problems
 
+
 @pytest.fixture(scope="module")
 def project(target: Target, tmp_path_factory: pytest.TempPathFactory) -> DbtProject:
     """The project, its packages installed and built once, gallery and all."""

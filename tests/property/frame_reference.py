@@ -123,7 +123,7 @@ def evaluate(function: str, current: Row, rows: list[Row], frame: Frame) -> Any:
         chosen = _values([r for r in inside if r.category == "a"])
         return int32(sum(chosen)) if chosen else None
     if function == "sum_cate":
-        return ",".join(f"{k}:{sum(v)}" for k, v in sorted(_groups(inside).items()))
+        return ",".join(f"{k}:{int32(sum(v))}" for k, v in sorted(_groups(inside).items()))
     if function == "top":
         return ",".join(str(v) for v in sorted(values, reverse=True)[:2])
     if function == "topn_frequency":

@@ -1,6 +1,6 @@
 """Random frames on random rows: Spark's rows are those of the reference, for every flag, unions, ties and NULLs.
 
-`SPARKSTREAM_FRAMES` is the number of frames to compare (600); `SPARKSTREAM_SEED` where to start.
+`SPARKSTREAM_FRAMES` is the number of frames to compare (180 unless set); `SPARKSTREAM_SEED` where to start.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.property.frame_reference import Frame, Row, evaluate
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FRAMES = int(os.environ.get("SPARKSTREAM_FRAMES", "600"))
+FRAMES = int(os.environ.get("SPARKSTREAM_FRAMES", "180"))
 SEED = int(os.environ.get("SPARKSTREAM_SEED", "0"))
 PER_STATEMENT = 12
 
@@ -133,9 +133,7 @@ def test_frames_hold_the_rows_of_the_rules(spark: SparkSession, batch: int) -> N
         union = f"UNION {', '.join(unions)} " if unions else ""
         windows.append((f"w{i} AS ({union}PARTITION BY k ORDER BY ts {text})", frame, unions))
     names = [[*chance.sample(sorted(CALLS), 2), "ids"] for _ in windows]
-    calls = [
-        f"{CALLS[name].format(w=f'w{i}')} AS {name}_{i}" for i, chosen in enumerate(names) for name in chosen
-    ]
+    calls = [f"{CALLS[name].format(w=f'w{i}')} AS {name}_{i}" for i, chosen in enumerate(names) for name in chosen]
     listing = ",\n       "
     sql = f"SELECT id, {listing.join(calls)}\nFROM main\nWINDOW {listing.join(w for w, _, _ in windows)}"
     typed = chance.random() < 0.5

@@ -242,10 +242,9 @@ def run(spark: SparkSession, batch: Batch, sql: str) -> Answer:
     Raises:
         AssertionError: a window column has another type than the time column.
     """
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", batch.zone)
-    make_rows(session, batch)
-    result = session.sql(sql)
+    spark.conf.set("spark.sql.session.timeZone", batch.zone)
+    make_rows(spark, batch)
+    result = spark.sql(sql)
     columns = []
     for column, type_ in result.dtypes:
         if not type_.startswith("timestamp"):

@@ -53,8 +53,8 @@ def test_a_user_without_a_name() -> None:
     """In a container that runs under a number, there may be no name for it."""
     program = """
 import os
-os.setuid(54321)
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+os.setuid(54321)
 print(SparkStreamCredentials.from_dict({"method": "thrift", "host": "h", "schema": "s", "auth": "NOSASL"}).user)
 """
     if os.getuid() != 0:

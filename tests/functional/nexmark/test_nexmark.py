@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks.nexmark import generator
 from benchmarks.nexmark.generator import Auction, Bid, Event, Generator, Person
+from benchmarks.nexmark.record import computed, generated
 from benchmarks.nexmark.results import recorded, result
 from benchmarks.nexmark.run import PROJECT, differences, found
 
@@ -83,7 +84,17 @@ def test_query_12_is_refused(make_project: MakeProject) -> None:
     project.dbt("run", "--profile", "shop", "--vars", data, "--select", "bid")
     message = project.failure("run", "--profile", "shop", "--vars", data, "--select", "q12")
     assert "PROCTIME(), which has no meaning in batch" in message
-    assert "q12.sql:14" in message
+    assert "models/queries/q12.sql:12:46" in message
+
+
+def test_events_are_those_recorded() -> None:
+    expected = recorded(20_000)
+    assert generated(20_000) == {name: expected[name] for name in generator.TABLES}
+
+
+def test_recorded_results_are_those_of_duckdb() -> None:
+    pytest.importorskip("duckdb")
+    assert {**generated(20_000), **dict(computed(20_000))} == recorded(20_000)
 
 
 def test_a_run_begins_as_a_longer_one_does(events: list[Event]) -> None:

@@ -206,7 +206,6 @@ class TestPlaces(Pairs):
             "select * from t cross join {}",
             "select * from t, {} w where t.k = w.k",
             "select * from t, lateral (select * from {} w where w.k = t.k)",
-            "select * from my_function(table(t) partition by k order by n), {}",
             "select * from t version as of 3 a join {} w on true",
             "select * from {} pivot (sum(n) as s for k in ('a' as a, 'b'))",
             "select * from {} unpivot (v for c in (a, b))",
@@ -229,8 +228,6 @@ class TestPlaces(Pairs):
             "select * except (n), w.* from {} w",
             "select a << 2, a >> 2, a >>> 2, a <=> b, a == b, a ^ b, ~a from {}",
             "select x'1F', 1L, 1.5BD, 2S, 1e3D, r'a\\b', 'it\\'s', \"it's\" from {}",
-            "select X'1F', X \"AB\", map(), cast(null as void) from {}",
-            "select n::bigint, cast(j as struct<a: int, b: array<string>>), v:a.b[0]::int from {}",
             "from {} |> where k = 1 |> aggregate count(*) group by k",
             "from t |> join {} w on t.k = w.k",
             # Spark's own windows

@@ -80,6 +80,7 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
     from pyspark.java_gateway import launch_gateway
 
     home.mkdir(parents=True, exist_ok=True)
+    (home / ".gitignore").write_text("*\n")
     # Else Spark looks the machine's name up, and warns or fails where that has no address.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     conf = SparkConf().setAll([("spark.app.name", "dbt"), (CATALOG, "hive"), *settings.items()])

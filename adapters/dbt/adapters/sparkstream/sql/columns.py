@@ -72,6 +72,8 @@ class Resolver:
         return self._known[key]
 
     def _columns(self, relation: exp.Expr) -> Columns:
+        if relation.args.get("pivots"):
+            return UNKNOWN
         if isinstance(relation, exp.Subquery):
             return self.columns(relation.this).renamed(relation.alias_column_names)
         if isinstance(relation, exp.Table):
@@ -104,7 +106,7 @@ class Resolver:
             cte = find_cte(table)
             if cte:
                 return self.columns(cte.this).renamed(cte.alias_column_names)
-        known = self._tables.get(_parts(table)) or self._tables.get(_parts(table)[-1:])
+        known = self._tables.get(_parts(table))
         if known is None:
             return UNKNOWN
         return Columns(tuple(Column(name, type_.lower()) for name, type_ in known.items()))
@@ -122,12 +124,18 @@ class Resolver:
         for projection in select.expressions:
             if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
                 found += self._star(select, projection)
-            elif isinstance(projection, exp.Aliases):
+            elif projection.is_star or isinstance(projection, (exp.Aliases, exp.QueryTransform)):
                 found += UNKNOWN
             else:
                 column = self.expression(projection.unalias(), select)
-                found += Columns((replace(column, name=projection.output_name),))
+                named = isinstance(projection, (exp.Alias, exp.Column))
+                name = projection.output_name if named else self.unnamed(len(found.items))
+                found += Columns((replace(column, name=name),)) if name else UNKNOWN
         return found
+
+    def unnamed(self, position: int) -> str:
+        """The name of an output column without one, from its position; empty where Spark makes one up."""
+        return ""
 
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
         excluded = star.args.get("except_") or star.args.get("except")

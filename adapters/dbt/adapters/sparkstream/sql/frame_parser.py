@@ -134,6 +134,8 @@ class FrameGrammar(SparkParser):
 
     # -- windows -------------------------------------------------------------------------------------
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if not alias and self._curr and self._curr.token_type == TokenType.OVER:
+            self._check_over()
         if not self._at_frame(alias):
             return super()._parse_window(this, alias=alias)
         if not alias:
@@ -156,6 +158,16 @@ class FrameGrammar(SparkParser):
         if isinstance(node, exp.Window) and first:
             node.meta[CALL_START] = first.start
         return node
+
+    def _check_over(self) -> None:
+        after = self._next
+        if after and after.token_type in (TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.ROWS, TokenType.RANGE):
+            raise self._error_at_tokens(
+                "OVER takes a window's name, or a window in parentheses",
+                "write OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
+                self._curr,
+                after,
+            )
 
     def _before_over(self, this: exp.Expr | None) -> exp.Expr | None:
         """Reads FILTER (...) and IGNORE NULLS, which may stand between a call and OVER."""
@@ -197,7 +209,10 @@ class FrameGrammar(SparkParser):
             partition = self._parse_items(self._parse_disjunction)
         elif self.FRAME_DIALECT == "openmldb":
             raise self._error_at_tokens(
-                "a window needs PARTITION BY", "write (PARTITION BY key ORDER BY ts ROWS BETWEEN ...)", opening, self._curr
+                "a window needs PARTITION BY",
+                "write (PARTITION BY key ORDER BY ts ROWS BETWEEN ...)",
+                opening,
+                self._curr,
             )
         if self._match(TokenType.ORDER_BY):
             order = self._order_keys("a window")
@@ -393,7 +408,10 @@ class FrameGrammar(SparkParser):
             self._advance()
         if self._curr and self._curr.text.upper() == "FOLLOWING":
             raise self._error_at_tokens(
-                "FOLLOWING is not supported: a frame holds no rows of the future", "write CURRENT ROW", first, self._curr
+                "FOLLOWING is not supported: a frame holds no rows of the future",
+                "write CURRENT ROW",
+                first,
+                self._curr,
             )
         if not (self._curr and self._curr.text.upper() == "PRECEDING") or not tokens:
             self.raise_error("a frame's bound is missing here: 3 PRECEDING, 10s PRECEDING, CURRENT ROW")
@@ -422,9 +440,7 @@ class FrameGrammar(SparkParser):
                 "a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1]
             )
         if micros % 1000:
-            raise self._error_at_tokens(
-                "a frame's bound is in whole milliseconds", None, tokens[0], tokens[-1]
-            )
+            raise self._error_at_tokens("a frame's bound is in whole milliseconds", None, tokens[0], tokens[-1])
         return Bound(micros // 1000, opened, timed=True)
 
     def _offset_bound(self, tokens: list[Token], opened: bool) -> Bound:
@@ -432,7 +448,10 @@ class FrameGrammar(SparkParser):
         found = _OFFSET.fullmatch(text)
         if not found:
             raise self._error_at_tokens(
-                "a frame's bound is a constant", "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW", tokens[0], tokens[-1]
+                "a frame's bound is a constant",
+                "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                tokens[0],
+                tokens[-1],
             )
         number, unit = int(re.sub(r"\s", "", found[1])), found[2].lower()
         if unit not in _UNITS or (unit and self.FRAME_DIALECT == "sqlstream"):
@@ -445,7 +464,9 @@ class FrameGrammar(SparkParser):
                 tokens[-1],
             )
         if number < 0 and self.FRAME_DIALECT == "sqlstream":
-            raise self._error_at_tokens("a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1])
+            raise self._error_at_tokens(
+                "a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1]
+            )
         return Bound(number * _UNITS[unit], opened, timed=bool(unit))
 
 

@@ -98,7 +98,9 @@ class Frame:
         newest = end.offset + end.open
         if oldest is not None and oldest < newest and oldest < 0:
             raise FrameError(
-                "start", "this frame starts after the current row", "write a start such as UNBOUNDED PRECEDING or 1 PRECEDING"
+                "start",
+                "this frame starts after the current row",
+                "write a start such as UNBOUNDED PRECEDING or 1 PRECEDING",
             )
         if oldest is not None and oldest < max(newest, 0):
             raise FrameError(

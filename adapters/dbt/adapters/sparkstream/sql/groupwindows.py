@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
+from dbt.adapters.sparkstream.sql.columns import Resolver, check_time, sources
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
 from dbt.adapters.sparkstream.sql.parser import read_interval
@@ -37,10 +37,24 @@ class GroupWindow:
     time: exp.Expr
     window: Tumble | Hop | Session
 
+    def same(self, other: GroupWindow) -> bool:
+        """Whether both are the same window; names are the same in any case."""
+        times = (self.time.sql("spark").casefold(), other.time.sql("spark").casefold())
+        return (self.kind, self.window, times[0]) == (other.kind, other.window, times[1])
+
 
 def is_call(node: exp.Expr, names: object) -> bool:
     """Whether a node is a call of a function with one of the names."""
     return isinstance(node, exp.Anonymous) and isinstance(node.this, str) and node.name.upper() in names  # type: ignore[operator]
+
+
+def is_group_window(node: exp.Expr, strict: bool) -> bool:
+    """Whether a call in GROUP BY is a group window: in Spark SQL only with an interval or a text behind the time."""
+    if not is_call(node, GROUP_WINDOWS):
+        return False
+    return strict or any(
+        isinstance(a, exp.Interval) or (isinstance(a, exp.Literal) and a.is_string) for a in node.expressions[1:]
+    )
 
 
 def in_query(select: exp.Select, node: exp.Expr) -> bool:
@@ -58,18 +72,27 @@ class GroupWindows:
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's window in the place of every group window and auxiliary function of a statement."""
-        calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, GROUP_WINDOWS) or is_call(n, AUXILIARY)]
+        calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE"))]
         for select in tree.find_all(exp.Select) if calls else ():
-            yield from self._select(select, [c for c in calls if in_query(select, c)])
+            mine = [c for c in calls if in_query(select, c)]
+            if mine:
+                yield from self._select(select, mine)
 
     def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
         group = select.args.get("group")
         keys = group.expressions if group else []
-        windows = [k for k in keys if is_call(k, GROUP_WINDOWS)]
-        if not self._strict:  # a function of the user's own may have one of these names
-            windows = [w for w in windows if len(w.expressions) > 1]
-            if not windows:
-                calls = [c for c in calls if is_call(c, AUXILIARY)]
+        windows = [k for k in (group.find_all(exp.Anonymous) if group else ()) if is_group_window(k, self._strict)]
+        windows = [w for w in windows if in_query(select, w)]
+        if not self._strict and not windows:  # a function of the user's own may have one of these names
+            calls = [c for c in calls if is_call(c, AUXILIARY)]
+        for key in keys:
+            if is_call(key, ("CUMULATE",)) and (self._strict or len(key.expressions) > 2):
+                raise self._source.error(
+                    self._source.call_span(key),
+                    "CUMULATE is no group window",
+                    "write FROM CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) and group by window_start, window_end",
+                )
+        calls = [c for c in calls if not is_call(c, ("CUMULATE",))]
         if not calls:
             return
         spans = self._source
@@ -110,7 +133,7 @@ class GroupWindows:
                 f"{name} needs {kind} with the same arguments in GROUP BY",
                 f"write GROUP BY {_USAGE[kind]}",
             )
-        if self._read(call) != read:
+        if not self._read(call).same(read):
             raise source.error(
                 span,
                 f"{name} has other arguments than {kind} in GROUP BY",
@@ -123,7 +146,12 @@ class GroupWindows:
                 f"write {kind}_ROWTIME(...), or current_timestamp() for the time of the run",
             )
         text = self._bound(read, bound)
-        if self._clause(select, call) != "expressions":
+        clause = self._clause(select, call)
+        if clause == "where":
+            raise source.error(
+                span, f"{name} can't stand in WHERE, which comes before the windows", "write it in HAVING"
+            )
+        if clause != "expressions":
             return Edit(span, lambda: text)
         alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
         if self._type(read.time, select) == NTZ:
@@ -176,8 +204,12 @@ class GroupWindows:
 
     def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
         place = self._source.span(read.time)
+        name = self._source.text[slice(*place)]
+        if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
+            known = ", ".join(c.name for s in sources(select) for c in self._resolver.columns(s).items)
+            raise self._source.error(place, f"there is no column {name} here", f"there are {known}" if known else None)
         column = self._resolver.expression(read.time, select)
-        check_time(self._source, place, self._source.text[slice(*place)], column.type, column.origin)
+        check_time(self._source, place, name, column.type, column.origin)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
         time = self._source.render(self._source.span(read.time))

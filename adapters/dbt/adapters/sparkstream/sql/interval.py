@@ -24,14 +24,18 @@ _SHORT = {
     "MS": "MILLISECOND",
     "S": "SECOND",
     "SEC": "SECOND",
+    "SECS": "SECOND",
     "M": "MINUTE",
     "MIN": "MINUTE",
+    "MINS": "MINUTE",
     "H": "HOUR",
     "HR": "HOUR",
+    "HRS": "HOUR",
     "D": "DAY",
     "W": "WEEK",
 }
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+_PER_LARGER = {"HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
 
 class IntervalError(ValueError):
@@ -106,6 +110,8 @@ class Interval:
         """
         total = cls(0)
         rest = text.strip()
+        if rest[:9].lower() in ("interval ", "interval\t"):
+            rest = rest[9:].lstrip()
         if not rest:
             raise IntervalError("empty interval", "write a number and a unit, such as '10 minutes'")
         while rest:
@@ -129,8 +135,12 @@ class Interval:
         sign = -1 if body.startswith("-") else 1
         body = body.lstrip("+-")
         parts = body.replace(" ", ":", 1).split(":") if names[0] == "DAY" else body.split(":")
-        if len(parts) != len(names):
-            raise IntervalError(f"{text!r} is no interval {first} TO {last}")
+        fits = len(parts) == len(names) and all(
+            not p.strip().startswith("-") and (i == 0 or _number(p) < _PER_LARGER[n])
+            for i, (p, n) in enumerate(zip(parts, names, strict=True))
+        )
+        if not fits:
+            raise IntervalError(f"{text!r} is no interval {first} TO {last}", "write such as '1:30' HOUR TO MINUTE")
         return cls(sign * sum(cls.of(p, n).micros for p, n in zip(parts, names, strict=True)))
 
     def _in_unit(self) -> tuple[str, str]:

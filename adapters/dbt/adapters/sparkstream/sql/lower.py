@@ -7,12 +7,14 @@ bounds; where the column's type isn't known, `coalesce(bound, column)` gives the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Tumble, Window
 
 NTZ = "timestamp_ntz"
+_RELATION = "\0relation\0"
+"""Stands for the relation until all lines are indented; no SQL has it."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ def lower(call: WindowCall, indent: str = "") -> str:
     if call.keys:
         comment += f", per {', '.join(_plain(k) for k in call.keys)}"
     lines = [comment + " */", *(f"/* {_plain(note.strip())} */" for note in call.notes)]
-    lines += _LOWERINGS[type(window)](call, window).split("\n")
-    return "(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})"
+    # The relation comes in last: new lines in its strings are no place to indent.
+    lines += _LOWERINGS[type(window)](replace(call, relation=_RELATION), window).split("\n")
+    return ("(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})").replace(_RELATION, call.relation)
 
 
 def _plain(text: str) -> str:

@@ -173,7 +173,8 @@ class WindowParser(FrameGrammar):
 
     # -- table functions -----------------------------------------------------------------------------
     def _parse_table_part(self, schema: bool = False) -> exp.Expr | None:
-        if not schema:
+        if not schema and self._prev.token_type != TokenType.DOT:
+            self._refuse_jinja()
             function = self._parse_island() or self._parse_wrapped_window() or self._parse_window_function()
             if function:
                 return function
@@ -226,11 +227,11 @@ class WindowParser(FrameGrammar):
         self._advance(2)
         window_type = WINDOWS[first.text.upper()]
         arguments = self._parse_window_arguments(window_type.name, ("data", "timecol", *window_type.arguments))
-        required = 2 + sum(1 for a in window_type.arguments if a != "offset")
-        if len(arguments) < required:
-            missing = ("data", "timecol", *window_type.arguments)[len(arguments)]
+        required = ("data", "timecol", *(a for a in window_type.arguments if a != "offset"))
+        missing = [name for name in required if name not in arguments]
+        if missing:
             self._fail(
-                f"{window_type.name} needs {required} arguments, and its {missing} is missing",
+                f"{window_type.name} needs {len(required)} arguments, and its {missing[0]} is missing",
                 _usage(window_type.name),
                 first,
                 self._prev,
@@ -258,6 +259,8 @@ class WindowParser(FrameGrammar):
     ) -> dict[str, tuple[tuple[Token, Token], Any]]:
         """Reads `( ... )` into argument name -> (its first and last token, its value)."""
         arguments: dict[str, tuple[tuple[Token, Token], Any]] = {}
+        if self._closing(self._index - 1) is None:
+            self._fail(f"this parenthesis of {function} is never closed", "close it with )", self._prev)
         if self._match(TokenType.R_PAREN):
             return arguments
         while True:
@@ -279,9 +282,11 @@ class WindowParser(FrameGrammar):
             if self._match(TokenType.R_PAREN):
                 return arguments
             if not self._match(TokenType.COMMA):
-                if not self._curr:
-                    self.raise_error(f"Expecting ) behind the arguments of {function}")
-                self._fail(f"{function} doesn't understand this", _usage(function), self._curr)
+                relation = self.sql[arguments["data"][0][0].start : self._prev.end + 1]
+                hint = f"write (SELECT * FROM {relation} ...)" if name == "data" else _usage(function)
+                self._fail(f"{function} doesn't understand this", hint, self._curr or self._prev)
+            if self._match(TokenType.R_PAREN, advance=False):
+                self._fail(f"an argument of {function} is missing behind this comma", _usage(function), self._prev)
 
     def _next_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
         free = [n for n in names if n not in given]
@@ -314,23 +319,19 @@ class WindowParser(FrameGrammar):
         """Reads `TABLE t`, `t`, `(SELECT ...)`, with PARTITION BY behind."""
         first = self._curr
         relation: exp.Expr | None
+        self._refuse_jinja()
         if self._match(TokenType.TABLE):
             if self._curr and self._curr.token_type == TokenType.L_PAREN:
                 self._fail("a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first)
             relation = self._parse_table_parts()
         elif self._match(TokenType.L_PAREN, advance=False):
             relation = self._parse_table()
-        elif (
-            first
-            and first.text.upper() in JINJA_FUNCTIONS
-            and self._next
-            and self._next.token_type == TokenType.L_PAREN
-        ):
+        elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.VALUES)):
+            text = first.token_type == TokenType.STRING
             self._fail(
-                f"{first.text}(...) is Jinja, and this is SQL",
-                f"write {{{{ {self._call_text()} }}}}",
+                "the relation is a name, not a string" if text else f"{function} takes a relation here",
+                f"write TABLE {first.text}" if text else f"{_usage(function)}, or a query in parentheses: (SELECT ...)",
                 first,
-                self._closing(self._index + 1),
             )
         elif self.STRICT_FLINK and not self._at_window():
             self._fail(
@@ -347,6 +348,17 @@ class WindowParser(FrameGrammar):
         relation.meta[SPAN] = span_of(first if first.token_type != TokenType.TABLE else self._after(first), self._prev)
         return relation, self._parse_window_keys(function)
 
+    def _refuse_jinja(self) -> None:
+        """Refuses `ref('x')` and `source('x', 'y')` without braces: Spark has no table functions of these names."""
+        first = self._curr
+        if not (first and first.text.upper() in JINJA_FUNCTIONS and self._next.token_type == TokenType.L_PAREN):
+            return
+        inside = self._tokens[self._index + 2].token_type if self._index + 2 < self._tokens_size else None
+        if inside == TokenType.STRING:
+            last = self._closing(self._index + 1) or self._tokens[-1]
+            call = self.sql[first.start : last.end + 1]
+            self._fail(f"{first.text}(...) is Jinja, and this is SQL", f"write {{{{ {call} }}}}", first, last)
+
     def _after(self, token: Token) -> Token:
         return self._tokens[self._tokens.index(token, 0, self._index + 1) + 1]
 
@@ -359,11 +371,14 @@ class WindowParser(FrameGrammar):
             )
         if not self._match(TokenType.PARTITION_BY):
             return []
+        opening = self._curr
         if self._match(TokenType.L_PAREN):
-            keys = self._parse_csv(self._parse_column)
+            if self._match(TokenType.R_PAREN):
+                self._fail("PARTITION BY has no column", "write PARTITION BY (a, b)", opening, self._prev)
+            keys = self._parse_csv(lambda: self._parse_key(function))
             self._match_r_paren()
         else:
-            keys = [key for key in (self._parse_column(),) if key]
+            keys = [self._parse_key(function)]
             if self._match(TokenType.COMMA, advance=False) and self._several_keys():
                 self._fail(
                     "several keys of PARTITION BY stand in parentheses",
@@ -378,6 +393,18 @@ class WindowParser(FrameGrammar):
                 self._curr,
             )
         return keys
+
+    def _parse_key(self, function: str) -> exp.Expr:
+        first = self._curr
+        key = self._parse_column()
+        if not isinstance(key, exp.Column):
+            raise error_at(
+                self.sql,
+                span_of(first, self._prev if key else first),
+                f"a key of {function} is a plain column",
+                "compute it in a subquery: (SELECT *, expression AS k FROM t)",
+            )
+        return key
 
     def _several_keys(self) -> bool:
         """Whether a comma is followed by one more name and a comma, and not by the time column."""
@@ -413,23 +440,15 @@ class WindowParser(FrameGrammar):
                 first,
             )
         if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
-            self._fail(
-                "the time column is a plain column of the input",
-                "compute it in a subquery: (SELECT ..., expression AS ts FROM t)",
-                first,
-                self._curr,
-            )
+            qualified = self._curr.token_type == TokenType.DOT and self._next
+            hint = f"write DESCRIPTOR({self._next.text})" if qualified else _COMPUTE
+            self._skip_argument()
+            self._fail("the time column is a plain column of the input", hint, first, self._prev)
         return column  # type: ignore[return-value]
 
     def _parse_window_interval(self, function: str, name: str) -> Interval:
         first = self._index
-        depth = 0
-        while self._curr:
-            kind = self._curr.token_type
-            if depth == 0 and kind in (TokenType.COMMA, TokenType.R_PAREN):
-                break
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            self._advance()
+        self._skip_argument()
         tokens = self._tokens[first : self._index]
         try:
             return read_interval(tokens, strict=self.STRICT_FLINK)
@@ -438,23 +457,31 @@ class WindowParser(FrameGrammar):
             self._fail(f"{function}'s {name}: {error}", error.hint, at[0], at[-1])
             raise
 
-    def _closing(self, opening: int) -> Token:
-        """The token that closes the parenthesis at an index, or the last one."""
+    def _skip_argument(self) -> None:
+        """Goes on to the comma or parenthesis that ends an argument."""
+        depth = 0
+        while self._curr:
+            kind = self._curr.token_type
+            if depth == 0 and kind in (TokenType.COMMA, TokenType.R_PAREN):
+                return
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            self._advance()
+
+    def _closing(self, opening: int) -> Token | None:
+        """The token that closes the parenthesis at an index, if there is one."""
         depth = 0
         for token in self._tokens[opening:]:
             depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
             if depth == 0:
                 return token
-        return self._tokens[-1]
-
-    def _call_text(self) -> str:
-        return self.sql[self._curr.start : self._closing(self._index + 1).end + 1]
+        return None
 
 
 def _counts(names: tuple[str, ...]) -> str:
     return f"{len(names) - 1} or {len(names)}" if "offset" in names else str(len(names))
 
 
+_COMPUTE = "compute it in a subquery: (SELECT ..., expression AS ts FROM t)"
 _USAGE = {
     "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES [, offset])",
     "HOP": "HOP(TABLE t, DESCRIPTOR(ts), slide INTERVAL '5' MINUTES, size INTERVAL '10' MINUTES [, offset])",

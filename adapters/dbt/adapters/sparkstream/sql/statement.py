@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, holds_frames
 from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
-from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call
+from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
@@ -65,10 +65,10 @@ class Statement:
         try:
             tokens = reader.tokenize(sql)
         except TokenError as error:
-            start = error.__dict__.get("start", 0)
+            start = _unclosed(reader, sql)
             raise error_at(
                 sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
-            ) from None
+            ) from error
         trees = []
         for chunk in _chunks(tokens):
             certain = dialect != "spark" or _window_in_from(chunk) or holds_frames(chunk)
@@ -108,13 +108,27 @@ class Statement:
 
     def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
         functions = list(tree.find_all(WindowFunction))
-        grouped = any(is_call(n, AUXILIARY) or is_call(n, WINDOWS) for n in tree.find_all(exp.Anonymous))
+        grouped = any(is_call(n, AUXILIARY) for n in tree.find_all(exp.Anonymous)) or any(
+            is_group_window(n, self._strict) for g in tree.find_all(exp.Group) for n in g.find_all(exp.Anonymous)
+        )
         framed = self._dialect != "spark" or tree.find(FramedWindow, LastJoin) is not None
         for table in tree.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
                 within_query = table.find_ancestor(exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or framed):
                     yield table
+
+
+def _unclosed(reader: Dialect, sql: str) -> int:
+    """Where the string, quoted name or comment begins that goes on to the end of a text."""
+    for at in range(len(sql) - 1, -1, -1):
+        if sql[at] in "'\"`" or sql.startswith("/*", at):
+            try:
+                reader.tokenize(sql[:at])
+            except TokenError:
+                continue
+            return at
+    return 0
 
 
 def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
@@ -158,16 +172,17 @@ def _window_call(tokens: list[Token]) -> bool:
 
 def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
-    fault: ParseError | None = None
-    for part in (tokens, _query(tokens)):
+    faults: list[ParseError] = []
+    tokens = _as_spark_reads(tokens)
+    for part in (tokens, _query(tokens), _parenthesised(tokens)):
         if part:
             try:
                 return _parse(reader, part, sql)
             except ParseError as error:
-                fault = error
-    if fault is None or not certain:
+                faults.append(error)
+    if not certain:
         return None
-    raise _translation_error(fault, sql)
+    raise _translation_error(faults[1 if len(faults) > 1 and tokens[0].token_type not in _QUERY else 0], sql)
 
 
 def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
@@ -175,17 +190,64 @@ def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
     return parser.parse(tokens, sql)[0]
 
 
+_QUERY = (TokenType.SELECT, TokenType.WITH)
+
+
+def _as_spark_reads(tokens: list[Token]) -> list[Token]:
+    """The tokens with what Spark and sqlglot read differently made so that sqlglot reads it: only for parsing.
+
+    WINDOW is a name unless a window is defined behind it, and `>>>` is one operator.
+    """
+    out: list[Token] = []
+    for i, token in enumerate(tokens):
+        kinds = [t.token_type for t in tokens[i + 1 : i + 3]]
+        if token.token_type == TokenType.WINDOW and TokenType.ALIAS not in kinds[1:]:
+            token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+        elif token.token_type == TokenType.GT and len(out) > 1 and _shift(out[-2], out[-1]) and _shift(out[-1], token):
+            continue
+        out.append(token)
+    return out
+
+
+def _shift(left: Token, right: Token) -> bool:
+    return left.token_type == right.token_type == TokenType.GT and left.end + 1 == right.start
+
+
+def _parenthesised(tokens: list[Token]) -> list[Token]:
+    """The query in parentheses around the first window function, innermost."""
+    at = next(_calls(tokens, WINDOWS), 0)
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        kind = tokens[i].token_type
+        depth += (kind == TokenType.R_PAREN) - (kind == TokenType.L_PAREN)
+        if depth < 0 and tokens[i + 1].token_type in _QUERY:
+            level = 0
+            for j in range(i, len(tokens)):
+                kind = tokens[j].token_type
+                level += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+                if level == 0:
+                    return tokens[i + 1 : j]
+            return []
+    return []
+
+
 def _query(tokens: list[Token]) -> list[Token]:
     """The statement's tokens from its first SELECT or WITH outside parentheses, if that isn't where it begins."""
     depth = 0
     for i, token in enumerate(tokens):
         depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if depth == 0 and token.token_type in (TokenType.SELECT, TokenType.WITH):
+        if depth == 0 and token.token_type in _QUERY:
             return tokens[i:] if i else []
     return []
 
 
 def _translation_error(error: ParseError, sql: str) -> TranslationError:
     span = getattr(error, "span", None) or (len(sql), len(sql))
-    description = (error.errors[0].get("description") if error.errors else None) or str(error)
+    description = str((error.errors[0].get("description") if error.errors else None) or error)
+    if description.startswith("Required keyword"):
+        description = "something is missing here"
+    elif description.startswith("Expected table name"):
+        description = "the name of a table is missing here"
+    elif "Unexpected token" in description:
+        description = "this isn't expected here"
     return error_at(sql, span, f"this SQL can't be parsed: {description}")

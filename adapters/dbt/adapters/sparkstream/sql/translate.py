@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from dbt.adapters.sparkstream.sql.errors import TranslationError
@@ -12,12 +11,11 @@ Schema = Mapping[str, Mapping[str, str]]
 Describe = Callable[[list[str]], Schema]
 """Gives the Schema of tables, as far as it can."""
 
-_WORDS = ("tumble", "hop", "cumulate", "session")
-_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
-_UNION = re.compile(rf"\({_GAP}*union\b", re.S)
-_LAST_JOIN = re.compile(rf"\blast{_GAP}+join\b", re.S)
-_SUFFIXES = ("_start", "_end", "_rowtime", "_proctime")
-"""Every construct of ours begins with one of these words, a suffix or not, and a parenthesis; in any case."""
+_FUNCTIONS = ("tumble", "hop", "cumulate", "session")
+_SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
+"""A window function is one of these words with one of these suffixes, and a parenthesis; in any case."""
+_COMMENTS = ("--", "/*")
+"""What may stand between two words beside white space."""
 
 
 def translate(
@@ -76,29 +74,34 @@ def tables(sql: str, dialect: str = "spark") -> list[str]:
 def may_hold_windows(sql: str) -> bool:
     """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
     text = sql.lower()
-    if _may_hold_frames(text):
-        return True
-    for word in _WORDS:
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            if not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
-                if text.startswith(_SUFFIXES, end):
+    return (
+        any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
+        or "rows_range" in text
+        or "instance_not_in_window" in text
+        or "maxsize" in text
+        or ("preceding" in text and ("open" in text or "exclude" in text or "union" in text))
+        or _followed(text, "last", ("",), ("join", *_COMMENTS))
+    )
+
+
+def _followed(text: str, word: str, suffixes: tuple[str, ...], by: tuple[str, ...]) -> bool:
+    """Whether a word, with one of the suffixes, stands in a text with one of some texts behind it."""
+    at = text.find(word)
+    while at >= 0:
+        if not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
+            for suffix in suffixes:
+                end = at + len(word) + len(suffix)
+                if text.startswith(suffix, at + len(word)) and _after_blank(text, end).startswith(by):
                     return True
-                # A comment may stand before the parenthesis.
-                if text[end : end + 200].lstrip()[:1] in ("(", "-", "/"):
-                    return True
-            at = text.find(word, end)
+        at = text.find(word, at + 1)
     return False
 
 
-def _may_hold_frames(text: str) -> bool:
-    """The same for frames and LAST JOIN, in lower case; words may have comments between them."""
-    if "rows_range" in text or "instance_not_in_window" in text or "maxsize" in text:
-        return True
-    if "preceding" in text and ("open" in text or "exclude" in text or _UNION.search(text)):
-        return True
-    return "last" in text and _LAST_JOIN.search(text) is not None
+def _after_blank(text: str, at: int) -> str:
+    """The next few characters that are no white space."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return text[at : at + 8]
 
 
 __all__ = ["Schema", "TranslationError", "may_hold_windows", "tables", "translate"]

@@ -39,9 +39,9 @@ class WindowFunctions:
             keys=tuple(source.text[slice(*source.span(key))] for key in function.partition_by),
             notes=tuple(
                 note
-                for token in source.tokens_in(span)
-                if not relation[0] <= token.start < relation[1]
+                for token in source.tokens_in((span[0], span[1] - 1))
                 for note in token.comments
+                if note not in source.text[slice(*relation)]
             ),
         )
         return lower(call, source.indent(span[0]))
@@ -50,6 +50,10 @@ class WindowFunctions:
         """Refuses a window whose input can't have it, as far as its columns are known."""
         source, name = self._source, function.window.name
         rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        place = source.span(function.timecol)
+        if time:
+            check_time(source, place, time.name, time.type, time.origin)
         for column in WINDOW_COLUMNS:
             if rows.find(column):
                 raise source.error(
@@ -57,8 +61,6 @@ class WindowFunctions:
                     f"the input of {name} has a column {column} already",
                     f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
                 )
-        time = rows.find(function.timecol.name)
-        place = source.span(function.timecol)
         if time is None and rows.complete:
             known = ", ".join(c.name for c in rows.items)
             raise source.error(
@@ -66,8 +68,7 @@ class WindowFunctions:
                 f"the input of {name} has no column {function.timecol.name}",
                 f"it has {known}" if known else None,
             )
-        if time:
-            check_time(source, place, time.name, time.type, time.origin)
         for key in function.partition_by:
             if rows.complete and not rows.find(key.name):
-                raise source.error(source.span(key), f"the input of {name} has no column {key.name}")
+                known = ", ".join(c.name for c in rows.items)
+                raise source.error(source.span(key), f"the input of {name} has no column {key.name}", f"it has {known}")

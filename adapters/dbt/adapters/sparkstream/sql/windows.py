@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.interval import ZERO, Interval
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, Interval
 
 
 class WindowError(ValueError):
@@ -22,6 +22,15 @@ class WindowError(ValueError):
 def _positive(argument: str, value: Interval) -> None:
     if value <= ZERO:
         raise WindowError(argument, f"window {argument} must be positive", f"write a {argument} such as '10 minutes'")
+    if value.micros % MILLISECOND.micros:
+        # window_time is the end less a millisecond, and Flink's windows are of whole milliseconds.
+        millis = value.micros // MILLISECOND.micros + 1
+        unit = "millisecond" if millis == 1 else "milliseconds"
+        raise WindowError(
+            argument,
+            f"window {argument} must be whole milliseconds",
+            f"write '{millis} {unit}', INTERVAL '{millis / 1000:g}' SECOND",
+        )
 
 
 @dataclass(frozen=True)

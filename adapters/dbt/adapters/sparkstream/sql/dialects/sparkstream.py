@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.parser import WindowParser
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
@@ -25,7 +28,8 @@ def window_function_sql(self: SparkGenerator, node: WindowFunction) -> str:
 
 class SparkStream(Spark):
     class Tokenizer(Spark.Tokenizer):
-        pass
+        # sqlglot would take what follows EXPLAIN and the like for one text.
+        COMMANDS: ClassVar[set[TokenType]] = set()
 
     Parser = WindowParser
 

@@ -24,6 +24,9 @@ class FlinkResolver(Resolver):
     def widened(self, one: str | None, other: str | None) -> str | None:
         return types.common_type([one, other])
 
+    def unnamed(self, position: int) -> str:
+        return f"EXPR${position}"
+
     def type(self, node: exp.Expr | None, select: exp.Select) -> str | None:
         """The Spark type of an expression in a query, or None."""
         return self.expression(node, select).type if isinstance(node, exp.Expr) else None

@@ -45,9 +45,7 @@ class Block:
         self._split(source.tokens_in(self.span))
 
     def _split(self, tokens: list[Token]) -> None:
-        skipped = [
-            j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select
-        ]
+        skipped = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
         depth = 0
         starts: list[tuple[str, Token]] = [("select", tokens[0])]
         commas: list[int] = []

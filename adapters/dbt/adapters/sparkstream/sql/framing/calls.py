@@ -119,7 +119,9 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
     for call in found:
         if outer and inside(call.span, outer[-1].span):
             raise source.error(
-                call.span, "a call over a window can't stand in another one", "leave the inner OVER out: it has the same window"
+                call.span,
+                "a call over a window can't stand in another one",
+                "leave the inner OVER out: it has the same window",
             )
         outer.append(call)
     for call in outer:

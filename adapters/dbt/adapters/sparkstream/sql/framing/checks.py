@@ -47,8 +47,6 @@ def check_block(query: Query) -> None:
                     "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
                 )
             check_column(query, key.expression)
-        if window.spec.order and not window.name:
-            continue
     for item in block.projections:
         mine = [c for c in query.calls if inside(c.span, item)]
         for call in mine[1:]:
@@ -59,7 +57,10 @@ def check_block(query: Query) -> None:
                     "give every window a column of its own, and combine them in a query around this one",
                 )
     for column in query.select.find_all(exp.Column):
-        if column.table and column.find_ancestor(exp.Select) is query.select and query.calls:
+        if column.find_ancestor(exp.Select) is not query.select or isinstance(column.this, exp.Star):
+            continue
+        place = source.span(column)
+        if any(inside(place, c.span) for c in query.calls) or (column.table and query.calls):
             check_column(query, column)
 
 
@@ -136,7 +137,9 @@ def _compare(query: Query, union: exp.Expr, wanted: list[Column], given: list[Co
         )
     for want, got in zip(wanted, given, strict=True):
         if want.name.casefold() != got.name.casefold():
-            raise query.source.error(place, f"UNION needs the columns of FROM: {want.name} is called {got.name} here", hint)
+            raise query.source.error(
+                place, f"UNION needs the columns of FROM: {want.name} is called {got.name} here", hint
+            )
         if want.type and got.type and want.type != got.type:
             raise query.source.error(
                 place, f"UNION needs the columns of FROM: {want.name} is {want.type} there and {got.type} here", hint

@@ -37,7 +37,7 @@ _LISTED = {
 }  # fmt: skip
 _UNORDERED = {
     "SUM", "COUNT", "MIN", "MAX", "AVG", "DISTINCT_COUNT", "MEDIAN", "STDDEV", "STDDEV_SAMP", "STDDEV_POP", "VARIANCE",
-    "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO",
+    "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO", "PERCENTILE",
     *(f"{name}_WHERE" for name in CATEGORIES),
     *lists.CATE, *lists.CATE_WHERE, *lists.TOP_N_KEY, *lists.TOP_N_VALUE,
     "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE",
@@ -204,8 +204,9 @@ class _Evaluation:
         type_, name = self._type(), self.name
         if type_ is None:
             return
-        numeric = name in ("AVG", "EW_AVG", "DRAWDOWN", "MEDIAN") or (name.endswith("_WHERE") and name in {
-            "SUM_WHERE", "AVG_WHERE", "MIN_WHERE", "MAX_WHERE"})
+        numeric = name in ("AVG", "EW_AVG", "DRAWDOWN", "MEDIAN") or (
+            name.endswith("_WHERE") and name in {"SUM_WHERE", "AVG_WHERE", "MIN_WHERE", "MAX_WHERE"}
+        )
         wrong = (
             (name == "SUM" and type_ in ("string", "date", "boolean"))
             or (numeric and not is_numeric(type_))
@@ -291,14 +292,18 @@ class _Evaluation:
             condition = f"{condition} AND ({given})" if condition else given
             return self._basic(name.removesuffix("_WHERE"), value, condition)
         if name == "COUNT" and self.call.distinct:
-            return self._distinct(condition, [f"struct({', '.join(self.arguments)})"] if len(self.arguments) > 1 else None)
+            return self._distinct(
+                condition, [f"struct({', '.join(self.arguments)})"] if len(self.arguments) > 1 else None
+            )
         if name in CATEGORIES and not self.call.distinct and len(self.arguments) == 1:
             return self._basic(name, self.arguments[0], condition)
         if name == "DISTINCT_COUNT":
             return self._distinct(condition, [self._counted(self._take(1)[0])])
         if name in ("FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST"):
             return self._edge(condition)
-        if name in ("MEDIAN", *_DEVIATIONS) and self.set.add_current:
+        if name == "PERCENTILE":
+            return self.listed(self.rows({"a0": self._take(2)[0]}, condition))
+        if name == "MEDIAN" or (name in _DEVIATIONS and self.set.add_current):
             return self.listed(self.rows({"a0": self._take(1)[0]}, condition))
         return self._spark_aggregate(condition)
 
@@ -372,9 +377,7 @@ class _Evaluation:
         first = self.name.startswith("FIRST")
         function = "first_value" if first else "last_value"
         flag = ", TRUE" if ignore else ""
-        past = self._past(
-            lambda f: f"{function}({value}{flag}){f}", default=self._nothing(value), condition=condition
-        )
+        past = self._past(lambda f: f"{function}({value}{flag}){f}", default=self._nothing(value), condition=condition)
         if not self.set.add_current:
             return past
         if condition:
@@ -390,7 +393,8 @@ class _Evaluation:
         """Any other aggregate that Spark has."""
         if self.call.distinct:
             raise self._fail(
-                f"DISTINCT can't stand in {self.call.name.lower()} over a window", "write count(DISTINCT x), or no DISTINCT"
+                f"DISTINCT can't stand in {self.call.name.lower()} over a window",
+                "write count(DISTINCT x), or no DISTINCT",
             )
         value = self.arguments[0] if self.arguments else "1"
         if self.set.add_current:
@@ -414,7 +418,9 @@ class _Evaluation:
             both = f"concat({past}, filter(array({current}), x -> x IS NOT NULL))"
             return f"array_distinct({both})" if name == "COLLECT_SET" else both
         if name in ("BOOL_AND", "EVERY", "BOOL_OR", "SOME", "ANY"):
-            past = self._past(lambda f: f"{name.lower()}({value}){f}", default="CAST(NULL AS BOOLEAN)", condition=condition)
+            past = self._past(
+                lambda f: f"{name.lower()}({value}){f}", default="CAST(NULL AS BOOLEAN)", condition=condition
+            )
             operator = "AND" if name in ("BOOL_AND", "EVERY") else "OR"
             return f"coalesce({past} {operator} {current}, {past}, {current})"
         if name == "COUNT_IF":
@@ -479,6 +485,8 @@ class _Evaluation:
         if name in _DEVIATIONS:
             sample, squared = _DEVIATIONS[name]
             return lists.deviation(rows, sample=sample, squared=squared)
+        if name == "PERCENTILE":
+            return lists.percentile(rows, arguments[1])
         simple = {"TOP1_RATIO": lists.top1_ratio, "DRAWDOWN": lists.drawdown, "MEDIAN": lists.median}
         if name in simple:
             take(1)
@@ -511,7 +519,9 @@ class _Evaluation:
             return f"get({self.rows({'a0': value})}, {n}).a0"
         back = n + (frame.end or int(frame.exclude_row))
         if frame.kind is Kind.ROWS:
-            return self._nothing(value) if frame.start is not None and back > frame.start else self._lag_rows(value, back)
+            return (
+                self._nothing(value) if frame.start is not None and back > frame.start else self._lag_rows(value, back)
+            )
         if frame.maxsize is not None and n >= frame.maxsize:
             return self._nothing(value)
         if frame.start is None or back == 0:

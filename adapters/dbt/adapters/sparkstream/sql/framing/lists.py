@@ -112,10 +112,17 @@ def top1_ratio(rows: str) -> str:
     )
 
 
-def median(rows: str) -> str:
+def percentile(rows: str, part: str) -> str:
+    """The value below which a part of the values lies, between two of them if need be."""
     values = f"array_sort(transform({known(rows)}, x -> CAST(x AS DOUBLE)))"
-    low, high = "get(vs, (size(vs) - 1) DIV 2)", "get(vs, size(vs) DIV 2)"
-    return let("vs", values, f"CASE WHEN size(vs) > 0 THEN ({low} + {high}) / 2 END")
+    place = f"(size(vs) - 1) * CAST({part} AS DOUBLE)"
+    low, high = f"get(vs, CAST(floor({place}) AS INT))", f"get(vs, CAST(ceil({place}) AS INT))"
+    between = f"{low} + ({high} - {low}) * ({place} - floor({place}))"
+    return let("vs", values, f"CASE WHEN size(vs) > 0 THEN {between} END")
+
+
+def median(rows: str) -> str:
+    return percentile(rows, "0.5D")
 
 
 def deviation(rows: str, *, sample: bool, squared: bool) -> str:

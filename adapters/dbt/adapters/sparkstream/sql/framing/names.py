@@ -27,6 +27,7 @@ AGGREGATES = frozenset(
         "EW_AVG",
         "DRAWDOWN",
         "MEDIAN",
+        "PERCENTILE",
         "STDDEV",
         "STDDEV_SAMP",
         "STDDEV_POP",

@@ -72,9 +72,7 @@ class Query:
         self.block = Block(source, select)
         self.windows = find_windows(source, self.block)
         self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
-        self.last_joins = [
-            n for n in select.find_all(LastJoin) if n.find_ancestor(exp.Select) is select
-        ]
+        self.last_joins = [n for n in select.find_all(LastJoin) if n.find_ancestor(exp.Select) is select]
         self._extra: list[str] = []
         self.is_ours = bool(self.calls or self.last_joins or any(self.windows.values()))
         if self.is_ours:

@@ -93,6 +93,8 @@ def relation_of(query: Query) -> Relation:
     if chosen:
         return _choosing(query, relation, span, pieces, chosen, tables)
     relation.sql = block.text(span, pieces)
+    if relation.alias and not tables[0].alias_or_name:
+        relation.sql += f" AS {relation.alias}"
     return relation
 
 
@@ -130,9 +132,7 @@ def _side(query: Query, node: exp.Expr, right: str) -> str:
         if column.table:
             found.add("right" if quoted(column.table).lower() == right.lower() else "left")
             continue
-        owners = [
-            name_of(s) for s in sources(query.select) if query.resolver.columns(s).find(column.name)
-        ]
+        owners = [name_of(s) for s in sources(query.select) if query.resolver.columns(s).find(column.name)]
         known = all(query.resolver.columns(s).complete for s in sources(query.select))
         if not known or len(owners) != 1:
             return "unknown"
@@ -197,7 +197,9 @@ def _choosing(
     """Joins all matching rows and keeps the last one for every row of the first table."""
     block = query.block
     plain = [
-        j for j in query.select.find_all(exp.Join) if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is query.select
+        j
+        for j in query.select.find_all(exp.Join)
+        if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is query.select
     ]
     if plain or query.select.args.get("laterals"):
         raise query.source.error(
@@ -222,9 +224,7 @@ def _choosing(
                 if sides
                 else query.render(query.source.span(part))
             )
-        pieces.append(
-            (join.meta[SPAN], f"LEFT JOIN {query.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}")
-        )
+        pieces.append((join.meta[SPAN], f"LEFT JOIN {query.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"))
         if join.args.get("order"):
             order.append(f"{query.render(join.args['order'].span)} DESC")
     structs = [f"struct({first}.* EXCEPT ({ARRIVAL})) AS {first}"]

@@ -81,7 +81,9 @@ def reach_end(frame: Frame, literal: Literal) -> str:
 def needs_order(frame: Frame) -> bool:
     """Whether a frame can't be said without orders: by rows or, if it ends before the current row, by key."""
     if frame.exclude_time or frame.instance_not_in_window:
-        return not (frame.kind is Kind.ROWS_RANGE and frame.end and not frame.instance_not_in_window and not frame.maxsize)
+        return not (
+            frame.kind is Kind.ROWS_RANGE and frame.end and not frame.instance_not_in_window and not frame.maxsize
+        )
     if frame.kind is Kind.ROWS:
         return False
     if frame.end:
@@ -140,6 +142,8 @@ def _flagged(frame: Frame, unions: bool, literal: Literal) -> RowSet:
     only = frame.instance_not_in_window
     reach = reach_end(frame, literal)
     if only and not unions:
+        return RowSet(None, add)
+    if frame.kind is Kind.ROWS_RANGE and frame.exclude_time and frame.start == 0:
         return RowSet(None, add)
     if frame.kind is Kind.ROWS:
         skipped = max(frame.end, 1) - 1

@@ -12,7 +12,13 @@ from dbt.adapters.sparkstream.sql.interval import IntervalError
 from dbt.adapters.sparkstream.sql.parser import read_interval
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
 
-_RENAMED = {"IS_NULL": "isnull", "IF_NULL": "ifnull", "LCASE": "lower", "UCASE": "upper", "CHARACTER_LENGTH": "char_length"}
+_RENAMED = {
+    "IS_NULL": "isnull",
+    "IF_NULL": "ifnull",
+    "LCASE": "lower",
+    "UCASE": "upper",
+    "CHARACTER_LENGTH": "char_length",
+}
 
 
 def _edit(span: Span, text: str) -> Edit:
@@ -126,7 +132,9 @@ class SQLstreamSpelling:
                 continue
             value = source.span(call.expressions[0])
             columns = list(call.expressions[0].find_all(exp.Column))
-            prefix = source.text[slice(*source.span(columns[0].args["table"]))] + "." if columns and columns[0].table else ""
+            prefix = (
+                source.text[slice(*source.span(columns[0].args["table"]))] + "." if columns and columns[0].table else ""
+            )
             prefix = prefix.replace('"', "`")
             order = f"struct({prefix}ROWTIME, {prefix}{self._arrival})" if self._arrival else f"{prefix}ROWTIME"
             function = "min_by" if name == "FIRST_VALUE" else "max_by"
