@@ -12,7 +12,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.frame_parser import FrameGrammar
-from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError, unit_name
 from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, Window, WindowError, WindowFunction
 
@@ -108,11 +108,13 @@ def _check_flink(value: str, units: list[str], precision: int | None) -> None:
         raise IntervalError(
             f"{unit} is no unit of an interval in Flink", "write INTERVAL '0.001' SECOND for a millisecond"
         )
-    digits = len(value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0])
-    if value.strip() and digits > (precision or 2):
+    unit_name(unit)  # months and years are refused as such
+    leading = value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0]
+    digits = len(leading) if leading.isdigit() else 0
+    if digits > (precision or 2):
+        span = f"{unit}({digits}) TO {units[1].upper()}" if len(units) == 2 else f"{unit}({digits})"
         raise IntervalError(
-            f"{value} exceeds the precision of {unit}({precision or 2})",
-            f"write INTERVAL '{value}' {unit}({digits})",
+            f"{value} exceeds the precision of {unit}({precision or 2})", f"write INTERVAL '{value}' {span}"
         )
 
 
