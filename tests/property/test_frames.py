@@ -138,7 +138,7 @@ def test_frames_hold_the_rows_of_the_rules(spark: SparkSession, batch: int) -> N
     sql = f"SELECT id, {listing.join(calls)}\nFROM main\nWINDOW {listing.join(w for w, _, _ in windows)}"
     typed = chance.random() < 0.5
     columns = {**SCHEMA, "ts": "timestamp" if timed else "bigint"}
-    schema = {name: columns for name in tables} if typed else None
+    schema = dict.fromkeys(tables, columns) if typed else None
     translated = translate(sql, "openmldb", schema=schema, arrival=chance.choice([None, "seq"]))
     got = {row["id"]: row for row in spark.sql(translated).collect()}
     assert sorted(got) == sorted(r.id for r in tables["main"])

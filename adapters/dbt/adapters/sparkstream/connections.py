@@ -175,7 +175,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             connection.handle = self._session_handle(connection.credentials)
             connection.state = ConnectionState.OPEN
             return connection
-        connection = super().open(connection)
+        try:
+            connection = super().open(connection)
+        except FailedToConnectError as error:
+            raise FailedToConnectError(_no_connection(connection.credentials, error)) from error
         if type(connection.handle) is PyhiveConnectionWrapper:
             wrapper = connection.handle
             connection.handle = ThriftWrapper(
@@ -196,7 +199,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 session = spark_session(credentials.server_side_parameters, self.project)
                 return SessionWrapper(SessionHandle(session))
         except Exception as error:
-            raise FailedToConnectError(f"Spark does not start: {readable(str(error))}") from error
+            raise FailedToConnectError(f"Spark does not start: {readable(error)}") from error
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -209,10 +212,15 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             raise
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}\n{error}")
-            # PyHive's errors hold the server's answer.
-            status = getattr(error.args[0], "status", None) if error.args else None
-            message = getattr(status, "errorMessage", None) or str(error) or type(error).__name__
-            raise DbtDatabaseError(readable(message)) from error
+            raise DbtDatabaseError(readable(error)) from error
+
+
+def _no_connection(credentials: Any, error: FailedToConnectError) -> str:
+    cause = error.__cause__
+    message = f"failed to connect: {readable(cause if cause is not None else error)}"
+    if credentials.host in ("127.0.0.1", "localhost") and "Could not connect" in message:
+        message += "\n  is the server running? start one with: sparkstream server start"
+    return message
 
 
 def _project_of_debug() -> Path:

@@ -46,6 +46,8 @@ class SparkStreamCredentials(SparkCredentials):
     def _connection_keys(self) -> tuple[str, ...]:
         if self.method == SparkConnectionMethod.SESSION:
             return ("method", "schema", "optimize")
+        if self.method == SparkConnectionMethod.THRIFT:
+            return ("method", "host", "port", "auth", "schema", "connect_url", "optimize")
         return ("method", *super()._connection_keys(), "connect_url", "optimize")
 
 

@@ -12,15 +12,22 @@ if TYPE_CHECKING:
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")
+_CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
-def readable(message: str) -> str:
-    """A message of Spark without Java's stack trace, Java's class names in front and Spark's query plan behind.
+def readable(error: BaseException | str) -> str:
+    """What Spark says, without Java's stack trace, Java's class names in front and Spark's query plan behind.
 
     Args:
-        message: as pyspark or the Thrift server hands it over.
+        error: what pyspark or PyHive raised, or its message.
     """
-    lines = [line for line in message.strip().splitlines() if not _STACK_LINE.match(line)]
+    message = error if isinstance(error, str) else _message(error)
+    lines: list[str] = []
+    for line in message.strip().splitlines():
+        cause = _CAUSE.match(line)
+        repeated = cause is not None and any(line[cause.end() :] in earlier for earlier in lines)
+        if not _STACK_LINE.match(line) and not repeated:
+            lines.append(line)
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
     # Hive and Spark each put their own words before Spark's message, which begins with its name in brackets.
     classes = list(_ERROR_CLASS.finditer(text.split("\n", 1)[0]))
@@ -28,6 +35,12 @@ def readable(message: str) -> str:
         text = text[classes[-1].start() :]
     # An analysis error ends with the plan of the query.
     return re.split(r";\n(?=['+:\w])", text)[0].strip()
+
+
+def _message(error: BaseException) -> str:
+    # PyHive's errors hold the server's answer.
+    status = getattr(error.args[0], "status", None) if error.args else None
+    return getattr(status, "errorMessage", None) or str(error) or type(error).__name__
 
 
 def described(error: TranslationError, node: Any | None, project: Path, text: str) -> str:

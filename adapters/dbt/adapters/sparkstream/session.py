@@ -204,7 +204,7 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise DbtDatabaseError(readable(str(error))) from error
+        raise DbtDatabaseError(readable(error)) from error
 
 
 class SessionCursor(Cursor):

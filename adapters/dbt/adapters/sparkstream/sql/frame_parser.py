@@ -230,7 +230,8 @@ class FrameGrammar(SparkParser):
             expression = method()
             if expression is None or not first:
                 self.raise_error("an expression is missing here")
-            items.append(OrderKey((first.start, self._prev.end + 1), expression))
+            else:
+                items.append(OrderKey((first.start, self._prev.end + 1), expression))
             if not self._match(TokenType.COMMA):
                 return items
 
@@ -242,6 +243,7 @@ class FrameGrammar(SparkParser):
             expression = self._parse_disjunction()
             if expression is None or not first:
                 self.raise_error("an expression is missing here")
+                break
             items.append(OrderKey((first.start, self._prev.end + 1), expression))
             if self._match(TokenType.DESC):
                 raise self._error_at_tokens(
@@ -297,7 +299,7 @@ class FrameGrammar(SparkParser):
             hint = (
                 "write RANGE INTERVAL '1' HOUR PRECEDING, or ROWS 9 PRECEDING"
                 if sqlstream
-                else "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or ROWS_RANGE BETWEEN 10s PRECEDING AND CURRENT ROW"
+                else "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or ROWS_RANGE BETWEEN 10s PRECEDING AND ..."
             )
             raise self._error_at_tokens("a window needs a frame", hint, opening, self._curr or self._prev)
         self._advance()

@@ -106,7 +106,8 @@ def _check_flink(value: str, units: list[str], precision: int | None) -> None:
         "D",
     ):
         raise IntervalError(
-            f"{unit} is no unit of an interval in Flink", "write INTERVAL '0.001' SECOND for a millisecond"
+            f"{unit} is no unit of an interval in Flink",
+            "write DAY, HOUR, MINUTE or SECOND; a millisecond is INTERVAL '0.001' SECOND",
         )
     unit_name(unit)  # months and years are refused as such
     leading = value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0]

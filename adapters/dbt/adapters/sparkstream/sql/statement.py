@@ -82,16 +82,16 @@ class Statement:
         """The text with every construct of ours written as Spark SQL."""
         source = self.source
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
-        passes: list[Pass] = [
-            GroupWindows(source, resolver, strict=self._strict),
-            WindowFunctions(source, resolver),
-        ]
+        # A pass walks the whole tree: none that would find nothing.
+        passes: list[Pass] = [WindowFunctions(source, resolver)]
+        if self._strict or _may_group(source.tokens):
+            passes.append(GroupWindows(source, resolver, strict=self._strict))
         if isinstance(resolver, FlinkResolver):
             passes.append(FlinkExpressions(source, resolver))
-        else:
+        elif self._dialect != "spark" or holds_frames(source.tokens):
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival))
         if self._dialect == "openmldb":
-            passes.append(OpenMLDBSpelling(source))
+            passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
@@ -166,6 +166,14 @@ def _window_in_from(tokens: list[Token]) -> bool:
     return False
 
 
+def _may_group(tokens: list[Token]) -> bool:
+    """Whether a group window may be among the calls, or one of its auxiliary functions."""
+    before = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
+    return any(True for _ in _calls(tokens, AUXILIARY)) or any(
+        tokens[i - 1].token_type in before for i in _calls(tokens, WINDOWS)
+    )
+
+
 def _window_call(tokens: list[Token]) -> bool:
     return any(True for _ in _calls(tokens, WINDOWS)) or any(True for _ in _calls(tokens, AUXILIARY))
 
@@ -199,7 +207,12 @@ def _as_spark_reads(tokens: list[Token]) -> list[Token]:
     WINDOW is a name unless a window is defined behind it, and `>>>` is one operator.
     """
     out: list[Token] = []
+    if not any(t.token_type == TokenType.WINDOW or t.token_type == TokenType.GT for t in tokens):
+        return tokens
     for i, token in enumerate(tokens):
+        if token.token_type not in (TokenType.WINDOW, TokenType.GT):
+            out.append(token)
+            continue
         kinds = [t.token_type for t in tokens[i + 1 : i + 3]]
         if token.token_type == TokenType.WINDOW and TokenType.ALIAS not in kinds[1:]:
             token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)

@@ -37,7 +37,7 @@ class SQLStream(SparkStream):
             "STEP": lambda self: self._parse_step(),
         }
 
-        def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expr | None]:
+        def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # SELECT STREAM on a table is SELECT.
             tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
             return super().parse(tokens, sql)

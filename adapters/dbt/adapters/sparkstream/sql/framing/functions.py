@@ -427,7 +427,7 @@ class _Evaluation:
             past = self._past(lambda f: f"count_if({value}){f}", default="CAST(0 AS BIGINT)", condition=condition)
             return f"{past} + IF({current}, 1, 0)"
         raise self._fail(
-            f"{self.call.name.lower()} can't be computed over a window with EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW",
+            f"{self.call.name.lower()} can't have EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW in its window",
             "collect the rows with collect_list(x) OVER the window, and compute it from the array",
         )
 

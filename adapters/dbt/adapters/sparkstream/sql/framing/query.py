@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.framing.calls import Call, Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.framing.checks import check_block, check_order_type, check_union
 from dbt.adapters.sparkstream.sql.framing.functions import Lowering, keeps_order
-from dbt.adapters.sparkstream.sql.framing.relation import Relation, relation_of
+from dbt.adapters.sparkstream.sql.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.framing.rowsets import by_key, needs_order
 from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, KEY_TYPES, SOURCE, Stream
 from dbt.adapters.sparkstream.sql.framing.typing import type_of

@@ -34,7 +34,7 @@ class Framed:
 
 @dataclass(frozen=True)
 class Attached:
-    """The rows of a ROWS frame of the newest row that is within `reach`; such rows are of UNION tables if `unions_only`."""
+    """The rows of a ROWS frame of the newest row within `reach`; all of UNION tables if `unions_only`."""
 
     frame: str
     reach: str
@@ -137,7 +137,7 @@ def _plain_range(frame: Frame, literal: Literal) -> RowSet:
 
 
 def _flagged(frame: Frame, unions: bool, literal: Literal) -> RowSet:
-    """With EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW: rows before the current one, and the current one beside them."""
+    """With EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW: earlier rows, and the current one beside them."""
     add = frame.with_current
     only = frame.instance_not_in_window
     reach = reach_end(frame, literal)

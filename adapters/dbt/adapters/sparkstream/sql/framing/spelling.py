@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.interval import IntervalError
 from dbt.adapters.sparkstream.sql.parser import read_interval
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.types import INTEGERS
 
 _RENAMED = {
     "IS_NULL": "isnull",
@@ -18,6 +20,10 @@ _RENAMED = {
     "LCASE": "lower",
     "UCASE": "upper",
     "CHARACTER_LENGTH": "char_length",
+    "BOOL": "boolean",
+    "INT16": "smallint",
+    "INT32": "int",
+    "INT64": "bigint",
 }
 
 
@@ -28,13 +34,18 @@ def _edit(span: Span, text: str) -> Edit:
 class OpenMLDBSpelling:
     """Edits number literals and functions of OpenMLDB that Spark has under another name."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
+        self._resolver = resolver
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; and names of functions."""
         tokens = self._source.tokens_in(_extent(self._source, tree))
+        conversions = self._conversions(tree, tokens)
         for i, token in enumerate(tokens):
+            if token.start in conversions:
+                yield _edit((token.start, token.end + 1), conversions[token.start])
+                continue
             text = self._source.text[token.start : token.end + 1]
             called = i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.L_PAREN
             if token.token_type == TokenType.NUMBER and "." in text and text[-1].isdigit():
@@ -43,6 +54,28 @@ class OpenMLDBSpelling:
                 yield _edit((token.start, token.end + 1), _RENAMED[text.upper()])
             elif called and text.upper() == "IDENTITY":
                 yield _edit((token.start, token.end + 1), "")
+
+    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> dict[int, str]:
+        """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
+        found: dict[int, str] = {}
+        columns: dict[Span, exp.Column] | None = None
+        for i, token in enumerate(tokens[:-2]):
+            name = token.text.upper()
+            if name not in ("BIGINT", "INT64", "TIMESTAMP") or tokens[i + 1].token_type != TokenType.L_PAREN:
+                continue
+            if columns is None:
+                columns = {
+                    self._source.span(c): c for c in tree.find_all(exp.Column) if not isinstance(c.this, exp.Star)
+                }
+            closing = next((t for t in tokens[i + 2 :] if t.token_type == TokenType.R_PAREN), None)
+            column = columns.get((tokens[i + 2].start, closing.start)) if closing else None
+            select = column.find_ancestor(exp.Select) if column else None
+            known = self._resolver.find(column, select) if column and select else None
+            if known and known.type == "timestamp" and name != "TIMESTAMP":
+                found[token.start] = "unix_millis"
+            elif known and known.type in INTEGERS and name == "TIMESTAMP":
+                found[token.start] = "timestamp_millis"
+        return found
 
 
 def _extent(source: Source, tree: exp.Expr) -> Span:

@@ -8,9 +8,6 @@ from sqlglot.errors import ParseError
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.types import INTEGERS, is_numeric
 
-_DOUBLES = ("DOUBLE",)
-_NAMED = {"timestamp": "timestamp", "date": "date", "string": "string", "bigint": "bigint", "int": "int"}
-
 
 def type_of(text: str, select: exp.Select, resolver: Resolver) -> str | None:
     """The Spark type of an expression in a SELECT, or None where it isn't known."""
@@ -35,7 +32,7 @@ def _type(node: exp.Expr | None, select: exp.Select, resolver: Resolver) -> str 
         return None
     if isinstance(node, exp.Cast):
         return node.to.sql("spark").lower()
-    if isinstance(node, exp.Boolean) or isinstance(node, (exp.Predicate, exp.Connector, exp.Not)):
+    if isinstance(node, (exp.Boolean, exp.Predicate, exp.Connector, exp.Not)):
         return "boolean"
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Mod)):
         return _wider(_type(node.this, select, resolver), _type(node.expression, select, resolver))
@@ -43,7 +40,7 @@ def _type(node: exp.Expr | None, select: exp.Select, resolver: Resolver) -> str 
         return "double"
     if isinstance(node, (exp.Coalesce, exp.If, exp.Case)):
         parts = _branches(node)
-        types = {t for t in (_type(p, select, resolver) for p in parts if not isinstance(p, exp.Null))}
+        types = {_type(p, select, resolver) for p in parts if not isinstance(p, exp.Null)}
         if len(types) == 1:
             return types.pop()
         return None

@@ -1,0 +1,61 @@
+"""The connection to a server, as far as it can be seen without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dbt.adapters.sparkstream.connections import ThriftWrapper
+from dbt.adapters.sparkstream.errors import readable
+from tests.functional.adapter.project import Project
+
+
+def test_short_statements_do_not_wait_long() -> None:
+    wrapper = ThriftWrapper(None, poll_interval=5)
+    waits = [wrapper.poll_interval for _ in range(12)]
+    assert waits[:4] == [0.01, 0.02, 0.04, 0.08]
+    assert waits[-1] == 5
+
+
+def test_no_server(make_project: Callable[..., Project]) -> None:
+    project = make_project({"models/a.sql": "select 1 as x"}, method="thrift", host="127.0.0.1", port=1, auth="NOSASL")
+    failure = project.failure("run")
+    assert "failed to connect: Could not connect to any of [('127.0.0.1', 1)]" in failure
+    assert "is the server running? start one with: sparkstream server start" in failure
+
+
+# What the Thrift server and pyspark say -> what is left of it.
+MESSAGES = {
+    """\
+org.apache.hive.service.cli.HiveSQLException: Error running query: [TABLE_OR_VIEW_NOT_FOUND] \
+org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14;
+'Project [*]
++- 'UnresolvedRelation [t], [], false
+
+\tat org.apache.spark.sql.hive.thriftserver.HiveThriftServerErrors$.runningQueryError(HiveThriftServerErrors.scala:46)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found.
+\t... 16 more
+""": "[TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14",
+    """\
+Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times: java.lang.RuntimeException: read failed
+\tat a.B$C.d(B.scala:1)
+
+Driver stacktrace:
+\tat a.B.e(B.java:2)
+Caused by: java.lang.RuntimeException: read failed
+""": "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times: java.lang.RuntimeException: read failed",
+    """\
+[FAILED_READ_FILE] Error while reading file x.parquet.
+\tat a.B.c(B.java:1)
+Caused by: java.io.IOException: disk on fire
+\t... 3 more
+""": "[FAILED_READ_FILE] Error while reading file x.parquet.\nCaused by: java.io.IOException: disk on fire",
+    "no trace at all; line 2": "no trace at all; line 2",
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_readable(message: str) -> None:
+    assert readable(message) == MESSAGES[message]

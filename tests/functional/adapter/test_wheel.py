@@ -1,0 +1,75 @@
+"""What is in the distributions: the macros, once, and nothing of other packages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.functional.adapter.project import ROOT
+
+MACROS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "macros").rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution, and the wheel made from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=ROOT, check=True)
+    [source] = folder.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(folder / "source", filter="data")
+    [unpacked] = (folder / "source").iterdir()
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=unpacked, check=True)
+    return folder
+
+
+def test_wheel(distributions: Path) -> None:
+    [wheel] = distributions.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"dbt/include/sparkstream/{name}" for name in MACROS} <= names
+    assert {"dbt/include/sparkstream/dbt_project.yml", "dbt/adapters/sparkstream/py.typed"} <= names
+    foreign = {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
+    assert not foreign & names
+    assert all(
+        name.startswith(("dbt/adapters/sparkstream/", "dbt/include/sparkstream/", "dbt_sparkstream-")) for name in names
+    )
+
+
+def test_source_distribution_is_a_package_for_dbt(distributions: Path) -> None:
+    [source] = (distributions / "source").iterdir()
+    assert {path.relative_to(source).as_posix() for path in (source / "macros").rglob("*") if path.is_file()} == MACROS
+    assert (source / "dbt_project.yml").is_file()
+
+
+def test_installed_wheel(distributions: Path, tmp_path: Path) -> None:
+    """dbt finds the macros of an installed wheel."""
+    [wheel] = distributions.glob("*.whl")
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    shop = tmp_path / "shop"
+    (shop / "models").mkdir(parents=True)
+    (shop / "dbt_project.yml").write_text("name: shop\nversion: '1.0'\nprofile: shop\n")
+    (shop / "profiles.yml").write_text(
+        "shop: {target: dev, outputs: {dev: {type: sparkstream, method: session, schema: shop}}}"
+    )
+    (shop / "models/a.sql").write_text("select * from {{ tumble('(select now() as ts)', 'ts', '1 day') }}")
+    program = f"""
+from dbt.adapters.sparkstream import Plugin
+assert Plugin.include_path.startswith({str(site)!r}), Plugin.include_path
+from dbt.cli.main import dbtRunner
+done = dbtRunner().invoke(["--quiet", "--no-send-anonymous-usage-stats", "compile", "--no-introspect", "--no-populate-cache"])
+assert done.success, done.exception
+print(done.result.results[0].node.compiled_code)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=shop, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "/* tumble: windows of 1 day on ts */" in done.stdout

@@ -1,0 +1,183 @@
+"""Frames in all three spellings: what becomes of them, and what is refused."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.frames import Bound, Frame, FrameError, Kind
+from dbt.adapters.sparkstream.sql.translate import tables
+from tests.unit.sql.pairs import Pairs, flat
+
+TYPED = {"t": {"id": "bigint", "k": "string", "ts": "timestamp", "n": "int", "x": "double", "seq": "bigint"}}
+W = "PARTITION BY k ORDER BY ts"
+ROWS = "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+ORDERED = "(SELECT *, CAST(__key AS DECIMAL(20,0)) * 2097152 + row_number() OVER (PARTITION BY k, __key ORDER BY {ties}) AS __order FROM (SELECT *, {arrival}unix_millis(ts) AS __key FROM t {where}) AS t) AS t"
+
+
+def openmldb(call: str, window: str) -> str:
+    return flat(translate(f"SELECT id, {call} OVER w AS y FROM t WINDOW w AS ({window})", "openmldb", schema=TYPED))
+
+
+def native(call: str, spec: str) -> str:
+    return flat(f"SELECT id, {call} OVER w AS y FROM t WHERE ts IS NOT NULL WINDOW w AS ({spec})")
+
+
+def ordered(expression: str, *windows: str) -> str:
+    rows = ORDERED.format(ties="__arrival", arrival="monotonically_increasing_id() AS __arrival, ", where="WHERE ts IS NOT NULL")
+    clause = f" WINDOW {', '.join(windows)}" if windows else ""
+    return flat(f"SELECT id, {expression} AS y FROM {rows}{clause}")
+
+
+class TestWhereSparkHasTheFrame:
+    ARRIVAL = "monotonically_increasing_id()"
+
+    def test_rows(self) -> None:
+        for frame, spark in (
+            ("2 PRECEDING AND CURRENT ROW", "2 PRECEDING AND CURRENT ROW"),
+            ("2 PRECEDING AND 0 PRECEDING", "2 PRECEDING AND CURRENT ROW"),
+            ("2 PRECEDING AND -1 PRECEDING", "2 PRECEDING AND CURRENT ROW"),
+            ("UNBOUNDED PRECEDING AND CURRENT ROW", "UNBOUNDED PRECEDING AND CURRENT ROW"),
+            ("UNBOUNDED OPEN PRECEDING AND 2 PRECEDING", "UNBOUNDED PRECEDING AND 2 PRECEDING"),
+            ("3 OPEN PRECEDING AND 0 OPEN PRECEDING", "2 PRECEDING AND 1 PRECEDING"),
+            ("2 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW", "2 PRECEDING AND 1 PRECEDING"),
+            ("3 PRECEDING AND 2 PRECEDING EXCLUDE CURRENT_ROW", "3 PRECEDING AND 2 PRECEDING"),
+        ):
+            assert openmldb("max(x)", f"{W} ROWS BETWEEN {frame}") == native("max(x)", f"{W}, {self.ARRIVAL} ROWS BETWEEN {spark}")
+
+    def test_rows_range_without_start_is_rows(self) -> None:
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW") == native("max(x)", f"{W}, {self.ARRIVAL} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW MAXSIZE 3") == native("max(x)", f"{W}, {self.ARRIVAL} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW")
+
+    def test_rows_range_that_ends_before_the_row_is_range(self) -> None:
+        key = "PARTITION BY k ORDER BY unix_millis(ts) RANGE BETWEEN"
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN 3h PRECEDING AND 30m PRECEDING") == native("max(x)", f"{key} 10800000 PRECEDING AND 1800000 PRECEDING")
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN 4S OPEN PRECEDING AND 0s OPEN PRECEDING EXCLUDE CURRENT_TIME") == native("max(x)", f"{key} 3999 PRECEDING AND 1 PRECEDING")
+
+    def test_without_order(self) -> None:
+        assert openmldb("count(x)", "PARTITION BY k ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW") == flat("SELECT id, count(x) OVER w AS y FROM t WINDOW w AS (PARTITION BY k ORDER BY monotonically_increasing_id() ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)")
+
+    def test_a_sum_of_ints_wraps(self) -> None:
+        assert flat("CAST(pmod(CAST(sum(n) OVER w AS BIGINT) + 2147483648, 4294967296) - 2147483648 AS INT)") in openmldb("sum(n)", f"{W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
+        assert flat("sum(x) OVER w AS y") in openmldb("sum(x)", f"{W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
+
+
+class TestWhereRowsAreNumbered:
+    def test_rows_range(self) -> None:
+        spec = "(PARTITION BY k ORDER BY __order RANGE BETWEEN {start}BD PRECEDING AND {end})"
+        second = 1000 * 2**21 + 2**20 - 1
+        for frame, end in (
+            ("1s PRECEDING AND CURRENT ROW", "CURRENT ROW"),
+            ("1s PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW", "1BD PRECEDING"),
+        ):
+            assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN {frame}") == ordered("max(x) OVER w", "w AS " + spec.format(start=second, end=end))
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW EXCLUDE CURRENT_TIME") == ordered("greatest(max(x) OVER w, x)", "w AS " + spec.format(start=second, end=f"{2**20}BD PRECEDING"))
+
+    def test_maxsize_is_a_case_on_a_count(self) -> None:
+        second = 1000 * 2**21 + 2**20 - 1
+        assert openmldb("max(x)", f"{W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW MAXSIZE 2") == ordered(
+            "CASE WHEN count(1) OVER w > 2 THEN max(x) OVER w_2 ELSE max(x) OVER w END",
+            f"w AS (PARTITION BY k ORDER BY __order RANGE BETWEEN {second}BD PRECEDING AND CURRENT ROW)",
+            "w_2 AS (PARTITION BY k ORDER BY __order ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+        )
+
+    def test_arrival(self) -> None:
+        sql = f"SELECT max(x) OVER ({W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW) AS y FROM t"
+        assert "ORDER BY ts,seq)" in flat(translate(sql, schema=TYPED, arrival="seq"))
+        assert translate(sql.replace("ORDER BY ts", "ORDER BY ts, seq"), schema=TYPED) == translate(sql, schema=TYPED, arrival="seq")
+
+    def test_windows_of_one_order_share_it(self) -> None:
+        sql = f"SELECT max(x) OVER a AS p, min(x) OVER b AS q FROM t WINDOW a AS ({W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW), b AS ({W} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+        text = translate(sql, "openmldb", schema=TYPED)
+        assert text.count("row_number()") == 1 and text.count("PARTITION BY k ORDER BY __order") == 2
+
+
+class TestOnlyTheQueryBlockChanges(Pairs):
+    def test_around(self) -> None:
+        before, after = "WITH q AS (SELECT 'OPEN  PRECEDING' -- rows_range\n) SELECT a  ,b FROM (", ") z  JOIN q ON TRUE -- end"
+        text = translate(f"{before}SELECT max(x) OVER ({W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW) AS y FROM t{after}", schema=TYPED)
+        assert text.startswith(before) and text.endswith(after)
+
+    def test_unchanged(self) -> None:
+        self.unchanged(
+            "SELECT sum(x) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM t",
+            "SELECT maxsize, open, t.rows_range, instance_not_in_window FROM t",
+            "SELECT a FROM t UNION (SELECT b FROM u)",
+            "SELECT last, 'last join' FROM t JOIN u ON t.a = u.a",
+            "SELECT sum(x) OVER (PARTITION BY union, exclude ORDER BY open) FROM t",
+        )
+
+    def test_other_windows_stay(self) -> None:
+        sql = f"SELECT avg(x) OVER v AS p, max(x) OVER w AS q, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM t WINDOW v AS (PARTITION BY k), w AS ({W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW)"
+        text = flat(translate(sql, schema=TYPED))
+        for kept in ("avg(x) OVER v AS p", "rank() OVER (PARTITION BY k ORDER BY x) AS r", "WINDOW v AS (PARTITION BY k), w AS (PARTITION BY k"):
+            assert flat(kept) in text
+
+    def test_tables(self) -> None:
+        assert set(tables(f"SELECT max(x) OVER (UNION u {W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM db.t", "openmldb")) == {"db.t", "u"}
+        assert tables("SELECT * FROM t LAST JOIN u ON t.k = u.k") == ["t", "u"]
+
+
+class TestRefused(Pairs):
+    def window(self, window: str, message: str, *, at: str, hint: str, dialect: str = "openmldb", call: str = "max(x)") -> None:
+        self.refused(f"SELECT id, {call} OVER w AS y FROM t WINDOW w AS ({window})", message, at=at, hint=hint, dialect=dialect, schema=TYPED)
+
+    def test_bounds(self) -> None:
+        self.window(f"{W} ROWS BETWEEN 1 PRECEDING AND 3 PRECEDING", "starts after it ends", at="1 PRECEDING", hint="farther back first")
+        self.window(f"{W} ROWS BETWEEN 2s PRECEDING AND CURRENT ROW", "counts rows", at="2s PRECEDING", hint="ROWS_RANGE")
+        self.window(f"{W} ROWS BETWEEN 2s OPEN PRECEDING AND CURRENT ROW", "counts rows", at="2s OPEN PRECEDING", hint="ROWS_RANGE")
+        self.window(f"{W} ROWS_RANGE BETWEEN 500ms PRECEDING AND CURRENT ROW", "ms is no unit", at="500ms", hint="milliseconds")
+        self.window(f"{W} ROWS_RANGE BETWEEN 0s OPEN PRECEDING AND CURRENT ROW", "starts after the current row", at="0s OPEN PRECEDING", hint="UNBOUNDED")
+        self.window(f"{W} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "FOLLOWING", at="1 FOLLOWING", hint="CURRENT ROW")
+        self.window(f"{W} RANGE BETWEEN 3s PRECEDING AND CURRENT ROW", "ROWS_RANGE", at="RANGE", hint="ROWS_RANGE")
+
+    def test_parts(self) -> None:
+        self.window("ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "PARTITION BY", at="(ORDER BY", hint="PARTITION BY key")
+        self.window(f"{W} ", "needs a frame", at=f"({W} )", hint="ROWS BETWEEN")
+        self.window("PARTITION BY k ORDER BY ts DESC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "ascending", at="ts DESC", hint="DESC")
+        self.window("PARTITION BY k ORDER BY ts, id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "one key", at="id", hint="arrival")
+        self.window("PARTITION BY k ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "this is a double", at="x", hint="subquery")
+        self.window("PARTITION BY k ORDER BY zz ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "no column zz", at="zz", hint="id, k")
+        self.window("PARTITION BY k ROWS_RANGE BETWEEN 2 PRECEDING AND CURRENT ROW", "needs ORDER BY", at="ROWS_RANGE", hint="ORDER BY ts")
+
+    def test_flags(self) -> None:
+        self.window(f"{W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW MAXSIZE 2", "ROWS_RANGE", at="MAXSIZE 2", hint="number of rows")
+        self.window(f"{W} ROWS_RANGE BETWEEN 1 PRECEDING AND CURRENT ROW MAXSIZE 0", "at least 1", at="MAXSIZE 0", hint="MAXSIZE 1")
+        self.window(f"{W} ROWS_RANGE BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW MAXSIZE 2", "right behind the frame", at="MAXSIZE", hint="MAXSIZE 100")
+        self.window("PARTITION BY k ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_TIME", "needs ORDER BY", at="EXCLUDE", hint="ORDER BY")
+
+    def test_calls(self) -> None:
+        w = f"{W} {ROWS}"
+        self.refused(f"SELECT lag(x, id) OVER w FROM t WINDOW w AS ({w})", "constant whole number", at="id", hint="lag(x, 1)", dialect="openmldb")
+        self.refused(f"SELECT sum(k) OVER w FROM t WINDOW w AS (PARTITION BY id ORDER BY ts {ROWS})", "takes no string", at="k", hint="count", dialect="openmldb", schema=TYPED)
+        self.refused(f"SELECT max(x) OVER a + max(x) OVER b FROM t WINDOW a AS ({w}), b AS ({w} EXCLUDE CURRENT_ROW)", "one window", at="max(x) OVER b", hint="column of its own", dialect="openmldb")
+        self.refused(f"SELECT max(x) OVER vv FROM t WINDOW w AS ({w})", "no window named vv", at="vv", hint="declares w", dialect="openmldb")
+        self.refused("SELECT max(x) OVER PARTITION BY k FROM t", "in parentheses", at="OVER PARTITION BY", hint="OVER (", dialect="openmldb")
+        self.refused(f"SELECT k, max(x) OVER w FROM t GROUP BY k WINDOW w AS ({w})", "one SELECT", at="GROUP BY k", hint="subquery", dialect="openmldb")
+
+    def test_spark_names_its_own_windows(self) -> None:
+        with pytest.raises(TranslationError, match="row_number numbers a partition"):
+            translate(f"SELECT row_number() OVER ({W} ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW) FROM t")
+
+
+class TestFrame:
+    def test_open_moves_a_bound_inward(self) -> None:
+        frame = Frame.of(Kind.ROWS_RANGE, Bound(4000, open=True, timed=True), Bound(0, open=True, timed=True))
+        assert (frame.start, frame.end) == (3999, 1)
+
+    def test_a_frame_can_not_end_unbounded(self) -> None:
+        with pytest.raises(FrameError, match="can't end"):
+            Frame.of(Kind.ROWS, Bound(None), Bound(None))
+
+
+def test_sqlglot_knows_the_dialects() -> None:
+    from dbt.adapters.sparkstream.sql.dialects.openmldb import OpenMLDB
+    from dbt.adapters.sparkstream.sql.dialects.sqlstream import SQLStream
+
+    assert sqlglot.parse_one("SELECT 1", read=OpenMLDB).sql() == "SELECT 1"
+    assert sqlglot.parse_one('SELECT STREAM "a" FROM t', read=SQLStream).sql() == 'SELECT "a" FROM t'
