@@ -56,11 +56,13 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	$(FLIGHTS_DBT) build $(HERE)
 	@touch $@
 
-test: $(INSTALLED)
-	$(BIN)/python -m pytest tests -m 'not slow'
-
-test-all: $(INSTALLED)
-	$(BIN)/python -m pytest tests
+# Each line has one Spark (the last one a server besides), started once.
+test: SELECTED := not slow and not full
+test-all: SELECTED :=
+test test-all: $(INSTALLED)
+	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/server tests/integration -m '$(SELECTED)'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
+    config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
 
 
 @pytest.fixture(scope="session")

@@ -287,8 +287,8 @@ _TAIL = """
 _NOTES = {
     "doc-join-full": "The page prints bounds for R2 and R4 too. Flink's own answer has NULL there, as `L.window_start` "
     "has no value; the next example, and the column `window_start` of `window_join`, give the printed table.",
-    "doc-grouping-sets-no-rows": "The page says that an empty grouping set returns a row even without input; Flink returns "
-    "none, and so does this.",
+    "doc-grouping-sets-no-rows": "The page says that an empty grouping set returns a row even without input; Flink "
+    "returns none, and so does this.",
     "doc-session-partition": "Flink has SESSION on streams only; here it works on tables too.",
     "doc-session": "Flink has SESSION on streams only; here it works on tables too.",
     "doc-group-session-aux": "Flink has SESSION on streams only; here it works on tables too.",

@@ -1,10 +1,10 @@
-"""The two places that dbt runs on here: the Spark of this process, and a local server. Both answer questions of tests."""
+"""Where dbt runs here, on the Spark of this process and on a local server; both also answer questions of tests."""
 
 from __future__ import annotations
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from tests.golden.runner import Case, load
-from tests.golden.test_flink import LEFT_TO_SPARK
 from tests.integration.compare import difference
 from tests.integration.golden_project import files, model_name, sample
-from tests.integration.targets import DbtProject, Target, problems, write
+from tests.integration.targets import DbtProject, Target, write
 
 CASES = load("flink_documented.json") + load("flink_cases.json")
 ANSWERED = [case for case in CASES if case.expected]
@@ -78,8 +77,6 @@ def test_refused_with_its_place(refusals: dict[str, Any], case: Case, door: str)
     name = model_name(case, door)
     result = refusals[name]
     assert result.status == "error"
-    if case.id in LEFT_TO_SPARK:
-        return
     assert "Compilation Error" in result.message
     # In the user's file, or where what is wrong holds a ref(), in the rendered SQL.
     place = re.search(rf"models/cases/{name}\.sql(?::(\d+):(\d+)|, line (\d+), column (\d+) of the)", result.message)

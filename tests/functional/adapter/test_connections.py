@@ -29,7 +29,8 @@ def test_no_server(make_project: Callable[..., Project]) -> None:
 MESSAGES = {
     """\
 org.apache.hive.service.cli.HiveSQLException: Error running query: [TABLE_OR_VIEW_NOT_FOUND] \
-org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14;
+org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND] \
+The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14;
 'Project [*]
 +- 'UnresolvedRelation [t], [], false
 

@@ -96,6 +96,16 @@ def shop() -> dict[str, str]:
         - {{window_start: "2020-04-15 08:10:00", window_end: "2020-04-15 08:20:00", total_price: 4}}
 """
         )
+    files["models/contracted.sql"] = ISLAND
+    files["models/contracted.yml"] = """\
+models:
+  - name: contracted
+    config: {materialized: table, contract: {enforced: true}, persist_docs: {relation: true, columns: true}}
+    columns:
+      - {name: window_start, data_type: timestamp}
+      - {name: window_end, data_type: timestamp}
+      - {name: total_price, data_type: "decimal(20,2)", description: What was bid in ten minutes}
+"""
     files["models/unit_tests.yml"] = "unit_tests:\n" + "".join(unit_tests)
     return files
 
@@ -112,6 +122,10 @@ def built(make_project: Callable[..., Project]) -> Project:
 @pytest.mark.parametrize("kind", ["view", "table", "incremental", "above_ephemeral"])
 def test_rows(built: Project, door: str, kind: str) -> None:
     assert built.rows(f"select * from {{}}.{door}_{kind}") == TOTALS
+
+
+def test_contract(built: Project) -> None:
+    assert built.rows("select * from {}.contracted") == TOTALS
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -63,7 +63,8 @@ def test_installed_wheel(distributions: Path, tmp_path: Path) -> None:
 from dbt.adapters.sparkstream import Plugin
 assert Plugin.include_path.startswith({str(site)!r}), Plugin.include_path
 from dbt.cli.main import dbtRunner
-done = dbtRunner().invoke(["--quiet", "--no-send-anonymous-usage-stats", "compile", "--no-introspect", "--no-populate-cache"])
+flags = ["--quiet", "--no-send-anonymous-usage-stats"]
+done = dbtRunner().invoke([*flags, "compile", "--no-introspect", "--no-populate-cache"])
 assert done.success, done.exception
 print(done.result.results[0].node.compiled_code)
 """

@@ -172,6 +172,17 @@ class TestStatements(Pairs):
                     assert error.line >= 1 and 1 <= error.column <= len(error.source_line) + 1
                     assert error.source_line in text
 
+    def test_deep_nesting(self) -> None:
+        """A statement that is nested too deeply for the parser is refused like any other, if it is refused."""
+        for opening, middle, closing in (("(", "a", ")"), ("replace(", "a", ", 'x', 'y')"), ("case when a then ", "1", " end"), ("(select * from ", "t", ")")):
+            nested = opening * 400 + middle + closing * 400
+            for sql in (f"select {nested} as a from tumble(t, ts, '5m')", f"select 1 from tumble({nested}, ts, '5m')"):
+                for dialect in ("spark", "flink"):
+                    try:
+                        translate(sql, dialect)
+                    except TranslationError as error:
+                        assert error.message
+
     def test_unknown_dialect_and_mode(self) -> None:
         with pytest.raises(ValueError, match=r"unknown dialect 'flunk'.*flink"):
             translate("select 1", "flunk")
