@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,18 +29,10 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 
 
 @pytest.fixture(scope="module")
-def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Project]]:
-    """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`.
-
-    Their schemas are dropped at the end of the module.
-    """
-    projects: list[Project] = []
+def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Project]:
+    """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`."""
 
     def make(files: dict[str, str], **target: Any) -> Project:
-        folder: Path = tmp_path_factory.mktemp("shop")
-        projects.append(Project(folder, embedded, files, target))
-        return projects[-1]
+        return Project(tmp_path_factory.mktemp("shop"), embedded, files, target)
 
-    yield make
-    for project in projects:
-        embedded.sql(f"drop schema if exists {project.schema} cascade")
+    return make

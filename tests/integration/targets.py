@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,20 +103,24 @@ class ThriftTarget(Target):
 
     def __init__(self, port: int) -> None:
         self.port = port
+        self._cursors: dict[str, Any] = {}
 
     def _connection(self) -> dict[str, Any]:
         return {"method": "thrift", "host": "127.0.0.1", "port": self.port, "auth": "NOSASL", "threads": 4}
 
     def _collect(self, statement: str, zone: str) -> list[list[Any]]:
+        cursor = self._cursors.get(zone) or self._open(zone)
+        cursor.execute(statement)
+        return [list(row) for row in cursor.fetchall()] if cursor.description else []
+
+    def _open(self, zone: str) -> Any:
+        """A connection of its own for each time zone, as a new one costs the server more than a small query."""
         from pyhive import hive
 
-        configuration = {"spark.sql.session.timeZone": zone}
-        with closing(
-            hive.connect("127.0.0.1", self.port, auth="NOSASL", username="test", configuration=configuration)
-        ) as connection:
-            cursor = connection.cursor()
-            cursor.execute(statement)
-            return [list(row) for row in cursor.fetchall()] if cursor.description else []
+        configuration = {**SMALL_QUERIES, "spark.sql.session.timeZone": zone}
+        connection = hive.connect("127.0.0.1", self.port, auth="NOSASL", username="test", configuration=configuration)
+        self._cursors[zone] = connection.cursor()
+        return self._cursors[zone]
 
 
 class DbtProject:

@@ -36,7 +36,7 @@ def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.Temp
         "--vars",
         "sparkstream_examples: true",
     ]
-    done = project.invoke("build", *selected)
+    done = project.invoke("build", *selected, "--indirect-selection", "cautious")
     assert done.success, problems(done)
     tested = [result for result in done.result.results if result.node.resource_type == "test"]
     assert len(tested) == sum("macro" in example.doors for example in examples())

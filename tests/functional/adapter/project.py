@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 
-# What a laptop under test can spare; the same for every project, as they share one Spark.
-PARAMETERS = {"spark.master": "local[2]", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+# The same for every project, as they share one Spark. Queries are tiny: compiling one takes longer than running it.
+PARAMETERS = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 def with_package(files: Mapping[str, str]) -> dict[str, str]:

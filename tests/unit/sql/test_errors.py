@@ -82,6 +82,7 @@ class TestWindows(Pairs):
         self.refused_flink("SELECT * FROM SESSION(TABLE t PARTITION BY a, b, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "several keys", at=", b", hint="PARTITION BY (a, b)")
         self.refused("select * from session(t partition by k order by ts, ts, '5m')", "takes no ORDER BY", at="order by", hint=USAGE["SESSION"])
         self.refused("select * from tumble(t order by ts, ts, '5m')", "takes no ORDER BY", at="order by", hint=USAGE["TUMBLE"])
+        self.refused("select * from session(t partition by t.k, ts, '5m')", "plain column", at="t.k", hint="subquery")
         self.refused("select * from session(t partition by (), ts, '5m')", "PARTITION BY", at="()", hint="PARTITION BY")
         self.refused("select * from session(t partition by upper(k), ts, '5m')", "column", at="upper(k)", hint="subquery")
 

@@ -68,8 +68,8 @@ class TestHopAndSession(Pairs):
         self.spark("select count(*) from t group by hop(ts, '5m', '5m')", spark="select count(*) from t group by window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
 
     def test_session(self) -> None:
-        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT coalesce(session_window.start, min(ts)) AS ws, coalesce(session_window.end, min(ts)) AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
-        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
+        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT coalesce(session_window.start, min(ts)) AS ws, coalesce(session_window.end, min(ts)) AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
 
 
 class TestRefused(Pairs):

@@ -107,9 +107,9 @@ class Resolver:
             if cte:
                 return self.columns(cte.this).renamed(cte.alias_column_names)
         known = self._tables.get(_parts(table))
-        if known is None:
+        if not known:
             return UNKNOWN
-        return Columns(tuple(Column(name, type_.lower()) for name, type_ in known.items()))
+        return Columns(tuple(Column(name, _plain_type(type_)) for name, type_ in known.items()))
 
     def _window(self, function: WindowFunction) -> Columns:
         rows = self.columns(function.this)
@@ -221,6 +221,12 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
                 return found
         node = parent
     return None
+
+
+def _plain_type(type_: str) -> str | None:
+    """A type without NOT NULL, and a timestamp without its precision; None for an empty text."""
+    plain = type_.lower().removesuffix(" not null").strip()
+    return (plain.partition("(")[0] if plain.startswith("timestamp") else plain) or None
 
 
 def _parts(table: exp.Table) -> tuple[str, ...]:

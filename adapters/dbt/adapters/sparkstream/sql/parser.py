@@ -400,7 +400,7 @@ class WindowParser(FrameGrammar):
     def _parse_key(self, function: str) -> exp.Expr:
         first = self._curr
         key = self._parse_column()
-        if not isinstance(key, exp.Column):
+        if not isinstance(key, exp.Column) or key.table:
             raise error_at(
                 self.sql,
                 span_of(first, self._prev if key else first),

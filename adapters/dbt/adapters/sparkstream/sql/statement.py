@@ -195,7 +195,12 @@ def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) 
 
 def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
     parser = reader.parser(error_level=ErrorLevel.IMMEDIATE)
-    return parser.parse(tokens, sql)[0]
+    try:
+        return parser.parse(tokens, sql)[0]
+    except RecursionError:
+        raise error_at(
+            sql, (tokens[0].start, tokens[0].end + 1), "this statement is nested too deeply to be read"
+        ) from None
 
 
 _QUERY = (TokenType.SELECT, TokenType.WITH)

@@ -53,7 +53,10 @@ def translate(
     if callable(schema):
         tables = statement.tables()
         schema = schema(tables) if tables else None
-    return statement.translated(schema, arrival=arrival)
+    try:
+        return statement.translated(schema, arrival=arrival)
+    except RecursionError:
+        raise TranslationError("this statement is nested too deeply to be translated") from None
 
 
 def tables(sql: str, dialect: str = "spark") -> list[str]:

@@ -219,6 +219,13 @@ def _text_first(call: Call) -> str:
     return call.same()
 
 
+def _regexp_extract(call: Call) -> str:
+    # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
+    text, pattern = call.args[:2]
+    group = call.args[2] if len(call.args) > 2 else "0"
+    return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
+
+
 def _split_index(call: Call) -> str:
     if call.literals[1] is not None:
         separator = call.literals[1].replace("\\", "\\\\").replace("'", "\\'")
@@ -371,7 +378,6 @@ FUNCTIONS: dict[str, Function] = {
             "RIGHT",
             "SUBSTR",
             "REGEXP_REPLACE",
-            "REGEXP_EXTRACT",
             "TRANSLATE",
             "MD5",
             "SHA1",
@@ -386,6 +392,7 @@ FUNCTIONS: dict[str, Function] = {
     "TO_BASE64": Function(STRING, _named("BASE64")),
     "FROM_BASE64": Function(STRING, lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)"),
     "CONCAT": Function(STRING, _texts_only),
+    "REGEXP_EXTRACT": Function(STRING, _regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(STRING, _split_index, (3, 3)),
     **{name: Function(INT) for name in ("CHAR_LENGTH", "CHARACTER_LENGTH", "ASCII", "POSITION", "INSTR", "LOCATE")},
     "REGEXP": Function(BOOLEAN),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Column, sources
+from dbt.adapters.sparkstream.sql.columns import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.frame_parser import WindowSpec
 from dbt.adapters.sparkstream.sql.frames import Kind
 from dbt.adapters.sparkstream.sql.framing.block import inside
@@ -108,13 +108,9 @@ def check_union(query: Query, union: exp.Expr) -> list[str]:
     """
     place = union.meta[SPAN]
     tables = sources(query.select)
-    if query.relation.several:
-        raise query.source.error(
-            place,
-            "UNION in a window takes one table in FROM, and this FROM has a join",
-            "put the join in a subquery: FROM (SELECT ... FROM a LAST JOIN b ON ...)",
-        )
-    wanted, given = query.resolver.columns(tables[0]), query.resolver.columns(union)
+    wanted, given = Columns(), query.resolver.columns(union)
+    for table in tables:
+        wanted += query.resolver.columns(table)
     if wanted.complete and given.complete:
         known = _compare(query, union, list(wanted.items), list(given.items))
         if known:
@@ -122,7 +118,8 @@ def check_union(query: Query, union: exp.Expr) -> list[str]:
     return [
         "NOT EXISTS (SELECT array(struct(a.*), struct(b.*)), "
         "aggregate(array(struct(b.*)), struct(a.*), (a_row, b_row) -> b_row) "
-        f"FROM (SELECT * FROM {query.relation.sql}) AS a, (SELECT * FROM {query.render(place)}) AS b WHERE FALSE)"
+        f"FROM (SELECT {', '.join(query.relation.items)} FROM {query.relation.sql}) AS a, "
+        f"(SELECT * FROM {query.render(place)}) AS b WHERE FALSE)"
     ]
 
 

@@ -22,12 +22,13 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.frame_parser import LastJoin, WindowSpec
 from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.framing.calls import Call, Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.framing.checks import check_block, check_order_type, check_union
-from dbt.adapters.sparkstream.sql.framing.functions import Lowering, keeps_order
+from dbt.adapters.sparkstream.sql.framing.functions import keeps_order
+from dbt.adapters.sparkstream.sql.framing.lowering import Lowering
 from dbt.adapters.sparkstream.sql.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.framing.rowsets import by_key, needs_order
 from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, KEY_TYPES, SOURCE, Stream
@@ -51,6 +52,7 @@ class Frames:
                 continue
             query = Query(self._source, self._resolver, select, self._dialect, self._arrival)
             if query.is_ours:
+                yield from query.inner_edits()
                 yield Edit(query.block.span, query.text)
 
 
@@ -77,6 +79,30 @@ class Query:
         self.is_ours = bool(self.calls or self.last_joins or any(self.windows.values()))
         if self.is_ours:
             check_block(self)
+
+    @property
+    def has_unions(self) -> bool:
+        """Whether a window has UNION tables."""
+        return any(window.spec.unions for window in self.our_windows())
+
+    def inner_edits(self) -> Iterator[Edit]:
+        """Where rows of UNION tables join those of several tables, columns go by their names alone."""
+        if not self.has_unions or len(sources(self.select)) < 2:
+            return
+        kept = [self.block.clauses[c] for c in ("from", "where") if c in self.block.clauses]
+        for column in self.select.find_all(exp.Column):
+            if not column.table or column.find_ancestor(exp.Select) is not self.select:
+                continue
+            start = self.source.span(column.args["table"])[0]
+            if any(s[0] <= start < s[1] for s in kept):
+                continue
+            if isinstance(column.this, exp.Star):
+                raise self.source.error(
+                    self.source.span(column),
+                    "a window with UNION and a join in one SELECT can't have all columns of one table",
+                    "name the columns, or put the join in a subquery",
+                )
+            yield Edit((start, self.source.span(column.this)[0]), lambda: "")
 
     # -- windows -------------------------------------------------------------------------------------
     def our_windows(self) -> list[Window]:
@@ -187,13 +213,14 @@ class Query:
             all_sources=len(sources_) == len(self.unions),
             timed=self.dialect == "sqlstream",
             arrival=arrival,
+            nullable=self.dialect != "openmldb",
         )
         self.streams.append(stream)
         return stream
 
     def _rowtime(self) -> str:
         """ROWTIME, of the first table where there are several."""
-        if not self.relation.several:
+        if not self.relation.qualified:
             return "ROWTIME"
         return f"{self.relation.first}.ROWTIME"
 
@@ -201,7 +228,7 @@ class Query:
         if len(spec.order) > 1:
             return (self.render(spec.order[1].span),)
         if self.arrival:
-            return (f"{self.relation.first}.{self.arrival}" if self.relation.several else self.arrival,)
+            return (f"{self.relation.first}.{self.arrival}" if self.relation.qualified else self.arrival,)
         return (ARRIVAL,)
 
     def _guards(self) -> list[str]:
@@ -227,7 +254,7 @@ class Query:
         ordered = [s for s in self.streams if s.ordered]
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in ordered]
         arrival = [f"monotonically_increasing_id() AS {ARRIVAL}"]
-        if self.relation.structured or all(s.arrival != (ARRIVAL,) for s in self.streams):
+        if (self.relation.structured and not self.relation.flat) or all(s.arrival != (ARRIVAL,) for s in self.streams):
             arrival = []
         if self.unions:
             query = _select([*self.relation.items, f"0 AS {SOURCE}", *arrival], self.relation.sql, condition)
@@ -322,7 +349,7 @@ class Query:
         text = self.source.text[slice(*item)].strip()
         star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*", text, re.S)
         if star:
-            if self.relation.several and (hidden or self.relation.structured):
+            if self.relation.qualified and (hidden or self.relation.structured):
                 yield item, text if star[1] else ", ".join(f"{name}.*" for name in self.relation.names)
             elif hidden:
                 yield item, f"{text} EXCEPT ({', '.join(hidden)})"

@@ -26,6 +26,7 @@ class Relation:
         names: by which names the SELECT knows its tables.
         loose: columns that the SELECT names without a table.
         structured: whether every table is a struct column of its name in `sql`.
+        flat: whether rows of UNION tables join its rows: then columns stand side by side, under their names alone.
     """
 
     sql: str
@@ -33,6 +34,12 @@ class Relation:
     several: bool
     loose: list[str] = field(default_factory=list)
     structured: bool = False
+    flat: bool = False
+
+    @property
+    def qualified(self) -> bool:
+        """Whether columns go by their table's name too."""
+        return self.several and not self.flat
 
     @property
     def alias(self) -> str | None:
@@ -46,6 +53,8 @@ class Relation:
     @property
     def items(self) -> list[str]:
         """What to select from it, so that every column keeps its name."""
+        if self.flat:
+            return [f"{name}.*" for name in self.names]
         if not self.several or self.structured:
             return ["*"]
         return [*(f"struct({name}.*) AS {name}" for name in self.names), *self.loose]
@@ -81,7 +90,7 @@ def relation_of(query: Query) -> Relation:
     ]
     names += laterals
     several = len(tables) > 1 or bool(query.select.args.get("laterals"))
-    relation = Relation("", names, several, _loose(query) if several else [])
+    relation = Relation("", names, several, _loose(query) if several else [], flat=several and query.has_unions)
     pieces: list[tuple[Span, str]] = []
     chosen: list[LastJoin] = []
     for join in query.last_joins:

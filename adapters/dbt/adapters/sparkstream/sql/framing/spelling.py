@@ -44,7 +44,7 @@ class OpenMLDBSpelling:
         conversions = self._conversions(tree, tokens)
         for i, token in enumerate(tokens):
             if token.start in conversions:
-                yield _edit((token.start, token.end + 1), conversions[token.start])
+                yield _edit(*conversions[token.start])
                 continue
             text = self._source.text[token.start : token.end + 1]
             called = i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.L_PAREN
@@ -55,9 +55,9 @@ class OpenMLDBSpelling:
             elif called and text.upper() == "IDENTITY":
                 yield _edit((token.start, token.end + 1), "")
 
-    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> dict[int, str]:
+    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> dict[int, tuple[Span, str]]:
         """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
-        found: dict[int, str] = {}
+        found: dict[int, tuple[Span, str]] = {}
         columns: dict[Span, exp.Column] | None = None
         for i, token in enumerate(tokens[:-2]):
             name = token.text.upper()
@@ -70,12 +70,36 @@ class OpenMLDBSpelling:
             closing = next((t for t in tokens[i + 2 :] if t.token_type == TokenType.R_PAREN), None)
             column = columns.get((tokens[i + 2].start, closing.start)) if closing else None
             select = column.find_ancestor(exp.Select) if column else None
-            known = self._resolver.find(column, select) if column and select else None
-            if known and known.type == "timestamp" and name != "TIMESTAMP":
-                found[token.start] = "unix_millis"
-            elif known and known.type in INTEGERS and name == "TIMESTAMP":
-                found[token.start] = "timestamp_millis"
+            if column is None or closing is None or select is None:
+                continue
+            known = self._resolver.find(column, select)
+            type_ = known.type if known else None
+            text = self._source.text[tokens[i + 2].start : closing.start].strip()
+            sql = _from_millis(text, type_) if name == "TIMESTAMP" else _millis(text, type_)
+            if sql:
+                found[token.start] = (token.start, closing.end + 1), sql
         return found
+
+
+def _millis(value: str, type_: str | None) -> str | None:
+    """BIGINT(value), or None if Spark's is the same."""
+    if type_ is not None:
+        return f"unix_millis({value})" if type_ == "timestamp" else None
+    return (
+        f"CASE WHEN typeof({value}) = 'timestamp' THEN unix_millis(CAST({value} AS TIMESTAMP)) "
+        f"ELSE CAST({value} AS BIGINT) END"
+    )
+
+
+def _from_millis(value: str, type_: str | None) -> str | None:
+    """TIMESTAMP(value), or None if Spark's is the same."""
+    if type_ is not None:
+        return f"timestamp_millis({value})" if type_ in INTEGERS else None
+    integers = ", ".join(f"'{t}'" for t in INTEGERS)
+    return (
+        f"CASE WHEN typeof({value}) IN ({integers}) THEN timestamp_millis(CAST(CAST({value} AS STRING) AS BIGINT)) "
+        f"ELSE CAST({value} AS TIMESTAMP) END"
+    )
 
 
 def _extent(source: Source, tree: exp.Expr) -> Span:

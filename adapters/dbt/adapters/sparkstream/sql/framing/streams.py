@@ -27,6 +27,8 @@ class Stream:
         all_sources: whether these are all the tables of the SELECT.
         timed: whether the key is a timestamp for sure.
         ordered: whether rows are ordered by a unique number instead of the key.
+        arrival: what orders rows of the same key and table.
+        nullable: whether rows without a key are kept; they come before all others, and no offset reaches them.
     """
 
     number: int
@@ -39,6 +41,7 @@ class Stream:
     timed: bool = False
     ordered: bool = False
     arrival: tuple[str, ...] = field(default=())
+    nullable: bool = False
 
     @property
     def _suffix(self) -> str:
@@ -80,9 +83,9 @@ class Stream:
 
     def order_sql(self) -> str:
         """The unique order of a row; see `rowsets`."""
-        key = self.key_column if self.short_key else f"CAST({self.key_column} AS DECIMAL(20,0))"
-        if self.short_key:
-            key = f"CAST({key} AS BIGINT)"
+        key = f"CAST({self.key_column} AS {'BIGINT' if self.short_key else 'DECIMAL(20,0)'})"
+        if self.nullable and self.key is not None:
+            key = f"coalesce({key}, {f'-{2**42}L' if self.short_key else f'-{10**20 - 1}BD'})"
         keys = ", ".join((*self.partition, self.key_column))
         return (
             f"{key} * {2 * PEERS} + row_number() OVER (PARTITION BY {keys} "
