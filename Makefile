@@ -2,6 +2,7 @@
 #
 #   make demo       build the flights example on a Spark inside dbt, and show its tables
 #   make test       all tests but the slow ones
+#   make integration  the dbt project in integration_tests, on an embedded Spark and on a server
 #   make test-all   all tests
 #   make lint       style and types
 #   make bench      the benchmarks
@@ -26,7 +27,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo test test-all lint bench clean
+.PHONY: venv demo test test-all integration lint bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -62,7 +63,13 @@ test-all: SELECTED :=
 test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/server tests/integration -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/server -m '$(SELECTED)'
+
+# The project in integration_tests/ and every recorded answer through dbt, on an embedded Spark and on a server.
+integration: $(INSTALLED)
+	$(BIN)/python -m pytest tests/integration
+
+test-all: integration
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
