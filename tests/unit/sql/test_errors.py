@@ -92,8 +92,8 @@ class TestInput(Pairs):
         self.refused("select * from tumble('t', ts, '5m')", "a name, not a string", at="'t'", hint="TABLE t")
         self.refused("select * from tumble(1, ts, '5m')", "TUMBLE takes a relation", at="1", hint=USAGE["TUMBLE"])
         self.refused("select * from tumble(values (1), ts, '5m')", "TUMBLE takes a relation", at="values", hint="(")
-        self.refused("select * from tumble(table (select * from t), ts, '5m')", "no TABLE in front", at="table", hint="TUMBLE((SELECT ...)")
         self.refused_flink("SELECT * FROM TUMBLE(TABLE (SELECT * FROM t), DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
+        self.refused_flink("SELECT * FROM TUMBLE(TABLE (SELECT * FROM t) AS _dbt, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
         self.refused_flink("SELECT * FROM TUMBLE(bid, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "TABLE and a name", at="bid", hint="TABLE bid")
 
     def test_what_may_follow_a_table(self) -> None:

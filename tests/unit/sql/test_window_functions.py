@@ -78,6 +78,13 @@ class TestTumble(Pairs):
         ):
             self.spark(f"SELECT * FROM tumble({relation}, ts, '5m')", spark="SELECT * FROM " + tumble(relation))
             self.spark(f"SELECT * FROM << tumble({relation}, ts, '5m') >>", spark="SELECT * FROM " + tumble(relation))
+            if relation.startswith("("):  # Spark's own spelling of a table argument
+                self.spark(f"SELECT * FROM tumble(TABLE {relation}, ts, '5m')", spark="SELECT * FROM " + tumble(relation))
+
+    def test_what_dbt_puts_behind_table(self) -> None:
+        for rows in ("(select * from a.t where false limit 0) _dbt_limit_subq_t", "(select * from a.t where ts > '2020') _dbt_et_filter_subq_t"):
+            self.flink(f"SELECT * FROM TUMBLE(TABLE {rows}, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
+            self.flink(f"SELECT * FROM TUMBLE(DATA => TABLE {rows}, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
 
     def test_time_columns(self) -> None:
         for ts in ("`ts`", "`event time`", "`a``b`", "timestamp", "date", "time", "window", "`order`"):

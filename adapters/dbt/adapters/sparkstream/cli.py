@@ -69,6 +69,7 @@ def translate(file: str, dialect: str, schema: Path | None, no_optimize: bool, a
             optimize=not no_optimize,
             arrival=arrival,
             schema=None if schema is None else _read_schema(schema),
+            warn=lambda w: click.echo(f"warning: {w.describe(f'{name}:{w.line}:{w.column}')}", err=True),
         )
     except TranslationError as error:
         _fail(error.describe(f"{name}:{error.line}:{error.column}"))

@@ -12,17 +12,19 @@ from typing import Any, cast
 
 from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import (
     PyhiveConnectionWrapper,
     SparkConnectionManager,
     SparkConnectionMethod,
 )
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
-from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 
 logger = AdapterLogger("SparkStream")
 
@@ -106,8 +108,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         if dialect != "spark":
             self._check_dialect(dialect)
+
+        def warn(warning: TranslationWarning) -> None:
+            message = described(warning, self.node, self.project, text)
+            warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
+
         try:
-            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema)
+            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema, warn=warn)
         except TranslationError as error:
             message = described(error, self.node, self.project, text)
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
@@ -175,6 +182,9 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             connection.handle = self._session_handle(connection.credentials)
             connection.state = ConnectionState.OPEN
             return connection
+        credentials = cast(SparkStreamCredentials, self.profile.credentials)
+        if credentials.method == SparkConnectionMethod.THRIFT:
+            connection.credentials = credentials.for_thrift()
         try:
             connection = super().open(connection)
         except FailedToConnectError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import getpass
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,14 @@ class SparkStreamCredentials(SparkCredentials):
         self.server_side_parameters.update(ansi)
         if self.method == SparkConnectionMethod.THRIFT and self.user is None:
             self.user = _system_user()
+
+    def for_thrift(self) -> SparkStreamCredentials:
+        """The same profile, with its parameters named as a Thrift server takes them: it ignores plain names."""
+        credentials = copy.copy(self)
+        credentials.server_side_parameters = {
+            f"set:hiveconf:{name}": value for name, value in self.server_side_parameters.items()
+        }
+        return credentials
 
     @property
     def type(self) -> str:

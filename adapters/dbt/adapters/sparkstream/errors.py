@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql import TranslationError
+    from dbt.adapters.sparkstream.sql.errors import Finding
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")
@@ -43,8 +43,8 @@ def _message(error: BaseException) -> str:
     return getattr(status, "errorMessage", None) or str(error) or type(error).__name__
 
 
-def described(error: TranslationError, node: Any | None, project: Path, text: str) -> str:
-    """A TranslationError as text, with its place in the file that the user wrote where that can be told.
+def described(error: Finding, node: Any | None, project: Path, text: str) -> str:
+    """What the translator says as text, with its place in the file that the user wrote where that can be told.
 
     Args:
         error: what is wrong; its position is in the rendered SQL.
@@ -78,7 +78,7 @@ def _file(path: Path) -> str:
         return ""
 
 
-def written_place(error: TranslationError, raw_code: str) -> int | None:
+def written_place(error: Finding, raw_code: str) -> int | None:
     """Where in a template, in characters, what the error points at stands; None where it can't be told.
 
     The piece at fault is looked for in the template; where it is there several times, the one counts that has most

@@ -58,7 +58,7 @@ def local_conf(folder: Path, cores: int) -> dict[str, str]:
         # Hive leaves folders in the machine's /tmp unless told otherwise.
         "spark.hadoop.hive.exec.scratchdir": str(folder / "tmp" / "hive"),
         "spark.hadoop.hive.exec.local.scratchdir": str(folder / "tmp"),
-        "spark.hadoop.hive.downloaded.resources.dir": str(folder / "tmp" / "hive-resources"),
+        "spark.hadoop.hive.downloaded.resources.dir": str(folder / "tmp" / "${hive.session.id}_resources"),
     }
 
 

@@ -1,18 +1,18 @@
-"""The one error that the translator raises."""
+"""What the translator has to say about a text: one error and one warning."""
 
 from __future__ import annotations
 
 
-class TranslationError(ValueError):
-    """SQL that can't be translated: what is wrong, where, and how to write it.
+class Finding(Exception):
+    """Something about a piece of a text, where it stands, and how to write it.
 
     Attributes:
-        message: what is wrong, in one sentence.
-        line: line of the fault in the text given to the translator, from 1.
-        column: column of the fault in that line, from 1.
+        message: what it is, in one sentence.
+        line: its line in the text given to the translator, from 1.
+        column: its column in that line, from 1.
         hint: how to write it instead, or None.
-        source_line: the whole line of the text that the fault is in.
-        width: how many characters from `column` on are at fault.
+        source_line: the whole line of the text that it is in.
+        width: how many characters from `column` on it takes.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class TranslationError(ValueError):
         return self.describe(f"line {self.line}, column {self.column}")
 
     def describe(self, place: str) -> str:
-        """The whole error as text, with `place` (such as `models/a.sql:4:58`) before the line at fault."""
+        """The whole finding as text, with `place` (such as `models/a.sql:4:58`) before the line that it is in."""
         parts = [self.message, f"  {place}"]
         if self.source_line:
             text = self.source_line.expandtabs(1)
@@ -49,3 +49,11 @@ class TranslationError(ValueError):
         if self.hint:
             parts.append(f"  {self.hint}")
         return "\n".join(parts)
+
+
+class TranslationError(Finding, ValueError):
+    """SQL that can't be translated: what is wrong, where, and how to write it."""
+
+
+class TranslationWarning(Finding, UserWarning):
+    """SQL that is translated, but hardly does what its author expects of it."""

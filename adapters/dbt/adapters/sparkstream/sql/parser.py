@@ -324,9 +324,14 @@ class WindowParser(FrameGrammar):
         relation: exp.Expr | None
         self._refuse_jinja()
         if self._match(TokenType.TABLE):
-            if self._curr and self._curr.token_type == TokenType.L_PAREN:
-                self._fail("a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first)
-            relation = self._parse_table_parts()
+            if self._match(TokenType.L_PAREN, advance=False):
+                if self.STRICT_FLINK and not self._at_dbt_subquery():
+                    self._fail(
+                        "a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first
+                    )
+                relation = self._parse_table()
+            else:
+                relation = self._parse_table_parts()
         elif self._match(TokenType.L_PAREN, advance=False):
             relation = self._parse_table()
         elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.VALUES)):
@@ -350,6 +355,14 @@ class WindowParser(FrameGrammar):
             raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", _usage(function))
         relation.meta[SPAN] = span_of(first if first.token_type != TokenType.TABLE else self._after(first), self._prev)
         return relation, self._parse_window_keys(function)
+
+    def _at_dbt_subquery(self) -> bool:
+        """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
+        closing = self._closing(self._index)
+        if closing is None:
+            return False
+        alias = self._tokens[self._tokens.index(closing, self._index) + 1 :][:1]
+        return bool(alias) and alias[0].text.startswith("_dbt_")
 
     def _refuse_jinja(self) -> None:
         """Refuses `ref('x')` and `source('x', 'y')` without braces: Spark has no table functions of these names."""

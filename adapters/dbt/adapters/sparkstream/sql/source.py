@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.errors import Finding, TranslationError, TranslationWarning
 
 Span = tuple[int, int]
 """Start and end (exclusive) of a piece of the text, in characters."""
@@ -82,6 +83,10 @@ class Source:
         """An error that points at a span."""
         return error_at(self.text, span, message, hint)
 
+    def warning(self, span: Span, message: str, hint: str | None = None) -> TranslationWarning:
+        """A warning that points at a span."""
+        return _finding(TranslationWarning, self.text, span, message, hint)
+
     # -- edits -------------------------------------------------------------------------------------
     def apply(self, edits: Iterable[Edit]) -> None:
         """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
@@ -108,11 +113,18 @@ class Source:
 
 def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:
     """A TranslationError that points at a span of a text."""
+    return _finding(TranslationError, text, span, message, hint)
+
+
+_F = TypeVar("_F", bound=Finding)
+
+
+def _finding(kind: type[_F], text: str, span: Span, message: str, hint: str | None) -> _F:
     start = min(max(span[0], 0), len(text))
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
-    return TranslationError(
+    return kind(
         message,
         line=text.count("\n", 0, start) + 1,
         column=start - line_start + 1,

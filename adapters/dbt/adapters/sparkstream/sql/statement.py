@@ -20,8 +20,9 @@ from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
-from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.translate import Schema, Warn
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
+from dbt.adapters.sparkstream.sql.windowjoins import unequal_bounds
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, WindowFunction
 
 
@@ -78,7 +79,7 @@ class Statement:
                     trees.append(tree)
         return cls(Source(sql, tokens), trees, dialect)
 
-    def translated(self, schema: Schema | None = None, *, arrival: str | None = None) -> str:
+    def translated(self, schema: Schema | None = None, *, arrival: str | None = None, warn: Warn) -> str:
         """The text with every construct of ours written as Spark SQL."""
         source = self.source
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
@@ -95,6 +96,9 @@ class Statement:
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
+        for tree in self.trees if self._strict else ():
+            for warning in unequal_bounds(tree, source, resolver):
+                warn(warning)
         return source.render()
 
     def tables(self) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 
-from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.errors import TranslationError, TranslationWarning
 
 Schema = Mapping[str, Mapping[str, str]]
 """Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
 Describe = Callable[[list[str]], Schema]
 """Gives the Schema of tables, as far as it can."""
+Warn = Callable[[TranslationWarning], None]
+"""Takes a warning."""
 
 _FUNCTIONS = ("tumble", "hop", "cumulate", "session")
 _SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
@@ -26,6 +29,7 @@ def translate(
     mode: str = "batch",
     arrival: str | None = None,
     schema: Schema | Describe | None = None,
+    warn: Warn = warnings.warn,
 ) -> str:
     """Translates a statement to Spark SQL.
 
@@ -40,6 +44,7 @@ def translate(
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
         schema: table -> column -> Spark type, as far as known: lets the translator check columns and drop casts. Or a
             function that gives it for the tables it is asked for; it is called once, and only if it would help.
+        warn: what takes a TranslationWarning; by default Python's warnings.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
@@ -54,7 +59,7 @@ def translate(
         tables = statement.tables()
         schema = schema(tables) if tables else None
     try:
-        return statement.translated(schema, arrival=arrival)
+        return statement.translated(schema, arrival=arrival, warn=warn)
     except RecursionError:
         raise TranslationError("this statement is nested too deeply to be translated") from None
 
@@ -107,4 +112,4 @@ def _after_blank(text: str, at: int) -> str:
     return text[at : at + 8]
 
 
-__all__ = ["Schema", "TranslationError", "may_hold_windows", "tables", "translate"]
+__all__ = ["Schema", "TranslationError", "TranslationWarning", "may_hold_windows", "tables", "translate"]

@@ -309,7 +309,7 @@ FUNCTIONS: dict[str, Function] = {
     "GROUPING_ID": Function(BIGINT, _grouping),
     "GROUP_ID": Function(BIGINT, lambda _: "CAST(0 AS BIGINT)"),
     # windows
-    **{name: Function(BIGINT) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")},
+    **{name: Function(BIGINT, _as("bigint")) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")},
     "PERCENT_RANK": Function(DOUBLE),
     "CUME_DIST": Function(DOUBLE),
     "LAG": Function(same),
