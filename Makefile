@@ -2,7 +2,6 @@
 #
 #   make demo       build the flights example on a Spark inside dbt, and show its tables
 #   make test       all tests but the slow ones
-#   make integration  the dbt project in integration_tests, on an embedded Spark and on a server
 #   make test-all   all tests
 #   make lint       style and types
 #   make bench      the benchmarks
@@ -27,7 +26,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo test test-all integration lint bench clean
+.PHONY: venv demo test test-all lint bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -57,19 +56,14 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	$(FLIGHTS_DBT) build $(HERE)
 	@touch $@
 
-# Each line has one Spark (the last one a server besides), started once.
+# Each line has one Spark, started once; the last two have a server besides.
 test: SELECTED := not slow and not full
 test-all: SELECTED :=
 test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/server -m '$(SELECTED)'
-
-# The project in integration_tests/ and every recorded answer through dbt, on an embedded Spark and on a server.
-integration: $(INSTALLED)
-	$(BIN)/python -m pytest tests/integration
-
-test-all: integration
+	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

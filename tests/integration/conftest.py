@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.targets import SessionTarget, Target, ThriftTarget
+from tests.integration.targets import SMALL_QUERIES, SessionTarget, Target, ThriftTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,7 +47,7 @@ def thrift_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         connect_port=None,
         master="local[2]",
         memory="1g",
-        conf={"spark.sql.shuffle.partitions": "2"},
+        conf=SMALL_QUERIES,
     )
     server = Server(config)
     try:

@@ -117,7 +117,7 @@ class ThriftTarget(Target):
         """A connection of its own for each time zone, as a new one costs the server more than a small query."""
         from pyhive import hive
 
-        configuration = {**SMALL_QUERIES, "spark.sql.session.timeZone": zone}
+        configuration = {"set:hiveconf:spark.sql.session.timeZone": zone}
         connection = hive.connect("127.0.0.1", self.port, auth="NOSASL", username="test", configuration=configuration)
         self._cursors[zone] = connection.cursor()
         return self._cursors[zone]

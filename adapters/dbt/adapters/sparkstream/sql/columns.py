@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.types import spark_type
@@ -234,7 +235,10 @@ def _parts(table: exp.Table) -> tuple[str, ...]:
 
 
 def _key(name: str) -> tuple[str, ...]:
-    return _parts(exp.to_table(name, dialect="spark"))
+    try:
+        return _parts(exp.to_table(name, dialect="spark"))
+    except SqlglotError as error:
+        raise ValueError(f"schema: {name!r} is no name of a table") from error
 
 
 TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.frames import CURRENT_ROW, UNBOUNDED, Bound, Frame, FrameError, Kind
 from dbt.adapters.sparkstream.sql.interval import IntervalError
 from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
+from dbt.adapters.sparkstream.sql.translate import may_hold_frames
 
 FLAGS = ("EXCLUDE CURRENT_TIME", "EXCLUDE CURRENT_ROW", "INSTANCE_NOT_IN_WINDOW")
 CALL_START = "call_start"
@@ -176,8 +178,14 @@ class FrameGrammar(SparkParser):
             self._match_r_paren()
         return self._parse_respect_or_ignore_nulls(this)
 
+    @cached_property
+    def _may_hold_frames(self) -> bool:
+        return self.FRAME_DIALECT != "spark" or may_hold_frames(self.sql.lower())
+
     def _at_frame(self, alias: bool) -> bool:
         """Whether `OVER (` or `AS (` and a window of ours stand here."""
+        if not self._may_hold_frames:
+            return False
         tokens, at = self._tokens, self._index
         if not alias:
             if at + 1 < len(tokens) and tokens[at].token_type == TokenType.FILTER:
@@ -501,12 +509,11 @@ def is_ours(tokens: list[Token], opening: int) -> bool:
 
 def holds_frames(tokens: list[Token]) -> bool:
     """Whether a Spark statement holds a frame of ours or LAST JOIN."""
-    for i, token in enumerate(tokens[:-2]):
-        if token.token_type == TokenType.OVER or (
-            token.token_type == TokenType.ALIAS and i > 1 and tokens[i - 1].token_type != TokenType.R_PAREN
-        ):
-            if tokens[i + 1].token_type == TokenType.L_PAREN and is_ours(tokens, i + 1):
-                return True
-        elif token.text.upper() == "LAST" and tokens[i + 1].token_type == TokenType.JOIN:
+    for i, token in enumerate(tokens[1:-1], 1):
+        kind = token.token_type
+        if kind == TokenType.JOIN and tokens[i - 1].text.upper() == "LAST":
+            return True
+        opens = kind == TokenType.OVER or (kind == TokenType.ALIAS and tokens[i - 1].token_type != TokenType.R_PAREN)
+        if opens and tokens[i + 1].token_type == TokenType.L_PAREN and is_ours(tokens, i + 1):
             return True
     return False

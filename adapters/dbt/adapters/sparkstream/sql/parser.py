@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import sqlglot.parser
 from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
@@ -15,6 +16,12 @@ from dbt.adapters.sparkstream.sql.frame_parser import FrameGrammar
 from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError, unit_name
 from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, Window, WindowError, WindowFunction
+
+if not str(sqlglot.parser.__file__).endswith(".py"):
+    raise ImportError(
+        "sqlglot's compiled build can't be extended with dialects, and dbt-sparkstream needs its own\n"
+        "  uninstall it: pip uninstall sqlglotc, then pip install --force-reinstall sqlglot"
+    )
 
 JINJA_FUNCTIONS = frozenset({"REF", "SOURCE"})
 

@@ -20,10 +20,10 @@ from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
-from dbt.adapters.sparkstream.sql.translate import Schema, Warn
+from dbt.adapters.sparkstream.sql.translate import Schema, Warn, may_hold_frames
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
 from dbt.adapters.sparkstream.sql.windowjoins import unequal_bounds
-from dbt.adapters.sparkstream.sql.windows import WINDOWS, WindowFunction
+from dbt.adapters.sparkstream.sql.windows import WINDOWS, window_functions
 
 
 class Pass(Protocol):
@@ -49,6 +49,7 @@ class Statement:
         self.trees = trees
         self._dialect = dialect
         self._strict = dialect == "flink"
+        self._calls = _calls(source.tokens)
 
     @classmethod
     def parse(cls, sql: str, dialect: str, *, mode: str = "batch") -> Statement:
@@ -72,8 +73,9 @@ class Statement:
             ) from error
         trees = []
         for chunk in _chunks(tokens):
-            certain = dialect != "spark" or _window_in_from(chunk) or holds_frames(chunk)
-            if certain or _window_call(chunk):
+            calls = _calls(chunk)
+            certain = dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
+            if certain or calls:
                 tree = _parse_chunk(reader, chunk, sql, certain)
                 if tree is not None:
                     trees.append(tree)
@@ -85,11 +87,11 @@ class Statement:
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
         passes: list[Pass] = [WindowFunctions(source, resolver)]
-        if self._strict or _may_group(source.tokens):
+        if self._strict or _may_group(source.tokens, self._calls):
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if isinstance(resolver, FlinkResolver):
             passes.append(FlinkExpressions(source, resolver))
-        elif self._dialect != "spark" or holds_frames(source.tokens):
+        elif self._dialect != "spark" or _framed(source.tokens, source.text):
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival))
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
@@ -111,7 +113,7 @@ class Statement:
         return list(found)
 
     def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
-        functions = list(tree.find_all(WindowFunction))
+        functions = window_functions(tree)
         grouped = any(is_call(n, AUXILIARY) for n in tree.find_all(exp.Anonymous)) or any(
             is_group_window(n, self._strict) for g in tree.find_all(exp.Group) for n in g.find_all(exp.Anonymous)
         )
@@ -149,37 +151,43 @@ def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
         yield chunk
 
 
-def _calls(tokens: list[Token], names: object) -> Iterator[int]:
-    for i, token in enumerate(tokens[:-1]):
-        if (
-            tokens[i + 1].token_type == TokenType.L_PAREN
-            and token.token_type in (TokenType.VAR, TokenType.SESSION)
-            and token.text.upper() in names  # type: ignore[operator]
-        ):
-            yield i
+def _calls(tokens: list[Token]) -> list[int]:
+    """Where a window function, or an auxiliary function of one, is called."""
+    return [
+        i
+        for i, token in enumerate(tokens[:-1])
+        if tokens[i + 1].token_type == TokenType.L_PAREN
+        and token.token_type in (TokenType.VAR, TokenType.SESSION)
+        and token.text.upper() in _CALLED
+    ]
 
 
-def _window_in_from(tokens: list[Token]) -> bool:
+_CALLED = {*WINDOWS, *AUXILIARY}
+
+
+def _window_in_from(tokens: list[Token], calls: list[int]) -> bool:
     """Whether a window function stands where only a table can."""
-    for i in _calls(tokens, WINDOWS):
+    for i in calls:
         before = tokens[i - 1].token_type if i else None
-        if before in (TokenType.FROM, TokenType.JOIN, TokenType.LT):
-            return True
-        if before == TokenType.L_PAREN and i > 1 and tokens[i - 2].token_type == TokenType.TABLE:
+        table = before == TokenType.L_PAREN and i > 1 and tokens[i - 2].token_type == TokenType.TABLE
+        if tokens[i].text.upper() in WINDOWS and (table or before in _BEFORE_RELATION):
             return True
     return False
 
 
-def _may_group(tokens: list[Token]) -> bool:
+_BEFORE_RELATION = (TokenType.FROM, TokenType.JOIN, TokenType.LT)
+
+
+def _may_group(tokens: list[Token], calls: list[int]) -> bool:
     """Whether a group window may be among the calls, or one of its auxiliary functions."""
     before = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
-    return any(True for _ in _calls(tokens, AUXILIARY)) or any(
-        tokens[i - 1].token_type in before for i in _calls(tokens, WINDOWS)
-    )
+    return any(tokens[i].text.upper() in AUXILIARY or tokens[i - 1].token_type in before for i in calls)
 
 
-def _window_call(tokens: list[Token]) -> bool:
-    return any(True for _ in _calls(tokens, WINDOWS)) or any(True for _ in _calls(tokens, AUXILIARY))
+def _framed(tokens: list[Token], sql: str) -> bool:
+    """Whether a Spark statement holds a frame of ours or LAST JOIN."""
+    text = sql.lower()
+    return (may_hold_frames(text) or "last" in text) and holds_frames(tokens)
 
 
 def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
@@ -237,7 +245,7 @@ def _shift(left: Token, right: Token) -> bool:
 
 def _parenthesised(tokens: list[Token]) -> list[Token]:
     """The query in parentheses around the first window function, innermost."""
-    at = next(_calls(tokens, WINDOWS), 0)
+    at = next((i for i in _calls(tokens) if tokens[i].text.upper() in WINDOWS), 0)
     depth = 0
     for i in range(at - 1, -1, -1):
         kind = tokens[i].token_type

@@ -48,7 +48,7 @@ def translate(
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
-        ValueError: an unknown dialect or mode.
+        ValueError: an unknown dialect or mode, or a key of `schema` that is no table's name.
     """
     if dialect == "spark" and not may_hold_windows(sql):
         return sql
@@ -84,11 +84,18 @@ def may_hold_windows(sql: str) -> bool:
     text = sql.lower()
     return (
         any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
-        or "rows_range" in text
+        or may_hold_frames(text)
+        or _followed(text, "last", ("",), ("join", *_COMMENTS))
+    )
+
+
+def may_hold_frames(text: str) -> bool:
+    """Whether a text in lower case may hold a frame that Spark doesn't know; a quick test that never misses one."""
+    return (
+        "rows_range" in text
         or "instance_not_in_window" in text
         or "maxsize" in text
         or ("preceding" in text and ("open" in text or "exclude" in text or "union" in text))
-        or _followed(text, "last", ("",), ("join", *_COMMENTS))
     )
 
 

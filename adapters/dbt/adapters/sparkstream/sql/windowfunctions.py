@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
 from dbt.adapters.sparkstream.sql.lower import WindowCall, lower
 from dbt.adapters.sparkstream.sql.source import Edit, Source
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction, window_functions
 
 
 class WindowFunctions:
@@ -21,7 +21,7 @@ class WindowFunctions:
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A subquery in the place of every window table function."""
-        for function in tree.find_all(WindowFunction):
+        for function in window_functions(tree):
             self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.source import Source
-from dbt.adapters.sparkstream.sql.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.windows import window_functions
 
 BOUNDS = ("window_start", "window_end")
 
@@ -20,7 +20,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
     Their rows are right, but no engine can take them window by window: Flink makes a regular join of them, which
     keeps its input for ever on a stream, and Spark may compare all rows with each other.
     """
-    if tree.find(WindowFunction) is None:
+    if not window_functions(tree):
         return
     for select in tree.find_all(exp.Select):
         for place, right, terms in _meetings(select):
