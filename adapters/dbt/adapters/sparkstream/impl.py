@@ -16,7 +16,6 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.sparkstream import compile_hook
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 
-
 _SQL_TYPES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 """How a table's description names a type -> how SQL does."""
 
