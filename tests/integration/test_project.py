@@ -127,7 +127,7 @@ def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
     assert {name: column.type for name, column in table.columns.items()} == {
         "window_start": "timestamp_ntz",
         "window_end": "timestamp_ntz",
-        "bids": "bigint",
+        "bids": "long",
         "total": "decimal(20,2)",
     }
 

@@ -93,7 +93,7 @@ class TestInput(Pairs):
         self.refused("select * from tumble(1, ts, '5m')", "TUMBLE takes a relation", at="1", hint=USAGE["TUMBLE"])
         self.refused("select * from tumble(values (1), ts, '5m')", "TUMBLE takes a relation", at="values", hint="(")
         self.refused_flink("SELECT * FROM TUMBLE(TABLE (SELECT * FROM t), DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
-        self.refused_flink("SELECT * FROM TUMBLE(TABLE (SELECT * FROM t) AS _dbt, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
+        self.refused_flink("SELECT * FROM TUMBLE(TABLE (select * from t) AS u, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
         self.refused_flink("SELECT * FROM TUMBLE(bid, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "TABLE and a name", at="bid", hint="TABLE bid")
 
     def test_what_may_follow_a_table(self) -> None:

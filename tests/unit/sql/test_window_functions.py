@@ -82,7 +82,7 @@ class TestTumble(Pairs):
                 self.spark(f"SELECT * FROM tumble(TABLE {relation}, ts, '5m')", spark="SELECT * FROM " + tumble(relation))
 
     def test_what_dbt_puts_behind_table(self) -> None:
-        for rows in ("(select * from a.t where false limit 0) _dbt_limit_subq_t", "(select * from a.t where ts > '2020') _dbt_et_filter_subq_t"):
+        for rows in ("(select * from `a`.`t` where false limit 0)", "(select * from a.t limit 3) _dbt_limit_subq_t", "(select * from a.t where ts >= '2020-01-01')"):
             self.flink(f"SELECT * FROM TUMBLE(TABLE {rows}, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
             self.flink(f"SELECT * FROM TUMBLE(DATA => TABLE {rows}, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
 

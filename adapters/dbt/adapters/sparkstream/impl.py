@@ -8,16 +8,11 @@ from multiprocessing.context import SpawnContext
 from typing import Any
 
 from dbt.adapters.base.meta import available
-from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
-from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 
 from dbt.adapters.sparkstream import compile_hook
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
-
-_SQL_TYPES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
-"""How a table's description names a type -> how SQL does."""
 
 
 class SparkStreamAdapter(SparkAdapter):
@@ -42,13 +37,6 @@ class SparkStreamAdapter(SparkAdapter):
             CompilationError: what is wrong, where, and how to write it.
         """
         return self.connections.translated(sql, dialect or "spark", "the SQL in window_sql")
-
-    def parse_columns_from_information(self, relation: BaseRelation) -> list[SparkColumn]:
-        """The columns of a table for `dbt docs`, with their types as SQL names them."""
-        columns = super().parse_columns_from_information(relation)
-        for column in columns:
-            column.dtype = _SQL_TYPES.get(column.dtype, column.dtype)
-        return columns
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:

@@ -366,10 +366,8 @@ class WindowParser(FrameGrammar):
     def _at_dbt_subquery(self) -> bool:
         """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
         closing = self._closing(self._index)
-        if closing is None:
-            return False
-        alias = self._tokens[self._tokens.index(closing, self._index) + 1 :][:1]
-        return bool(alias) and alias[0].text.startswith("_dbt_")
+        text = self.sql[self._curr.start : closing.end + 1] if closing else ""
+        return text.startswith("(select * from ") and (" where " in text or " limit " in text)
 
     def _refuse_jinja(self) -> None:
         """Refuses `ref('x')` and `source('x', 'y')` without braces: Spark has no table functions of these names."""
