@@ -538,3 +538,13 @@ def _usage(function: str) -> str:
 )
 class SpanParser(WindowParser):
     """Notes the span of every expression, for dialects whose expressions are edited."""
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        if isinstance(this, exp.Array) and SPAN not in this.meta:  # sqlglot has just read ARRAY[...]
+            depth, at = 0, self._index
+            while depth or at == self._index:
+                at -= 1
+                kind = self._tokens[at].token_type
+                depth += (kind == TokenType.R_BRACKET) - (kind == TokenType.L_BRACKET)
+            this.meta[SPAN] = self._tokens[at - 1].start, self._prev.end + 1
+        return super()._parse_bracket(this)

@@ -9,6 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql import types
 from dbt.adapters.sparkstream.sql.columns import NO_SELECT, sources
+from dbt.adapters.sparkstream.sql.flink.constructs import Constructs, is_map_constructor
 from dbt.adapters.sparkstream.sql.flink.datetime import ceil_to, floor_to, months_between
 from dbt.adapters.sparkstream.sql.flink.functions import (
     AGGREGATES,
@@ -23,7 +24,7 @@ from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
-_OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", "ROW", "ARRAY", "MAP", *AUXILIARY, *GROUP_WINDOWS})
+_OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 
 
@@ -42,6 +43,8 @@ _EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
     **{name: _field(name) for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "DOW", "HOUR", "MINUTE")},
     "ISODOW": _field("DAYOFWEEK_ISO"),
     "ISOYEAR": _field("YEAROFWEEK"),
+    "CENTURY": lambda time, _: f"CAST(CEIL(YEAR({time}) / 100) AS BIGINT)",
+    "MILLENNIUM": lambda time, _: f"CAST(CEIL(YEAR({time}) / 1000) AS BIGINT)",
     "DECADE": lambda time, _: f"CAST(YEAR({time}) DIV 10 AS BIGINT)",
     "SECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time})) AS BIGINT)",
     "MILLISECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time}) * 1000) % 1000 AS BIGINT)",
@@ -82,6 +85,7 @@ class FlinkExpressions:
             exp.Column: self._column,
             exp.Window: self._window,
             exp.Select: self._select,
+            **Constructs(source).handlers,
         }
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -319,6 +323,8 @@ class FlinkExpressions:
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Column)
+        if is_map_constructor(node.parent):
+            return
         if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
             # Functions without parentheses are reserved words in Flink, and no columns.
             if node.name.upper() == "LOCALTIMESTAMP":

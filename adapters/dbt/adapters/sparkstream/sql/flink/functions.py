@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql import types
 from dbt.adapters.sparkstream.sql.flink.datetime import date_format
@@ -148,9 +148,34 @@ def _avg(call: Call) -> str:
     return _cast(call.same(), type_) if type_ == "float" else call.same()
 
 
-def _deviation(call: Call) -> str:
+def _variance(call: Call) -> str:
+    """VAR_POP and VAR_SAMP; of an integer in whole numbers, as Calcite takes them apart (AggregateReduceFunctionsRule).
+
+    There the sum of squares, and the square of the sum, are as narrow as an INT, and wrap.
+    """
     type_ = number(call)
-    return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+    if type_ not in types.INTEGERS:
+        return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+    return wrapped(_whole_variance(call, type_), type_)
+
+
+def _deviation(call: Call) -> str:
+    """STDDEV_POP and STDDEV_SAMP: the root of the variance."""
+    type_ = number(call)
+    if type_ not in types.INTEGERS:
+        return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+    return _cast(f"SQRT({_whole_variance(call, type_)})", type_)
+
+
+def _whole_variance(call: Call, type_: str) -> str:
+    narrow = "bigint" if type_ == "bigint" else "int"
+    wide = f"CAST({call.args[0]} AS BIGINT)"
+    squares = wrapped(replace(call, args=(f"{wide} * {wide}",)).to("SUM"), narrow)
+    total = wrapped(replace(call, args=(wide,)).to("SUM"), narrow)
+    square = wrapped(f"(CAST({total} AS BIGINT) * {total})", narrow)
+    count = call.to("COUNT")
+    rows = count if call.name.upper().endswith("_POP") else f"NULLIF({count} - 1, 0)"
+    return f"(({squares} - {square} DIV {count}) DIV {rows})"
 
 
 def _ignore_nulls(call: Call) -> str:
@@ -226,6 +251,11 @@ def _regexp_extract(call: Call) -> str:
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
 
 
+def _fields(values: Sequence[str]) -> list[str]:
+    """Values with the names that Flink gives them in a ROW."""
+    return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]
+
+
 def _split_index(call: Call) -> str:
     if call.literals[1] is not None:
         separator = call.literals[1].replace("\\", "\\\\").replace("'", "\\'")
@@ -293,10 +323,8 @@ FUNCTIONS: dict[str, Function] = {
     "COUNT": Function(BIGINT, _count),
     "MIN": Function(same, None, (1, 1)),
     "MAX": Function(same, None, (1, 1)),
-    **{
-        name: Function(of(types.average_type), _deviation, (1, 1))
-        for name in ("STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP", "VARIANCE")
-    },
+    **{name: Function(of(types.average_type), _deviation, (1, 1)) for name in ("STDDEV_POP", "STDDEV_SAMP", "STDDEV")},
+    **{name: Function(of(types.average_type), _variance, (1, 1)) for name in ("VAR_POP", "VAR_SAMP", "VARIANCE")},
     "FIRST_VALUE": Function(same, _ignore_nulls, (1, 1)),
     "LAST_VALUE": Function(same, _ignore_nulls, (1, 1)),
     "LISTAGG": Function(STRING, _listagg, (1, 2)),
@@ -358,6 +386,9 @@ FUNCTIONS: dict[str, Function] = {
     "BIN": Function(STRING),
     "HEX": Function(STRING),
     "UUID": Function(STRING),
+    "ROW": Function(UNKNOWN, lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})"),
+    "STR_TO_MAP": Function(UNKNOWN, None, (1, 3)),
+    "ELEMENT": Function(UNKNOWN, lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
     "CARDINALITY": Function(INT, _named("SIZE")),
     # texts
     **{

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql import types
-from dbt.adapters.sparkstream.sql.columns import Column, Resolver
+from dbt.adapters.sparkstream.sql.columns import NO_SELECT, UNKNOWN, Column, Columns, Resolver
 from dbt.adapters.sparkstream.sql.flink.functions import FUNCTIONS
 
 _COMPARISONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean, exp.Between, exp.In, exp.Exists, exp.Is)
@@ -14,6 +14,17 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 
 class FlinkResolver(Resolver):
     """A Resolver that knows the type of whole expressions by Flink's rules."""
+
+    def _columns(self, relation: exp.Expr) -> Columns:
+        return self._values(relation) if isinstance(relation, exp.Values) else super()._columns(relation)
+
+    def _values(self, values: exp.Values) -> Columns:
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
+        names = values.alias_column_names
+        if any(len(row) != len(names) for row in rows):
+            return UNKNOWN
+        columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
+        return Columns(tuple(Column(n, types.common_type(c)) for n, c in zip(names, columns, strict=True)))
 
     def expression(self, node: exp.Expr, select: exp.Select) -> Column:
         found = super().expression(node, select)

@@ -1,0 +1,60 @@
+"""Flink's constructors and predicates that Spark writes in another way; the rows behind them are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {"c": {"i": "int", "b": "bigint", "k": "string", "ts": "timestamp_ntz", "xs": "array<int>"}}
+
+
+class TestConstructs(Pairs):
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
+
+    def test_constructors(self) -> None:
+        self.rewritten("ARRAY[1, 2]", "ARRAY(1, 2)")
+        self.rewritten("ARRAY[ARRAY[i/2], ARRAY[(i)+1]]", "ARRAY(ARRAY(CAST(i DIV 2 AS INT)), ARRAY((i)+1))")
+        self.rewritten("MAP['a', 1]", "MAP('a', 1)")
+        self.rewritten("map['a', ARRAY[1]]", "MAP('a', ARRAY(1))")
+        self.rewritten("ROW(i, k)", "NAMED_STRUCT('EXPR$0', i, 'EXPR$1', k)")
+        self.rewritten("CARDINALITY(ARRAY[1])", "SIZE(ARRAY(1))")
+        self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(ARRAY(5), 1)")
+
+    def test_access_counts_from_one(self) -> None:
+        self.rewritten("xs[1]", "TRY_ELEMENT_AT(xs, 1)")
+        self.rewritten("ARRAY[1, 2, 3][2]", "TRY_ELEMENT_AT(ARRAY(1, 2, 3), 2)")
+        self.rewritten("MAP['a', ARRAY[1]]['a'][1]", "TRY_ELEMENT_AT(TRY_ELEMENT_AT(MAP('a', ARRAY(1)), 'a'), 1)")
+        self.rewritten("STR_TO_MAP('a=1')['a']", "TRY_ELEMENT_AT(STR_TO_MAP('a=1'), 'a')")
+
+    def test_similar(self) -> None:
+        self.rewritten("k SIMILAR TO 'a|b'", r"k RLIKE '\\A(?:a|b)\\z'")
+        self.rewritten("k NOT SIMILAR TO '(a|c)%'", r"k NOT RLIKE '\\A(?:(a|c)(?s:.*))\\z'")
+        self.rewritten("NOT k SIMILAR TO '_'", r"NOT k RLIKE '\\A(?:.)\\z'")
+        self.rewritten("k SIMILAR TO 'a$!%' ESCAPE '!'", r"k RLIKE '\\A(?:a\\$\\%)\\z'")
+        self.rewritten("k SIMILAR TO 'it''s'", r"k RLIKE '\\A(?:it\'s)\\z'")
+        self.refused_flink("SELECT k SIMILAR TO p FROM c", "constant pattern", at="p", hint="REGEXP")
+        self.refused_flink("SELECT k SIMILAR TO 'a!b' ESCAPE '!' FROM c", "escapes nothing", at="'a!b'", hint="% or _")
+        self.refused_flink("SELECT k SIMILAR TO '[[:ALPHA:]]' FROM c", "class of characters", at="'[[:ALPHA:]]'", hint="[a-zA-Z]")
+
+    def test_between(self) -> None:
+        self.rewritten("i + 1 BETWEEN SYMMETRIC 5 AND 2", "(i + 1 BETWEEN 5 AND 2 OR i + 1 BETWEEN 2 AND 5)")
+        self.rewritten("i NOT BETWEEN SYMMETRIC 5 AND b", "(NOT (i BETWEEN 5 AND b OR i BETWEEN b AND 5))")
+        self.rewritten("i NOT BETWEEN 1 AND 2", "i NOT BETWEEN 1 AND 2")
+
+    def test_overlaps(self) -> None:
+        self.refused_flink("SELECT (ts, ts) OVERLAPS (ts, ts) FROM c", "no OVERLAPS", at="(ts, ts) OVERLAPS (ts, ts)", hint="start1 <= end2")
+
+    def test_types_of_values(self) -> None:
+        self.flink("SELECT AVG(x) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)", spark="SELECT CAST(SUM(x) DIV COUNT(x) AS INT) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)")
+
+    def test_variance_of_integers(self) -> None:
+        """In whole numbers: 1, 2 and 12 have VAR_POP 24; 30000 and 20001 overflow an INT, and have 1098736824."""
+        squares = "CAST(SUM(CAST(i AS BIGINT) * CAST(i AS BIGINT)) << 32 >> 32 AS INT)"
+        total = "CAST(SUM(CAST(i AS BIGINT)) << 32 >> 32 AS INT)"
+        square = f"CAST((CAST({total} AS BIGINT) * {total}) << 32 >> 32 AS INT)"
+        self.rewritten("VAR_POP(i)", f"CAST((({squares} - {square} DIV COUNT(i)) DIV COUNT(i)) << 32 >> 32 AS INT)")
+        self.rewritten("STDDEV_SAMP(i)", f"CAST(SQRT((({squares} - {square} DIV COUNT(i)) DIV NULLIF(COUNT(i) - 1, 0))) AS INT)")
