@@ -151,7 +151,7 @@ def _avg(call: Call) -> str:
 def _variance(call: Call) -> str:
     """VAR_POP and VAR_SAMP; of an integer in whole numbers, as Calcite takes them apart (AggregateReduceFunctionsRule).
 
-    There the sum of squares, and the square of the sum, are as narrow as an INT, and wrap.
+    There the sum of squares, and the square of the sum, are as narrow as the column, and wrap.
     """
     type_ = number(call)
     if type_ not in types.INTEGERS:
@@ -168,11 +168,10 @@ def _deviation(call: Call) -> str:
 
 
 def _whole_variance(call: Call, type_: str) -> str:
-    narrow = "bigint" if type_ == "bigint" else "int"
     wide = f"CAST({call.args[0]} AS BIGINT)"
-    squares = wrapped(replace(call, args=(f"{wide} * {wide}",)).to("SUM"), narrow)
-    total = wrapped(replace(call, args=(wide,)).to("SUM"), narrow)
-    square = wrapped(f"(CAST({total} AS BIGINT) * {total})", narrow)
+    squares = wrapped(replace(call, args=(f"{wide} * {wide}",)).to("SUM"), type_)
+    total = wrapped(replace(call, args=(wide,)).to("SUM"), type_)
+    square = wrapped(f"(CAST({total} AS BIGINT) * {total})", type_)
     count = call.to("COUNT")
     rows = count if call.name.upper().endswith("_POP") else f"NULLIF({count} - 1, 0)"
     return f"(({squares} - {square} DIV {count}) DIV {rows})"
