@@ -21,8 +21,16 @@ CALL_START = "call_start"
 """Key under which a call over a window keeps where its name stands."""
 
 _UNITS = {"": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_OFFSET = re.compile(r"(-?\s*\d+)\s*([a-zA-Z]*)")
+_OFFSET = re.compile(r"(-?\s*\d+)([a-zA-Z]*)")
 _OURS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
+_NO_WINDOW_NAMES = (
+    TokenType.PARTITION_BY,
+    TokenType.ORDER_BY,
+    TokenType.ROWS,
+    TokenType.RANGE,
+    TokenType.UNION,
+    TokenType.COMMA,
+)
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,14 @@ class FrameGrammar(SparkParser):
 
     def _check_over(self) -> None:
         after = self._next
-        if after and after.token_type in (TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.ROWS, TokenType.RANGE):
+        framed = self.FRAME_DIALECT != "spark"
+        if not after:
+            wrong = framed
+        else:
+            wrong = after.token_type in _NO_WINDOW_NAMES or (
+                framed and (after.token_type in (TokenType.ALIAS, TokenType.FROM) or after.text.upper() in _OURS)
+            )
+        if wrong:
             raise self._error_at_tokens(
                 "OVER takes a window's name, or a window in parentheses",
                 "write OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
@@ -276,19 +291,48 @@ class FrameGrammar(SparkParser):
     def _parse_window_union(self) -> list[exp.Expr]:
         if not self._match(TokenType.UNION):
             return []
+        if not self._at_union_list():
+            return self._parse_union_sources()
+        self._advance()  # UNION (t2, t3)
+        sources = self._parse_union_sources()
+        if not self._match(TokenType.R_PAREN):
+            self.raise_error("the list of UNION tables isn't closed; expecting )")
+        return sources
+
+    def _at_union_list(self) -> bool:
+        """Whether the tables of UNION stand in parentheses of their own, and not a subquery alone."""
+        tokens, at = self._tokens, self._index
+        if tokens[at].token_type != TokenType.L_PAREN:
+            return False
+        if tokens[at + 1].token_type in (TokenType.SELECT, TokenType.WITH):
+            return False
+        return tokens[at + 1].token_type != TokenType.L_PAREN or tokens[self._index_behind(at + 1)].token_type in (
+            TokenType.COMMA,
+            TokenType.R_PAREN,
+        )
+
+    def _parse_union_sources(self) -> list[exp.Expr]:
         sources = []
         while True:
             first = self._curr
+            if not first or first.token_type in (TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.R_PAREN):
+                raise self._error_at_tokens(
+                    "UNION takes tables and subqueries",
+                    "write UNION t2, (SELECT ... FROM t3) PARTITION BY ...",
+                    first or self._prev,
+                )
             source = (
                 self._parse_select(table=True, nested=True)
-                if self._match(TokenType.L_PAREN, advance=False)
+                if first.token_type == TokenType.L_PAREN
                 else self._parse_table_parts()
             )
-            if source is None or not first:
+            if source is None:
                 self.raise_error("UNION takes a table or a subquery here")
             else:
                 source.meta[SPAN] = (first.start, self._prev.end + 1)
                 sources.append(source)
+            if self._match(TokenType.ALIAS):  # UNION t2 AS u: columns go by the names of FROM
+                self._parse_id_var()
             if not self._match(TokenType.COMMA):
                 return sources
 
@@ -317,7 +361,11 @@ class FrameGrammar(SparkParser):
         if self._match(TokenType.BETWEEN):
             start, places["start"] = self._parse_bound(kind)
             if not self._match(TokenType.AND):
-                self.raise_error("AND and the end of the frame are missing here")
+                raise self._error_at_tokens(
+                    "AND and the end of the frame are missing here",
+                    f"write {word} BETWEEN ... PRECEDING AND CURRENT ROW",
+                    self._curr or self._prev,
+                )
             end, places["end"] = self._parse_bound(kind)
         elif self.FRAME_DIALECT == "openmldb":
             raise self._error_at_tokens(
@@ -342,7 +390,8 @@ class FrameGrammar(SparkParser):
                 instance_not_in_window="INSTANCE_NOT_IN_WINDOW" in flags,
             )
         except FrameError as error:
-            raise self._error_at_tokens(str(error), error.hint, *places[error.part]) from None
+            advice = error.hint.replace("ROWS_RANGE", "RANGE") if error.hint and sqlstream else error.hint
+            raise self._error_at_tokens(str(error), advice, *places[error.part]) from None
 
     def _check_unordered(self, kind: Kind, start: Bound, end: Bound, flags: dict[str, Token], unit: Token) -> None:
         if "EXCLUDE CURRENT_TIME" in flags:
@@ -397,7 +446,11 @@ class FrameGrammar(SparkParser):
             )
         if token and token.token_type == TokenType.COMMA:
             raise self._error_at_tokens("a window's flags stand without commas", "write a space instead", token)
-        self.raise_error("this can't stand behind the frame; expecting )")
+        raise self._error_at_tokens(
+            "this can't stand behind a window's frame",
+            f"close the window with ); its flags are MAXSIZE 100, {', '.join(FLAGS)}",
+            token or self._prev,
+        )
 
     def _parse_bound(self, kind: Kind) -> tuple[Bound, tuple[Token, Token]]:
         first = self._curr
@@ -424,7 +477,11 @@ class FrameGrammar(SparkParser):
                 self._curr,
             )
         if not (self._curr and self._curr.text.upper() == "PRECEDING") or not tokens:
-            self.raise_error("a frame's bound is missing here: 3 PRECEDING, 10s PRECEDING, CURRENT ROW")
+            raise self._error_at_tokens(
+                "this is no bound of a frame",
+                "write UNBOUNDED PRECEDING, 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                first or self._prev,
+            )
         self._advance()
         places = first, self._prev
         if len(tokens) == 1 and tokens[0].text.upper() == "UNBOUNDED":
@@ -441,6 +498,13 @@ class FrameGrammar(SparkParser):
             return None
         from dbt.adapters.sparkstream.sql.parser import read_interval
 
+        if self.FRAME_DIALECT == "openmldb":
+            raise self._error_at_tokens(
+                "OpenMLDB writes a length of time as a number and a unit",
+                "write 10s, 30m, 3h or 1d",
+                tokens[0],
+                tokens[-1],
+            )
         try:
             micros = read_interval(tokens).micros
         except IntervalError as error:
@@ -458,8 +522,10 @@ class FrameGrammar(SparkParser):
         found = _OFFSET.fullmatch(text)
         if not found:
             raise self._error_at_tokens(
-                "a frame's bound is a constant",
-                "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                "a frame's bound is a whole number, or one with a unit right behind it",
+                "write 3 PRECEDING, INTERVAL '10' SECOND PRECEDING or CURRENT ROW"
+                if self.FRAME_DIALECT == "sqlstream"
+                else "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
                 tokens[0],
                 tokens[-1],
             )

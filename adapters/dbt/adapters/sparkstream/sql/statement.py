@@ -12,6 +12,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
@@ -73,6 +74,7 @@ class Statement:
             ) from error
         trees = []
         for chunk in _chunks(tokens):
+            _check_query(reader, chunk, sql)
             calls = _calls(chunk)
             certain = dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
             if certain or calls:
@@ -123,6 +125,14 @@ class Statement:
                 within_query = table.find_ancestor(exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or framed):
                     yield table
+
+
+def _check_query(reader: SparkStream, tokens: list[Token], sql: str) -> None:
+    """Refuses statements that only the other system has."""
+    first = tokens[0].text.upper()
+    for (word, second), (message, hint) in reader.FOREIGN.items():
+        if first == word and (second is None or (len(tokens) > 1 and tokens[1].text.upper().startswith(second))):
+            raise error_at(sql, (tokens[0].start, tokens[-1 if second else 0].end + 1), message, hint)
 
 
 def _unclosed(reader: Dialect, sql: str) -> int:
@@ -190,7 +200,7 @@ def _framed(tokens: list[Token], sql: str) -> bool:
     return (may_hold_frames(text) or "last" in text) and holds_frames(tokens)
 
 
-def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
+def _parse_chunk(reader: SparkStream, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
@@ -202,7 +212,8 @@ def _parse_chunk(reader: Dialect, tokens: list[Token], sql: str, certain: bool) 
                 faults.append(error)
     if not certain:
         return None
-    raise _translation_error(faults[1 if len(faults) > 1 and tokens[0].token_type not in _QUERY else 0], sql)
+    fault = faults[1 if len(faults) > 1 and tokens[0].token_type not in _QUERY else 0]
+    raise _translation_error(fault, sql, reader.SHAPE)
 
 
 def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
@@ -271,7 +282,7 @@ def _query(tokens: list[Token]) -> list[Token]:
     return []
 
 
-def _translation_error(error: ParseError, sql: str) -> TranslationError:
+def _translation_error(error: ParseError, sql: str, hint: str | None) -> TranslationError:
     span = getattr(error, "span", None) or (len(sql), len(sql))
     description = str((error.errors[0].get("description") if error.errors else None) or error)
     if description.startswith("Required keyword"):
@@ -280,4 +291,4 @@ def _translation_error(error: ParseError, sql: str) -> TranslationError:
         description = "the name of a table is missing here"
     elif "Unexpected token" in description:
         description = "this isn't expected here"
-    return error_at(sql, span, f"this SQL can't be parsed: {description}")
+    return error_at(sql, span, f"this SQL can't be parsed: {description}", hint)

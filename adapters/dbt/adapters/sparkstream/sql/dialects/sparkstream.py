@@ -27,6 +27,11 @@ def window_function_sql(self: SparkGenerator, node: WindowFunction) -> str:
 
 
 class SparkStream(Spark):
+    SHAPE: ClassVar[str | None] = None
+    """How a query is written, for errors about what can't be parsed."""
+    FOREIGN: ClassVar[dict[tuple[str, str | None], tuple[str, str]]] = {}
+    """Statements that Spark has no counterpart of: first word, second word or None -> message, hint."""
+
     class Tokenizer(Spark.Tokenizer):
         # sqlglot would take what follows EXPLAIN and the like for one text.
         COMMANDS: ClassVar[set[TokenType]] = set()

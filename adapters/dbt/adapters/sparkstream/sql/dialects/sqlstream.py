@@ -21,6 +21,11 @@ class Step(exp.Expression, exp.Func):
 
 
 class SQLStream(SparkStream):
+    SHAPE = (
+        "write SELECT STREAM ... FROM t [WHERE ...] [GROUP BY FLOOR(t.ROWTIME TO HOUR), ...] "
+        "WINDOW w AS (PARTITION BY k RANGE INTERVAL '1' HOUR PRECEDING)"
+    )
+
     class Tokenizer(SparkStream.Tokenizer):
         QUOTES = ["'"]
         STRING_ESCAPES = ["'"]
@@ -34,6 +39,7 @@ class SQLStream(SparkStream):
         FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS = {
             **{name: SpanParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS},
+            "CEILING": SpanParser.FUNCTION_PARSERS["CEIL"],
             "STEP": lambda self: self._parse_step(),
         }
 

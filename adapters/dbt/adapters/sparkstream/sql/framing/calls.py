@@ -11,7 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.frame_parser import CALL_START, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.framing.block import Block, inside
 from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
-from dbt.adapters.sparkstream.sql.source import Source, Span
+from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span
 
 
 @dataclass(eq=False)
@@ -148,7 +148,14 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
     while isinstance(function, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
         ignore = ignore or isinstance(function, exp.IgnoreNulls)
         function = function.this
-    start = node.meta[CALL_START]
+    start = node.meta.get(CALL_START)
+    if start is None or not _is_call(source, start):
+        end = source.span(node)[1]
+        raise source.error(
+            (start if start is not None else node.meta.get(SPAN, (end, end))[0], end),
+            "OVER stands behind a call, and this is none",
+            "write it behind every aggregate, or identity(expression) OVER w",
+        )
     end = node.value.span[1] if isinstance(node, FramedWindow) else source.span(node.args["alias"])[1]
     tokens = source.tokens_in((start, end))
     call, closing = _read_tokens(source, tokens, window, end)
@@ -158,6 +165,12 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
         last = _closing(rest, 1)
         call.filter = (rest[3].start, rest[last - 1].end + 1)
     return call
+
+
+def _is_call(source: Source, start: int) -> bool:
+    """Whether a name and a parenthesis stand at an offset."""
+    tokens = source.tokens_in((start, len(source.text)))
+    return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].token_type != TokenType.CASE
 
 
 def _closing(tokens: list[Token], opening: int) -> int:

@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.sql.columns import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.frame_parser import WindowSpec
 from dbt.adapters.sparkstream.sql.frames import Kind
 from dbt.adapters.sparkstream.sql.framing.block import inside
+from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.framing.streams import KEY_TYPES
 from dbt.adapters.sparkstream.sql.source import SPAN
@@ -36,6 +37,13 @@ def check_block(query: Query) -> None:
                 )
     if "from" not in block.clauses:
         raise source.error(block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
+    for call in query.calls:
+        if "where" in block.clauses and inside(call.span, block.clauses["where"]):
+            raise source.error(
+                call.span,
+                "a window can't stand in WHERE",
+                "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
+            )
     if query.dialect != "openmldb":
         return
     for window in windows:
@@ -56,12 +64,32 @@ def check_block(query: Query) -> None:
                     "one expression takes one window",
                     "give every window a column of its own, and combine them in a query around this one",
                 )
+    aliases = {e.alias.lower() for e in query.select.expressions if isinstance(e, exp.Alias)}
     for column in query.select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not query.select or isinstance(column.this, exp.Star):
             continue
-        place = source.span(column)
-        if any(inside(place, c.span) for c in query.calls) or (column.table and query.calls):
+        if (
+            column.table
+            or column.name.lower() not in aliases
+            or any(inside(source.span(column), c.span) for c in query.calls)
+        ):
             check_column(query, column)
+    if windows:
+        _check_bare_aggregates(query)
+
+
+def _check_bare_aggregates(query: Query) -> None:
+    """Refuses an aggregate of the whole table beside windows."""
+    for node in query.select.find_all(exp.Anonymous):
+        if node.name.upper() not in AGGREGATES or node.find_ancestor(exp.Select) is not query.select:
+            continue
+        place = query.source.call_span(node)
+        if not any(inside(place, c.span) for c in query.calls):
+            raise query.source.error(
+                place,
+                f"{node.name.lower()} without OVER can't stand beside windows",
+                f"write {node.name.lower()}(...) OVER w, or put one of them in a subquery",
+            )
 
 
 def check_column(query: Query, column: exp.Column) -> None:

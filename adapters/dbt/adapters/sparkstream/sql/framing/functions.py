@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.sparkstream.sql.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.framing import lists
 from dbt.adapters.sparkstream.sql.framing.calls import Call
-from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES, CATEGORIES
+from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES, CATEGORIES, RANKS, SPARK_AGGREGATES, forbidden_types
 from dbt.adapters.sparkstream.sql.framing.rowsets import (
     Attached,
     Framed,
@@ -21,7 +21,6 @@ from dbt.adapters.sparkstream.sql.framing.rowsets import (
     row_set,
 )
 from dbt.adapters.sparkstream.sql.framing.streams import SOURCE, Stream
-from dbt.adapters.sparkstream.sql.types import is_numeric
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.framing.lowering import Lowering
@@ -41,7 +40,6 @@ _UNORDERED = {
     *lists.CATE, *lists.CATE_WHERE, *lists.TOP_N_KEY, *lists.TOP_N_VALUE,
     "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE",
 }  # fmt: skip
-_RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LEAD")
 _DEVIATIONS = {
     "STDDEV": (True, False), "STDDEV_SAMP": (True, False), "STD": (True, False), "STDDEV_POP": (False, False),
     "VARIANCE": (True, True), "VAR_SAMP": (True, True), "VAR_POP": (False, True),
@@ -99,27 +97,17 @@ class Evaluation:
         return self.query.type_of(self.call.arguments[index]) if index < len(self.call.arguments) else None
 
     def _check_types(self) -> None:
-        """OpenMLDB's argument types, where they are known."""
-        if self.query.dialect != "openmldb":
+        """OpenMLDB's argument types: refused here where they are known, else by Spark."""
+        if self.query.dialect != "openmldb" or self.call.inner:
             return
-        type_, name = self._type(), self.name
-        if type_ is None:
-            return
-        numeric = name in ("AVG", "EW_AVG", "DRAWDOWN", "MEDIAN") or (
-            name.endswith("_WHERE") and name in {"SUM_WHERE", "AVG_WHERE", "MIN_WHERE", "MAX_WHERE"}
-        )
-        wrong = (
-            (name == "SUM" and type_ in ("string", "date", "boolean"))
-            or (numeric and not is_numeric(type_))
-            or (name in ("MIN", "MAX") and type_ == "boolean")
-            or ("_CATE" in name and "COUNT_CATE" not in name and not is_numeric(type_))
-        )
-        if wrong:
-            raise self.query.source.error(
-                self.call.arguments[0],
-                f"{self.call.name.lower()} takes no {type_}",
-                "convert it: double(x), or count it: count(x)",
-            )
+        for index, forbidden, hint in forbidden_types(self.name):
+            if index >= len(self.arguments):
+                continue
+            type_, name = self._type(index), self.call.name.lower()
+            if type_ is None and self.arguments[index].strip() != "*":
+                self.query.guard_type(self.arguments[index], forbidden, f"{name} takes no {', '.join(forbidden)}")
+            elif type_ in forbidden:
+                raise self.query.source.error(self.call.arguments[index], f"{name} takes no {type_} here", hint)
 
     # -- windows -------------------------------------------------------------------------------------
     def _over(self, frame: str, *, by_key_: bool = False) -> str:
@@ -178,7 +166,12 @@ class Evaluation:
         """The call as Spark SQL."""
         self._check_types()
         name = self.name
-        if name in _RANKS:
+        if self.query.dialect != "spark" and name not in (AGGREGATES | SPARK_AGGREGATES | RANKS):
+            raise self._fail(
+                f"{self.call.name.lower()} is no aggregate, and can't stand before OVER",
+                "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",
+            )
+        if name in RANKS:
             raise self._fail(
                 f"{name.lower()} numbers a partition, and this window has a frame", "write a window without a frame"
             )
@@ -196,7 +189,11 @@ class Evaluation:
             return self._distinct(
                 condition, [f"struct({', '.join(self.arguments)})"] if len(self.arguments) > 1 else None
             )
-        if name in CATEGORIES and not self.call.distinct and len(self.arguments) == 1:
+        if name in ("SUM", "AVG") and self.call.distinct:
+            values = self._distinct_values(condition, self._take(1)[0])
+            wide = "x + 0L" if name == "SUM" else "CAST(x AS DOUBLE)"
+            return lists.fold_values(name, f"transform({values}, x -> {wide})")
+        if name in CATEGORIES and len(self.arguments) == 1:  # DISTINCT is nothing to MIN and MAX
             return self._basic(name, self.arguments[0], condition)
         if name == "DISTINCT_COUNT":
             return self._distinct(condition, [self._counted(self._take(1)[0])])
@@ -210,6 +207,9 @@ class Evaluation:
 
     def _basic(self, name: str, value: str, condition: str | None) -> str:
         """SUM, COUNT, MIN, MAX or AVG of one value."""
+        timed = name == "SUM" and self.query.dialect == "openmldb" and self._type() == "timestamp"
+        if timed:  # milliseconds, as everything about time in OpenMLDB
+            value = f"unix_millis({value})"
         add = self.set.add_current
         current = self._current(value, condition)
         nothing = self._nothing(value)
@@ -234,7 +234,7 @@ class Evaluation:
             return f"{function}({text}, {current})" if add else text
         if add:
             text = f"coalesce({text} + {current}, {text}, {current})" if self.set.past else current
-        return self._wrapped(text, value)
+        return f"timestamp_millis({text})" if timed else self._wrapped(text, value)
 
     def _wrapped(self, total: str, value: str) -> str:
         """A sum in the type of its argument, which it overflows silently (OpenMLDB)."""
@@ -247,7 +247,10 @@ class Evaluation:
             return f"CAST(pmod(CAST({total} AS BIGINT) + {half}, {2 * half}) - {half} AS {type_.upper()})"
         if type_ is not None:
             return f"CAST({total} AS FLOAT)" if type_ == "float" else total
-        return f"IF(typeof({value}) = 'int', pmod({total} + 2147483648, 4294967296) - 2147483648, {total})"
+        return (
+            f"CASE typeof({value}) WHEN 'int' THEN pmod({total} + 2147483648, 4294967296) - 2147483648 "
+            f"WHEN 'smallint' THEN pmod({total} + 32768, 65536) - 32768 ELSE {total} END"
+        )
 
     def _counted(self, value: str) -> str:
         """What DISTINCT_COUNT counts: NULL as the zero of its type, a date's NULL as a value of its own."""
@@ -263,12 +266,15 @@ class Evaluation:
         return f"coalesce(CAST({value} AS STRING), CASE typeof({value}) {zeros} ELSE '0' END)"
 
     def _distinct(self, condition: str | None, values: list[str] | None) -> str:
-        value = (values or self._take(1))[0]
+        return f"CAST(size({self._distinct_values(condition, (values or self._take(1))[0])}) AS BIGINT)"
+
+    def _distinct_values(self, condition: str | None, value: str) -> str:
+        """The distinct values in the frame that aren't NULL, as an array."""
         past = self._past(lambda f: f"collect_set({value}){f}", default="array()", condition=condition)
         if self.set.add_current:
             current = f"filter(array({self._current(value, condition)}), x -> x IS NOT NULL)"
             past = f"array_distinct(concat({past}, {current}))" if self.set.past else current
-        return f"CAST(size({past}) AS BIGINT)"
+        return past
 
     def _edge(self, condition: str | None) -> str:
         """FIRST_VALUE, the oldest row's, and LAST_VALUE, the newest row's."""

@@ -21,10 +21,11 @@ def known(rows: str, argument: str = "a0") -> str:
 
 
 def as_text(value: str) -> str:
-    """A value as OpenMLDB prints it: six decimals for floating point."""
+    """A value as OpenMLDB prints it: six decimals for floating point, and a timestamp to the second."""
+    text = f"CAST({value} AS STRING)"  # what a number would be made of; a date can't be cast to one
     return (
-        f"CASE WHEN typeof({value}) IN ('double', 'float') THEN format_string('%.6f', CAST({value} AS DOUBLE)) "
-        f"ELSE CAST({value} AS STRING) END"
+        f"CASE WHEN typeof({value}) IN ('double', 'float') THEN format_string('%.6f', CAST({text} AS DOUBLE)) "
+        f"WHEN typeof({value}) LIKE 'timestamp%' THEN left({text}, 19) ELSE {text} END"
     )
 
 
@@ -45,7 +46,12 @@ _FOLDS: dict[str, Callable[[str], str]] = {
 def fold(name: str, rows: str, condition: str | None = None) -> str:
     """SUM, COUNT, MIN, MAX or AVG of the argument a0."""
     where = f"filter({rows}, r -> {condition})" if condition else rows
-    return _FOLDS[name](known(where))
+    return fold_values(name, known(where))
+
+
+def fold_values(name: str, values: str) -> str:
+    """SUM, COUNT, MIN, MAX or AVG of an array without NULLs."""
+    return _FOLDS[name](values)
 
 
 def by_category(name: str, rows: str, *, cond: str | None, category: str) -> str:

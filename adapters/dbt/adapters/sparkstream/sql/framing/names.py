@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 CATEGORIES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
 
 AGGREGATES = frozenset(
@@ -56,3 +58,35 @@ AGGREGATES = frozenset(
     }
 )
 """Calls of these names within an argument of a call over a window are aggregates over the same window."""
+
+SPARK_AGGREGATES = frozenset(
+    {
+        "APPROX_PERCENTILE", "APPROX_TOP_K", "ARRAY_AGG", "BITMAP_CONSTRUCT_AGG", "BITMAP_OR_AGG", "BIT_AND",
+        "BIT_OR", "BIT_XOR", "CORR", "COUNT_MIN_SKETCH", "COVAR_POP", "COVAR_SAMP", "FIRST",
+        "HISTOGRAM_NUMERIC", "HLL_SKETCH_AGG", "HLL_UNION_AGG", "KURTOSIS", "LAST", "LISTAGG", "MAX_BY",
+        "MEAN", "MIN_BY", "MODE", "PERCENTILE_APPROX", "PERCENTILE_CONT", "PERCENTILE_DISC", "REGR_AVGX",
+        "REGR_AVGY", "REGR_COUNT", "REGR_INTERCEPT", "REGR_R2", "REGR_SLOPE", "REGR_SXX", "REGR_SXY",
+        "REGR_SYY", "SKEWNESS", "STRING_AGG", "TRY_AVG", "TRY_SUM",
+    }
+)  # fmt: skip
+"""What else Spark aggregates."""
+
+RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LEAD"})
+"""Functions that number the rows of a partition, or look ahead: they have no frame."""
+
+_NUMERIC = frozenset({"AVG", "EW_AVG", "DRAWDOWN", "MEDIAN", *(f"{n}_WHERE" for n in CATEGORIES if n != "COUNT")})
+_NO_NUMBERS = ("string", "date", "boolean", "timestamp")
+
+
+def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    """The types that an aggregate of OpenMLDB refuses: index of an argument, Spark types, what to write instead."""
+    convert = "convert it: double(x), or count it: count(x)"
+    if name == "SUM":
+        yield 0, ("string", "date", "boolean"), convert
+    if name in _NUMERIC or ("_CATE" in name and "COUNT" not in name and "RATIO" not in name):
+        yield 0, _NO_NUMBERS, convert
+    if name in ("MIN", "MAX"):
+        yield 0, ("boolean",), "convert it: int(x)"
+    if "_CATE" in name:
+        category = 2 if "WHERE" in name or "RATIO" in name else 1
+        yield category, ("float", "double", "boolean"), "take whole numbers, strings or dates for categories: string(x)"

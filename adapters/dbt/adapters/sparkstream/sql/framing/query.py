@@ -17,7 +17,7 @@ become columns of that subquery:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -76,6 +76,7 @@ class Query:
         self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
         self.last_joins = [n for n in select.find_all(LastJoin) if n.find_ancestor(exp.Select) is select]
         self._extra: list[str] = []
+        self._type_guards: dict[str, None] = {}
         self.is_ours = bool(self.calls or self.last_joins or any(self.windows.values()))
         if self.is_ours:
             check_block(self)
@@ -154,14 +155,13 @@ class Query:
     def _plan(self) -> None:
         """Decides the streams, and whether calls become columns of a subquery."""
         self.unions: list[exp.Expr] = []
-        self.union_texts: dict[str, int] = {}
+        self.union_numbers: dict[tuple[str, int], int] = {}
         windows = self.our_windows()
         for window in windows:
-            for union in window.spec.unions:
-                text = self.render(union.meta[SPAN])
-                if text not in self.union_texts:
+            for union, name in zip(window.spec.unions, self._union_names(window.spec), strict=True):
+                if name not in self.union_numbers:
                     self.unions.append(union)
-                    self.union_texts[text] = len(self.unions)
+                    self.union_numbers[name] = len(self.unions)
                     check_union(self, union)
         self.streams: list[Stream] = []
         self.stream_of: dict[int, Stream] = {}
@@ -183,7 +183,7 @@ class Query:
 
     def _stream(self, spec: WindowSpec) -> Stream:
         partition = tuple(self.render(key.span) for key in spec.partition)
-        sources_ = tuple(self.union_texts[self.render(u.meta[SPAN])] for u in spec.unions)
+        sources_ = tuple(self.union_numbers[name] for name in self._union_names(spec))
         ties: tuple[str, ...] = ()
         key: str | None = None
         key_type: str | None = None
@@ -218,6 +218,11 @@ class Query:
         self.streams.append(stream)
         return stream
 
+    def _union_names(self, spec: WindowSpec) -> list[tuple[str, int]]:
+        """What tells the UNION tables of a window apart: the text, and its place among equal ones."""
+        texts = [self.render(union.meta[SPAN]) for union in spec.unions]
+        return [(text, texts[:i].count(text)) for i, text in enumerate(texts)]
+
     def _rowtime(self) -> str:
         """ROWTIME, of the first table where there are several."""
         if not self.relation.qualified:
@@ -231,11 +236,16 @@ class Query:
             return (f"{self.relation.first}.{self.arrival}" if self.relation.qualified else self.arrival,)
         return (ARRIVAL,)
 
+    def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
+        """Has Spark refuse an argument whose type isn't known here, if it is of a type that it can't have."""
+        types = ", ".join(f"'{t}'" for t in forbidden)
+        self._type_guards[f"IF(typeof({value}) IN ({types}), raise_error('{message}'), TRUE)"] = None
+
     def _guards(self) -> list[str]:
-        """Conditions on the keys: OpenMLDB gives no row for a row without a key."""
+        """Conditions on the keys: OpenMLDB gives no row for a row without a key. And on types not known here."""
         if self.dialect != "openmldb":
             return []
-        found: dict[str, None] = {}
+        found: dict[str, None] = dict(self._type_guards)
         for stream in self.streams:
             if stream.key is None:
                 continue

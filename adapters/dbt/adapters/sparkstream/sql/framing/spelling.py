@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -169,6 +170,8 @@ class SQLstreamSpelling:
                 raise source.error(by, f"STEP: {error}", error.hint) from None
             if micros <= 0:
                 raise source.error(by, "STEP takes a positive interval", "write STEP(ROWTIME BY INTERVAL '5' MINUTE)")
+        elif re.fullmatch(r"[-+]?\s*0*\.?0*", source.text[slice(*by)]):
+            raise source.error(by, "STEP takes a positive number", "write STEP(n BY 10)")
 
         def text() -> str:
             value_ = source.render(value)
