@@ -111,6 +111,16 @@ class Source:
         return sorted((s, e) for s, e in self._edits.items() if s[0] >= start and s[1] <= end)
 
 
+def closing_token(tokens: list[Token], opening: int) -> Token | None:
+    """The parenthesis that closes the one at an index, or None."""
+    depth = 0
+    for token in tokens[opening:]:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth == 0:
+            return token
+    return None
+
+
 def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:
     """A TranslationError that points at a span of a text."""
     return _finding(TranslationError, text, span, message, hint)

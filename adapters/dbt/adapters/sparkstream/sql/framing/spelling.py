@@ -10,9 +10,10 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
+from dbt.adapters.sparkstream.sql.framing.typing import type_of
 from dbt.adapters.sparkstream.sql.interval import IntervalError
 from dbt.adapters.sparkstream.sql.parser import read_interval
-from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span, closing_token
 from dbt.adapters.sparkstream.sql.types import INTEGERS
 
 _RENAMED = {
@@ -42,11 +43,9 @@ class OpenMLDBSpelling:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; and names of functions."""
         tokens = self._source.tokens_in(_extent(self._source, tree))
-        conversions = self._conversions(tree, tokens)
+        for conversion in self._conversions(tree, tokens):
+            yield from conversion
         for i, token in enumerate(tokens):
-            if token.start in conversions:
-                yield _edit(*conversions[token.start])
-                continue
             text = self._source.text[token.start : token.end + 1]
             called = i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.L_PAREN
             if token.token_type == TokenType.NUMBER and "." in text and text[-1].isdigit():
@@ -56,51 +55,54 @@ class OpenMLDBSpelling:
             elif called and text.upper() == "IDENTITY":
                 yield _edit((token.start, token.end + 1), "")
 
-    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> dict[int, tuple[Span, str]]:
+    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> Iterator[tuple[Edit, Edit]]:
         """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
-        found: dict[int, tuple[Span, str]] = {}
-        columns: dict[Span, exp.Column] | None = None
+        selects: list[exp.Select] | None = None
         for i, token in enumerate(tokens[:-2]):
             name = token.text.upper()
             if name not in ("BIGINT", "INT64", "TIMESTAMP") or tokens[i + 1].token_type != TokenType.L_PAREN:
                 continue
-            if columns is None:
-                columns = {
-                    self._source.span(c): c for c in tree.find_all(exp.Column) if not isinstance(c.this, exp.Star)
-                }
-            closing = next((t for t in tokens[i + 2 :] if t.token_type == TokenType.R_PAREN), None)
-            column = columns.get((tokens[i + 2].start, closing.start)) if closing else None
-            select = column.find_ancestor(exp.Select) if column else None
-            if column is None or closing is None or select is None:
+            closing = closing_token(tokens, i + 1)
+            if selects is None:
+                selects = [s for s in tree.find_all(exp.Select) if SPAN in s.meta]
+            around = [s for s in selects if s.meta[SPAN][0] <= token.start < s.meta[SPAN][1]]
+            if closing is None or not around:
                 continue
-            known = self._resolver.find(column, select)
-            type_ = known.type if known else None
-            text = self._source.text[tokens[i + 2].start : closing.start].strip()
-            sql = _from_millis(text, type_) if name == "TIMESTAMP" else _millis(text, type_)
-            if sql:
-                found[token.start] = (token.start, closing.end + 1), sql
-        return found
+            inner = max(around, key=lambda s: s.meta[SPAN][0])
+            value = self._source.text[tokens[i + 1].end + 1 : closing.start]
+            parts = (_from_millis if name == "TIMESTAMP" else _millis)(type_of(value, inner, self._resolver))
+            if parts:
+                before, after = parts
+                yield (
+                    _edit((token.start, tokens[i + 1].end + 1), before),
+                    _edit((closing.start, closing.end + 1), after),
+                )
 
 
-def _millis(value: str, type_: str | None) -> str | None:
-    """BIGINT(value), or None if Spark's is the same."""
+def _millis(type_: str | None) -> tuple[str, str] | None:
+    """What stands around the value of BIGINT(value), or None if Spark's is the same."""
     if type_ is not None:
-        return f"unix_millis({value})" if type_ == "timestamp" else None
-    return (
-        f"CASE WHEN typeof({value}) = 'timestamp' THEN unix_millis(CAST({value} AS TIMESTAMP)) "
-        f"ELSE CAST({value} AS BIGINT) END"
+        return ("unix_millis(", ")") if type_ == "timestamp" else None
+    return _by_type(
+        "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
+        "ELSE CAST(v AS BIGINT) END"
     )
 
 
-def _from_millis(value: str, type_: str | None) -> str | None:
-    """TIMESTAMP(value), or None if Spark's is the same."""
+def _from_millis(type_: str | None) -> tuple[str, str] | None:
+    """What stands around the value of TIMESTAMP(value), or None if Spark's is the same."""
     if type_ is not None:
-        return f"timestamp_millis({value})" if type_ in INTEGERS else None
+        return ("timestamp_millis(", ")") if type_ in INTEGERS else None
     integers = ", ".join(f"'{t}'" for t in INTEGERS)
-    return (
-        f"CASE WHEN typeof({value}) IN ({integers}) THEN timestamp_millis(CAST(CAST({value} AS STRING) AS BIGINT)) "
-        f"ELSE CAST({value} AS TIMESTAMP) END"
+    return _by_type(
+        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
+        "ELSE CAST(v AS TIMESTAMP) END"
     )
+
+
+def _by_type(body: str) -> tuple[str, str]:
+    """What stands around a value v whose type only Spark knows."""
+    return "get(transform(array(", f"), v -> {body}), 0)"
 
 
 def _extent(source: Source, tree: exp.Expr) -> Span:

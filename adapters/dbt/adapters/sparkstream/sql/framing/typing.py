@@ -44,6 +44,10 @@ def _type(node: exp.Expr | None, select: exp.Select, resolver: Resolver) -> str 
         if len(types) == 1:
             return types.pop()
         return None
+    if isinstance(node, (exp.Window, exp.Lag, exp.FirstValue, exp.LastValue, exp.Min, exp.Max)):
+        return _type(node.this, select, resolver)
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "AT" and node.expressions:
+        return _type(node.expressions[0], select, resolver)
     if isinstance(node, exp.Count):
         return "bigint"
     return None
