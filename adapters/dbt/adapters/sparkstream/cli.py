@@ -87,6 +87,64 @@ def _read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:
     return schema
 
 
+@main.command()
+@click.argument("model")
+@click.option(
+    "--row", "rows", multiple=True, metavar="JSON", help="A row as a JSON object. May be given several times."
+)
+@click.option(
+    "--rows",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="File with a row on each line (- for standard input).",
+)
+@click.option("--project-dir", type=click.Path(exists=True, file_okay=False), help="Folder of the dbt project.")
+@click.option("--profiles-dir", type=click.Path(exists=True, file_okay=False), help="Folder of profiles.yml.")
+@click.option("--profile", help="Profile to use.")
+@click.option("--target", help="Target of the profile to use.")
+@click.option("--vars", "variables", metavar="YAML", help="Variables of the project.")
+def request(model: str, rows: tuple[str, ...], file: str | None, **options: str | None) -> None:
+    """Print what MODEL gives for rows that aren't stored, each on its own.
+
+    One line of JSON for each row, in their order; null where the model has no result for it.
+    """
+    lines = [(f"--row {text}", text) for text in rows]
+    if file is not None:
+        name = "<stdin>" if file == "-" else file
+        with click.open_file(file, encoding="utf-8") as source:
+            lines += [(f"{name}:{i}", line) for i, line in enumerate(source, 1) if line.strip()]
+    if not lines:
+        raise click.UsageError("no row given; write --row '{\"column\": value}' or --rows FILE")
+    arguments = json.dumps({"model": model, "rows": [_read_row(place, text) for place, text in lines]})
+    # dbt takes a second to import.
+    from dbt.cli.main import dbtRunner
+
+    names = {"variables": "vars"}
+    chosen = [f"--{names.get(k, k).replace('_', '-')}={value}" for k, value in options.items() if value is not None]
+    faults: list[str] = []
+
+    def listen(event: Any) -> None:
+        if event.info.name == "PrintEvent":
+            click.echo(event.data.msg)
+        elif event.info.name.startswith("RunningOperation"):
+            faults.append(event.data.exc)
+
+    operation = ["--log-level", "none", "run-operation", "request", f"--args={arguments}", *chosen]
+    done = dbtRunner(callbacks=[listen]).invoke(operation)
+    if not done.success:
+        _fail("\n".join([*faults, *([str(done.exception)] if done.exception else [])]))
+
+
+def _read_row(place: str, text: str) -> dict[str, Any]:
+    try:
+        row: Any = json.loads(text)
+    except ValueError as error:
+        _fail(f"{place} is not JSON: {error}")
+    if not isinstance(row, dict):
+        _fail(f'{place} is no row; write an object: {{"column": value, ...}}')
+    return row
+
+
 @main.group()
 def server() -> None:
     """A local Spark server for development, for SQL and streams.

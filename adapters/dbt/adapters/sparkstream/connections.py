@@ -24,7 +24,9 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
+from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
+from dbt.adapters.sparkstream.sql.errors import RequestError
 
 logger = AdapterLogger("SparkStream")
 
@@ -84,6 +86,20 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def node(self, node: Any | None) -> None:
         self._thread.node = node
 
+    @property
+    def request(self) -> Request | None:
+        """The request that is answered in this thread."""
+        return getattr(self._thread, "request", None)
+
+    @contextmanager
+    def answering(self, request: Request) -> Iterator[None]:
+        """Writes a model's SQL for a request, in this thread."""
+        self._thread.request = request
+        try:
+            yield
+        finally:
+            self._thread.request = None
+
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
         """Sends a statement to Spark, translated where it has to be.
 
@@ -94,13 +110,31 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         return super().add_query(self.translated(sql), *args, **kwargs)
 
-    def translated(self, sql: str, dialect: str = "spark", text: str = "the statement") -> str:
+    def written(self, sql: str, dialect: str, text: str, arrival: str | None = None) -> str:
+        """SQL that a node has in its file as Spark SQL: for a row alone while a request for the node is answered.
+
+        Args: as `translated`.
+        """
+        request: Request | None = self.request
+        if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
+            return self.translated(sql, dialect, text, arrival)
+        self._check_dialect(dialect)
+        request.written = True
+        from dbt.adapters.sparkstream.sql.requests import request_sql
+
+        with self._described(text):
+            return request_sql(sql, dialect, request.row, schema=self._schema, arrival=arrival or self._arrival())
+
+    def translated(
+        self, sql: str, dialect: str = "spark", text: str = "the statement", arrival: str | None = None
+    ) -> str:
         """A statement as Spark SQL; the same object if there is nothing to translate.
 
         Args:
             sql: the statement.
             dialect: what it is written in.
             text: what to call it in an error whose place in the user's file can't be told.
+            arrival: the column that numbers rows in order of arrival; the node's config says it if None.
 
         Raises:
             CompilationError: SQL of a node that can't be translated, or an unknown dialect.
@@ -113,11 +147,26 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             message = described(warning, self.node, self.project, text)
             warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
 
+        with self._described(text):
+            return translate(
+                sql,
+                dialect,
+                optimize=self._optimize(),
+                arrival=arrival or self._arrival(),
+                schema=self._schema,
+                warn=warn,
+            )
+
+    @contextmanager
+    def _described(self, text: str) -> Iterator[None]:
+        """Makes dbt's errors of those of the translator."""
         try:
-            return translate(sql, dialect, optimize=self._optimize(), schema=self._schema, warn=warn)
+            yield
         except TranslationError as error:
             message = described(error, self.node, self.project, text)
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
+        except RequestError as error:
+            raise DbtRuntimeError(str(error)) from error
 
     def _check_dialect(self, dialect: str) -> None:
         from dbt.adapters.sparkstream.sql.dialects import DIALECTS
@@ -126,9 +175,19 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             known = ", ".join(repr(name) for name in DIALECTS)
             raise CompilationError(f"unknown SQL dialect {dialect!r}\n  write one of {known}", self.node)
 
-    def _optimize(self) -> bool:
+    def _config(self, key: str) -> Any:
+        """What the config of the node says, or None."""
         config = getattr(self.node, "config", None)
-        choice = config.get("optimize") if config is not None else None
+        return config.get(key) if config is not None else None
+
+    def _arrival(self) -> str | None:
+        arrival = self._config("arrival")
+        if arrival is not None and not (isinstance(arrival, str) and arrival.strip()):
+            raise CompilationError(f"arrival is a column's name, and not {arrival!r}\n  write arrival='seq'", self.node)
+        return arrival
+
+    def _optimize(self) -> bool:
+        choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
 
     def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:

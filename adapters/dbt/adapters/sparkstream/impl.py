@@ -11,7 +11,7 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
 from dbt.adapters.spark.impl import SparkAdapter
 
-from dbt.adapters.sparkstream import compile_hook
+from dbt.adapters.sparkstream import compile_hook, requests
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 
 
@@ -26,17 +26,31 @@ class SparkStreamAdapter(SparkAdapter):
         self._compiles = compile_hook.install()
 
     @available.parse(lambda *args, **kwargs: "")
-    def window_sql(self, sql: str, dialect: str | None = None) -> str:
+    def window_sql(self, sql: str, dialect: str | None = None, arrival: str | None = None) -> str:
         """Translates SQL with windows to Spark SQL, for the macro of the same name.
 
         Args:
             sql: a query or a part of one that can stand on its own.
             dialect: what it is written in; Spark SQL with window functions if None.
+            arrival: the column that numbers rows in order of arrival; the node's config says it if None.
 
         Raises:
             CompilationError: what is wrong, where, and how to write it.
         """
-        return self.connections.translated(sql, dialect or "spark", "the SQL in window_sql")
+        return self.connections.written(sql, dialect or "spark", "the SQL in window_sql", arrival)
+
+    @available
+    def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
+        """What a model gives for rows that aren't stored, each on its own, for the macro of the same name.
+
+        Args:
+            model: its name, or `package.name`.
+            rows: column of the model's main table -> value.
+
+        Returns:
+            For each row JSON of the model's columns, or None where the model has no result for it.
+        """
+        return requests.answer(self, model, rows)
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:

@@ -57,3 +57,7 @@ class TranslationError(Finding, ValueError):
 
 class TranslationWarning(Finding, UserWarning):
     """SQL that is translated, but hardly does what its author expects of it."""
+
+
+class RequestError(ValueError):
+    """A row or a query that can't be a request; the message says what to do."""

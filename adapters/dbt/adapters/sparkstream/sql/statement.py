@@ -53,8 +53,11 @@ class Statement:
         self._calls = _calls(source.tokens)
 
     @classmethod
-    def parse(cls, sql: str, dialect: str, *, mode: str = "batch") -> Statement:
+    def parse(cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False) -> Statement:
         """Parses a text.
+
+        Args:
+            whole: whether statements without a construct of ours are parsed too.
 
         Raises:
             TranslationError: it holds our constructs and can't be parsed.
@@ -76,15 +79,21 @@ class Statement:
         for chunk in _chunks(tokens):
             _check_query(reader, chunk, sql)
             calls = _calls(chunk)
-            certain = dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
+            certain = whole or dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
             if certain or calls:
                 tree = _parse_chunk(reader, chunk, sql, certain)
                 if tree is not None:
                     trees.append(tree)
         return cls(Source(sql, tokens), trees, dialect)
 
-    def translated(self, schema: Schema | None = None, *, arrival: str | None = None, warn: Warn) -> str:
-        """The text with every construct of ours written as Spark SQL."""
+    def translated(
+        self, schema: Schema | None = None, *, arrival: str | None = None, warn: Warn, request: bool = False
+    ) -> str:
+        """The text with every construct of ours written as Spark SQL.
+
+        Args:
+            request: whether tables may have a request's row in them (see `requests`).
+        """
         source = self.source
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
@@ -94,7 +103,7 @@ class Statement:
         if isinstance(resolver, FlinkResolver):
             passes.append(FlinkExpressions(source, resolver))
         elif self._dialect != "spark" or _framed(source.tokens, source.text):
-            passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival))
+            passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.frames import Kind
 from dbt.adapters.sparkstream.sql.framing.block import inside
 from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.framing.relation import name_of
-from dbt.adapters.sparkstream.sql.framing.streams import KEY_TYPES
+from dbt.adapters.sparkstream.sql.framing.streams import KEY_TYPES, MARK
 from dbt.adapters.sparkstream.sql.source import SPAN
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ def check_union(query: Query, union: exp.Expr) -> list[str]:
     wanted, given = Columns(), query.resolver.columns(union)
     for table in tables:
         wanted += query.resolver.columns(table)
+    if query.requested:  # the mark comes last, behind the columns of all tables
+        wanted = Columns(tuple(sorted(wanted.items, key=lambda c: c.name == MARK)), wanted.complete)
     if wanted.complete and given.complete:
         known = _compare(query, union, list(wanted.items), list(given.items))
         if known:

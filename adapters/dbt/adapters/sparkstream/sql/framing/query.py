@@ -31,7 +31,7 @@ from dbt.adapters.sparkstream.sql.framing.functions import keeps_order
 from dbt.adapters.sparkstream.sql.framing.lowering import Lowering
 from dbt.adapters.sparkstream.sql.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.framing.rowsets import by_key, needs_order
-from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, KEY_TYPES, SOURCE, Stream
+from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, KEY_TYPES, MARK, SOURCE, Stream
 from dbt.adapters.sparkstream.sql.framing.typing import type_of
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
 
@@ -39,18 +39,27 @@ from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
 class Frames:
     """Edits the SELECTs of a statement that have windows of ours, or LAST JOIN."""
 
-    def __init__(self, source: Source, resolver: Resolver, *, dialect: str, arrival: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        resolver: Resolver,
+        *,
+        dialect: str,
+        arrival: str | None = None,
+        request: bool = False,
+    ) -> None:
         self._source = source
         self._resolver = resolver
         self._dialect = dialect
         self._arrival = arrival
+        self._request = request
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for every such SELECT; checks come first, so that a fault is told whatever else is edited."""
         for select in tree.find_all(exp.Select):
             if SPAN not in select.meta or not (select.args.get("windows") or _has_frames(select)):
                 continue
-            query = Query(self._source, self._resolver, select, self._dialect, self._arrival)
+            query = Query(self._source, self._resolver, select, self._dialect, self._arrival, request=self._request)
             if query.is_ours:
                 yield from query.inner_edits()
                 yield Edit(query.block.span, query.text)
@@ -64,13 +73,22 @@ class Query:
     """One SELECT on its way to Spark."""
 
     def __init__(
-        self, source: Source, resolver: Resolver, select: exp.Select, dialect: str, arrival: str | None
+        self,
+        source: Source,
+        resolver: Resolver,
+        select: exp.Select,
+        dialect: str,
+        arrival: str | None,
+        *,
+        request: bool = False,
     ) -> None:
         self.source = source
         self.resolver = resolver
         self.select = select
         self.dialect = dialect
         self.arrival = arrival
+        tables = sources(select)[:1] if request else []
+        self.requested = any(resolver.columns(table).find(MARK) for table in tables)
         self.block = Block(source, select)
         self.windows = find_windows(source, self.block)
         self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
@@ -178,8 +196,8 @@ class Query:
                 stream.ordered = True
         if not any(s.ordered for s in self.streams) and not self.relation.structured:
             for stream in self.streams:
-                if stream.arrival == (ARRIVAL,):
-                    stream.arrival = ("monotonically_increasing_id()",)
+                if ARRIVAL in stream.arrival:
+                    stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
 
     def _stream(self, spec: WindowSpec) -> Stream:
         partition = tuple(self.render(key.span) for key in spec.partition)
@@ -230,11 +248,13 @@ class Query:
         return f"{self.relation.first}.ROWTIME"
 
     def _arrival(self, spec: WindowSpec) -> tuple[str, ...]:
+        prefix = f"{self.relation.first}." if self.relation.qualified else ""
+        last = (f"{prefix}{MARK}",) if self.requested else ()  # a request's row is the last to arrive
         if len(spec.order) > 1:
-            return (self.render(spec.order[1].span),)
+            return (*last, self.render(spec.order[1].span))
         if self.arrival:
-            return (f"{self.relation.first}.{self.arrival}" if self.relation.qualified else self.arrival,)
-        return (ARRIVAL,)
+            return (*last, f"{prefix}{self.arrival}")
+        return (*last, ARRIVAL)
 
     def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
         """Has Spark refuse an argument whose type isn't known here, if it is of a type that it can't have."""
@@ -264,7 +284,7 @@ class Query:
         ordered = [s for s in self.streams if s.ordered]
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in ordered]
         arrival = [f"monotonically_increasing_id() AS {ARRIVAL}"]
-        if (self.relation.structured and not self.relation.flat) or all(s.arrival != (ARRIVAL,) for s in self.streams):
+        if (self.relation.structured and not self.relation.flat) or all(ARRIVAL not in s.arrival for s in self.streams):
             arrival = []
         if self.unions:
             query = _select([*self.relation.items, f"0 AS {SOURCE}", *arrival], self.relation.sql, condition)
@@ -293,7 +313,7 @@ class Query:
         if not ordered and not self.inner:
             return []
         names = [SOURCE] if self.unions else []
-        if any(s.arrival == (ARRIVAL,) for s in self.streams):
+        if any(ARRIVAL in s.arrival for s in self.streams):
             names.append(ARRIVAL)
         for stream in ordered:
             names += [stream.key_column, stream.order_column]
@@ -357,12 +377,13 @@ class Query:
 
     def _projection(self, item: Span, replaced: dict[Call, str], hidden: list[str]) -> Iterator[tuple[Span, str]]:
         text = self.source.text[slice(*item)].strip()
-        star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*", text, re.S)
+        star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
         if star:
             if self.relation.qualified and (hidden or self.relation.structured):
                 yield item, text if star[1] else ", ".join(f"{name}.*" for name in self.relation.names)
             elif hidden:
-                yield item, f"{text} EXCEPT ({', '.join(hidden)})"
+                names = [*(n for n in (star[2] or "").split(",") if n), *hidden]
+                yield item, f"{star[1] + '.' if star[1] else ''}* EXCEPT ({', '.join(n.strip() for n in names)})"
             return
         mine = [c for c in replaced if item[0] <= c.span[0] and c.span[1] <= item[1]]
         for call in mine:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import sources
 from dbt.adapters.sparkstream.sql.frame_parser import LastJoin
-from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL
+from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, MARK
 from dbt.adapters.sparkstream.sql.source import SPAN, Span
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Relation:
         loose: columns that the SELECT names without a table.
         structured: whether every table is a struct column of its name in `sql`.
         flat: whether rows of UNION tables join its rows: then columns stand side by side, under their names alone.
+        marked: whether the first table holds a request's row.
     """
 
     sql: str
@@ -35,6 +36,7 @@ class Relation:
     loose: list[str] = field(default_factory=list)
     structured: bool = False
     flat: bool = False
+    marked: bool = False
 
     @property
     def qualified(self) -> bool:
@@ -54,6 +56,8 @@ class Relation:
     def items(self) -> list[str]:
         """What to select from it, so that every column keeps its name."""
         if self.flat:
+            if self.marked:
+                return [f"{self.first}.* EXCEPT ({MARK})", *(f"{n}.*" for n in self.names[1:]), f"{self.first}.{MARK}"]
             return [f"{name}.*" for name in self.names]
         if not self.several or self.structured:
             return ["*"]
@@ -90,7 +94,9 @@ def relation_of(query: Query) -> Relation:
     ]
     names += laterals
     several = len(tables) > 1 or bool(query.select.args.get("laterals"))
-    relation = Relation("", names, several, _loose(query) if several else [], flat=several and query.has_unions)
+    relation = Relation("", names, several, _loose(query) if several else [])
+    relation.flat = several and query.has_unions
+    relation.marked = query.requested
     pieces: list[tuple[Span, str]] = []
     chosen: list[LastJoin] = []
     for join in query.last_joins:

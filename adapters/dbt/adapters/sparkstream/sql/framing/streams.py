@@ -11,6 +11,8 @@ KEY_TYPES = (*INTEGERS, "timestamp", "timestamp_ntz", "timestamp_ltz")
 
 SOURCE = "__source"
 ARRIVAL = "__arrival"
+MARK = "__request"
+"""Column of the main table that is true for a request's row."""
 
 
 @dataclass(eq=False)

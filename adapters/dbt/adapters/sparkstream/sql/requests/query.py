@@ -1,0 +1,212 @@
+"""A query whose main table holds one row more, and that gives the results of this row alone.
+
+The main table is what FROM of the outermost SELECT leads to, through subqueries and CTEs. It becomes
+
+    (SELECT *, FALSE AS __request FROM trades UNION ALL SELECT ..., TRUE AS __request) AS trades
+
+Every SELECT on the way passes the mark on, and the whole query is put into `SELECT * EXCEPT (__request) ... WHERE
+__request`. All else stays as it is, so the translation is that of the query itself. In windows, the marked row is the
+last one to arrive (`Frames` knows the mark). Sources: OpenMLDB's request mode, one row that isn't inserted; a
+subquery with windows or LAST JOIN over the main table that is joined to it holds the row too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import find_cte, sources
+from dbt.adapters.sparkstream.sql.errors import RequestError, TranslationWarning
+from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.framing.block import Block
+from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
+from dbt.adapters.sparkstream.sql.framing.relation import name_of
+from dbt.adapters.sparkstream.sql.framing.streams import MARK
+from dbt.adapters.sparkstream.sql.requests.rows import row_sql
+from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.translate import Describe, Schema
+
+_STORED = f"CAST(FALSE AS BOOLEAN) AS {MARK}"
+_REQUESTED = f"CAST(TRUE AS BOOLEAN) AS {MARK}"
+
+
+def request_sql(
+    sql: str,
+    dialect: str,
+    row: Mapping[str, Any],
+    *,
+    schema: Schema | Describe,
+    arrival: str | None = None,
+) -> str:
+    """Spark SQL that gives what a query gives for one row, beside the rows that are stored.
+
+    Args:
+        sql: a query that gives a result for every row of its main table.
+        dialect: what it is written in, as for `translate`.
+        row: column of the main table -> value, as JSON has them.
+        schema: as for `translate`; the columns of the main table have to be in it.
+        arrival: as for `translate`. The request's row is the last one to arrive, whatever its value.
+
+    Raises:
+        TranslationError: the query can't be translated, or isn't computed row by row.
+        RequestError: the row doesn't fit the main table, or nobody knows this table's columns.
+    """
+    original = Statement.parse(sql, dialect, whole=True)
+    known = schema(original.tables()) if callable(schema) else schema
+    Statement.parse(sql, dialect).translated(known, arrival=arrival, warn=_ignore)  # faults, where the user made them
+    if len(original.trees) != 1:
+        raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
+    text = _Rewriting(original.source, original.trees[0], row, known).text()
+    return Statement.parse(text, dialect).translated(known, arrival=arrival, warn=_ignore, request=True)
+
+
+def _ignore(warning: TranslationWarning) -> None:
+    """Warnings are for who writes the query, not for who asks it."""
+
+
+class _Rewriting:
+    """One query with a request's row in its main table."""
+
+    def __init__(self, source: Source, tree: exp.Expr, row: Mapping[str, Any], schema: Schema) -> None:
+        self._source = source
+        self._tree = tree
+        self._row = row
+        self._schema = {_plain(name): columns for name, columns in schema.items()}
+        self._done: set[int] = set()
+        self._main = self._name(self._main_table(self._query(tree)))
+
+    def text(self) -> str:
+        """The query's text."""
+        tokens = self._source.tokens_in((0, len(self._source.text)))
+        last = next(t for t in reversed(tokens) if t.text != ";")
+        self._source.apply(list(self._select(self._query(self._tree), passes=True)))
+        body = self._source.render((tokens[0].start, last.end + 1))
+        return f"SELECT * EXCEPT ({MARK}) FROM (\n{body}\n) AS __answer WHERE {MARK}"
+
+    # -- what the query is over ----------------------------------------------------------------------
+    def _query(self, node: exp.Expr) -> exp.Select:
+        while isinstance(node, (exp.Subquery, exp.CTE)):
+            node = node.this
+        if isinstance(node, exp.Select):
+            return node
+        if isinstance(node, exp.SetOperation):
+            raise self._not_by_row(self._source.span(node), "a union of queries")
+        raise RequestError("a request takes a query: SELECT ...")
+
+    def _lead(self, select: exp.Select) -> exp.Expr:
+        found = sources(select)
+        if not found:
+            raise RequestError("a request needs a query with a table in FROM")
+        return found[0]
+
+    def _main_table(self, select: exp.Select) -> exp.Table:
+        lead = self._lead(select)
+        if isinstance(lead, exp.Table) and isinstance(lead.this, exp.Identifier):
+            cte = find_cte(lead)
+            return self._main_table(self._query(cte)) if cte else lead
+        if isinstance(lead, exp.Subquery):
+            return self._main_table(self._query(lead))
+        raise self._not_by_row(self._source.span(lead), "a window function in FROM")
+
+    def _name(self, table: exp.Table) -> str:
+        span = self._source.span(table.parts[0])[0], self._source.span(table.parts[-1])[1]
+        return self._source.text[slice(*span)]
+
+    def _columns(self) -> Mapping[str, str]:
+        columns = self._schema.get(_plain(self._main))
+        if not columns:
+            raise RequestError(
+                f"the columns of {self._main} aren't known\n  a request adds a row to this table: build it first"
+            )
+        return columns
+
+    # -- edits ---------------------------------------------------------------------------------------
+    def _select(self, select: exp.Select, *, passes: bool) -> Iterator[Edit]:
+        """The edits of a SELECT over the main table; `passes` says whether it gives the mark."""
+        if id(select) in self._done:
+            return
+        self._done.add(id(select))
+        block = Block(self._source, select)
+        self._check(select, block)
+        lead = self._lead(select)
+        yield from self._edit_lead(lead)
+        for window in select.find_all(FramedWindow):
+            if window.find_ancestor(exp.Select) is select:
+                for union in window.value.unions:
+                    yield self._stored(union.meta[SPAN])
+        for other in sources(select)[1:]:
+            inner = other.this if isinstance(other, exp.Subquery) else None
+            if isinstance(inner, exp.Select) and self._is_computed(inner):
+                yield from self._select(inner, passes=False)
+        yield from self._edit_items(select, block, name_of(lead), passes)
+
+    def _edit_lead(self, lead: exp.Expr) -> Iterator[Edit]:
+        cte = find_cte(lead) if isinstance(lead, exp.Table) else None
+        if not isinstance(lead, exp.Table) or cte:
+            yield from self._select(self._query(cte or lead), passes=True)
+            return
+        name = self._name(lead)
+        span = self._source.span(lead.parts[0])[0], self._source.span(lead.parts[-1])[1]
+        row = row_sql(self._row, self._columns(), name)
+        alias = "" if lead.alias else f" AS {name_of(lead)}"
+        rows = f"(SELECT *, {_STORED} FROM {name} UNION ALL {row}, {_REQUESTED}){alias}"
+        yield Edit(span, lambda: rows)
+
+    def _stored(self, span: Span) -> Edit:
+        return Edit(span, lambda: f"(SELECT *, {_STORED} FROM {self._source.render(span)})", level=1)
+
+    def _is_computed(self, select: exp.Select) -> bool:
+        """Whether a query that is joined computes something for every row of the main table."""
+        try:
+            main = self._name(self._main_table(select))
+        except ValueError:
+            return False
+        own = any(n.find_ancestor(exp.Select) is select for n in select.find_all(exp.Window, LastJoin))
+        return own and _plain(main) == _plain(self._main)
+
+    def _edit_items(self, select: exp.Select, block: Block, lead: str | None, passes: bool) -> Iterator[Edit]:
+        """Takes the mark out of every `*`, and adds it behind the last item."""
+        names = [name_of(s) or "" for s in sources(select)]
+        for item in block.projections:
+            star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*", self._source.text[slice(*item)].strip(), re.S)
+            if not star or (star[1] and _plain(star[1]) != _plain(lead or "")):
+                continue
+            if star[1] or len(names) == 1:
+                text = f"{star[1] + '.' if star[1] else ''}* EXCEPT ({MARK})"
+            else:
+                text = ", ".join(f"{n}.* EXCEPT ({MARK})" if n == lead else f"{n}.*" for n in names)
+            yield Edit(item, lambda text=text: text)  # type: ignore[misc]
+        if passes:
+            end = block.projections[-1][1]
+            prefix = f"{lead}." if len(names) > 1 else ""
+            yield Edit((end, end), lambda: f", {prefix}{MARK} AS {MARK}")
+
+    # -- faults --------------------------------------------------------------------------------------
+    def _check(self, select: exp.Select, block: Block) -> None:
+        for clause, word in (("group", "GROUP BY"), ("having", "HAVING"), ("limit", "LIMIT"), ("offset", "OFFSET")):
+            if clause in block.clauses:
+                raise self._not_by_row(block.clauses[clause], word)
+        if select.args.get("distinct"):
+            raise self._not_by_row(block.clauses["select"], "DISTINCT")
+        for join in select.find_all(exp.Join):
+            if join.find_ancestor(exp.Select) is select and join.side in ("RIGHT", "FULL"):
+                raise self._not_by_row(self._source.span(join.this), f"a {join.side} JOIN")
+        for node in select.find_all(exp.AggFunc, exp.Anonymous):
+            named = isinstance(node, exp.AggFunc) or node.name.upper() in AGGREGATES
+            if named and node.find_ancestor(exp.Select) is select and not node.find_ancestor(exp.Window):
+                raise self._not_by_row(block.clauses["select"], "an aggregate of the whole table")
+
+    def _not_by_row(self, span: Span, what: str) -> Exception:
+        return self._source.error(
+            span,
+            f"{what} gives no result for a single row, and a request has one",
+            "a request takes a query that gives one result for every row of its first table: windows, LAST JOIN, WHERE",
+        )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s*\.\s*", ".", name).replace("`", "").replace('"', "").casefold()

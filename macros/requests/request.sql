@@ -1,0 +1,18 @@
+{% macro request(model, rows) -%}
+  {{ return(adapter.dispatch('request', 'sparkstream')(model, [rows] if rows is mapping else rows)) }}
+{%- endmacro %}
+
+{% macro sparkstream__request(model, rows) -%}
+  {%- set answers = adapter.request(model, rows) if execute else [] -%}
+  {%- for answer in answers -%}
+    {%- do print('null' if answer is none else answer) -%}
+  {%- endfor -%}
+  {{ return(answers) }}
+{%- endmacro %}
+
+{% macro default__request(model, rows) -%}
+  {{ exceptions.raise_compiler_error(
+    "request needs the adapter dbt-sparkstream: it puts rows into a model's SQL, which the adapter " ~ adapter.type() ~ " can't"
+    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile"
+  ) }}
+{%- endmacro %}

@@ -1,0 +1,33 @@
+{% macro over(
+  call, partition_by=none, order_by=none, frame='rows', start='unbounded', end='current row',
+  maxsize=none, exclude=none, union=none, instance_not_in_window=false
+) -%}
+  {{ return(adapter.dispatch('over', 'sparkstream')(
+    call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
+  ) if execute else '') }}
+{%- endmacro %}
+
+{% macro sparkstream__over(
+  call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
+) -%}
+  {{ return(adapter.dispatch('sparkstream_over', 'sparkstream')(
+    call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
+  ).sql) }}
+{%- endmacro %}
+
+{% macro default__over(
+  call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
+) -%}
+  {%- set window = adapter.dispatch('sparkstream_over', 'sparkstream')(
+    call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
+  ) -%}
+  {%- if window.ours -%}
+    {{ exceptions.raise_compiler_error(
+      "over's " ~ window.ours | join(', ') ~ " needs the adapter dbt-sparkstream: Spark has no such frame, and the adapter "
+      ~ adapter.type() ~ " can't translate it"
+      ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+      ~ "\n  or take a frame that Spark has: frame='rows' or frame='range'"
+    ) }}
+  {%- endif -%}
+  {{ return(window.sql) }}
+{%- endmacro %}
