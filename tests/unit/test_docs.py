@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,15 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md"]
+PAGES = ["flink.md", "frames.md"]
+OURS = "sparkstream"
+"""How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
     "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
     "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
+    "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
+    "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
+    "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},
 }
 
 
@@ -30,7 +36,7 @@ def translated(page: str) -> str:
         if dialect == "spark":
             body = f"{spark}\n"
         else:
-            spark = translate(body.strip(), dialect=dialect, schema=SCHEMA)
+            spark = translate(body.strip(), dialect="spark" if dialect == OURS else dialect, schema=SCHEMA)
         out.append(f"{dialect}\n{body}```{tail}")
     return "```sql ".join(out)
 
@@ -40,6 +46,16 @@ def test_spark_sql_in_docs_is_what_runs(name: str) -> None:
     page = (DOCS / name).read_text(encoding="utf-8")
     assert page.count("```sql spark") >= 5
     assert translated(page) == page
+
+
+def test_pictures_of_frames_are_what_the_script_draws() -> None:
+    sys.path.insert(0, str(DOCS))
+    from make_frames import pictures
+
+    drawn = pictures()
+    assert {p.name: p.read_text(encoding="utf-8") for p in (DOCS / "frames").iterdir()} == drawn
+    page = (DOCS / "frames.md").read_text(encoding="utf-8")
+    assert all(f"(frames/{name})" in page for name in drawn)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SPARKS = {
     "over('sum(v)', 'k', 'ts', 'range', start='3 seconds')": [10, 60, 60, 90, 50],
     "over('sum(v)', ['k'], 'ts', 'range', start='1 s', end='1 second following')": [60, 60, 60, 40, 50],
     "over('count(*)', order_by='ts, id')": [1, 2, 3, 4, 5],
-    "over('max(v)', 'k', 'id desc', start=2, end='1 preceding')": [40, 40, 40, None, None],
+    "over('max(v)', 'k', 'id desc', start=2, end='1 preceding')": [30, 40, 40, None, None],
     "over('sum(v)', 'k', 'id', 'range', start=1, end=0)": [10, 30, 50, 70, 50],
 }
 OURS = {

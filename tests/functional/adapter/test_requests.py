@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_the_operation(shop: Project, capsys: pytest.CaptureFixture[str]) -> Non
 def test_faults(shop: Project, model: str, row: dict[str, Any], message: str) -> None:
     result = request(shop, model, row)
     assert result.exit_code == 1
-    assert message in result.stderr.replace("\n  ", "\n")
+    assert message in re.sub(r"\n +", "\n", result.stderr)
     assert result.stdout == ""
 
 

@@ -123,6 +123,21 @@ class TestOnlyTheQueryBlockChanges(Pairs):
         assert tables("SELECT * FROM t LAST JOIN u ON t.k = u.k") == ["t", "u"]
 
 
+class TestUnion:
+    def rows(self, union: str) -> str:
+        return openmldb("max(x)", f"UNION {union} {W} {ROWS}")
+
+    def test_a_list_in_parentheses(self) -> None:
+        assert self.rows("(u, (SELECT * FROM v))") == self.rows("u, (SELECT * FROM v)")
+        assert self.rows("((SELECT * FROM u), v)") == self.rows("(SELECT * FROM u), v")
+
+    def test_an_alias_is_of_no_use(self) -> None:
+        assert self.rows("u AS q, v") == self.rows("u, v")
+
+    def test_a_table_twice_is_two_tables(self) -> None:
+        assert [self.rows(tables).count("UNION ALL") for tables in ("u", "u, u", "u, v")] == [1, 2, 2]
+
+
 class TestRefused(Pairs):
     def window(self, window: str, message: str, *, at: str, hint: str, dialect: str = "openmldb", call: str = "max(x)") -> None:
         self.refused(f"SELECT id, {call} OVER w AS y FROM t WINDOW w AS ({window})", message, at=at, hint=hint, dialect=dialect, schema=TYPED)
@@ -159,6 +174,46 @@ class TestRefused(Pairs):
         self.refused(f"SELECT max(x) OVER vv FROM t WINDOW w AS ({w})", "no window named vv", at="vv", hint="declares w", dialect="openmldb")
         self.refused("SELECT max(x) OVER PARTITION BY k FROM t", "in parentheses", at="OVER PARTITION BY", hint="OVER (", dialect="openmldb")
         self.refused(f"SELECT k, max(x) OVER w FROM t GROUP BY k WINDOW w AS ({w})", "one SELECT", at="GROUP BY k", hint="subquery", dialect="openmldb")
+
+    def test_spellings(self) -> None:
+        self.window(f"{W} ROWS_RANGE BETWEEN 3 s PRECEDING AND CURRENT ROW", "right behind it", at="3 s", hint="10s")
+        self.window(f"{W} ROWS_RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW", "a number and a unit", at="INTERVAL 1 DAY", hint="1d")
+        self.window(f"{W} {ROWS} EXCLUDE CURRENT ROW", "can't stand behind", at="EXCLUDE", hint="EXCLUDE CURRENT_ROW")
+        self.window(f"{W} {ROWS} EXCLUDE CURRENT_ROW, EXCLUDE CURRENT_TIME", "without commas", at=",", hint="space")
+        self.window(f"{W} ROWS BETWEEN 2 PRECEDING", "AND and the end", at=")", hint="AND CURRENT ROW")
+        self.window(f"UNION {W} {ROWS}", "UNION takes tables", at="PARTITION BY", hint="(SELECT")
+
+    def test_statements_of_openmldb_alone(self) -> None:
+        select = f"SELECT max(x) OVER w FROM t WINDOW w AS ({W} {ROWS})"
+        self.refused(f"DEPLOY demo {select}", "makes a service", at="DEPLOY", hint="the query alone", dialect="openmldb")
+        self.refused("SET @@execute_mode='offline'", "variable", at="SET @@execute_mode='offline'", hint="leave it out", dialect="openmldb")
+        self.refused(f"{select} CONFIG (execute_mode = 'request')", "can't be parsed", at="CONFIG", hint="LAST JOIN u ORDER BY", dialect="openmldb")
+
+    def test_places_of_calls(self) -> None:
+        window = f"FROM t WINDOW w AS ({W} {ROWS})"
+        for sql, message, at, hint in (
+            (f"SELECT sum(n), max(x) OVER w {window}", "without OVER", "sum(n)", "sum(...) OVER w"),
+            (f"SELECT id FROM t WHERE max(x) OVER w > 1 WINDOW w AS ({W} {ROWS})", "WHERE", "max(x) OVER w", "subquery"),
+            (f"SELECT max(x) OVER AS y {window}", "in parentheses", "OVER AS", "OVER ("),
+            ("SELECT max(x) OVER ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW FROM t", "in parentheses", "OVER ROWS_RANGE", "OVER ("),
+            (f"SELECT abs(x) OVER w {window}", "no aggregate", "abs(x)", "sum, count"),
+            (f"SELECT nope(x) OVER w {window}", "no aggregate", "nope(x)", "sum, count"),
+            (f"SELECT case when n > 1 then x end OVER w {window}", "OVER stands behind a call", "case when n > 1 then x end OVER w", "identity"),
+            (f"SELECT zz, max(x) OVER w {window}", "no column zz", "zz", "id, k"),
+            (f"SELECT sum_cate(n, x) OVER w {window}", "takes no double", "x", "string(x)"),
+            (f"SELECT max(n > 1) OVER w {window}", "takes no boolean", "n > 1", "int(x)"),
+        ):
+            self.refused(sql, message, at=at, hint=hint, dialect="openmldb", schema=TYPED)
+
+    def test_types_that_only_spark_knows(self) -> None:
+        text = flat(translate(f"SELECT sum(a.b) OVER w AS y FROM a WINDOW w AS ({W} {ROWS})", "openmldb"))
+        guard = "IF(typeof(a.b) IN ('string', 'date', 'boolean'), raise_error('sum takes no string, date, boolean'), TRUE)"
+        assert flat(guard) in text
+
+    def test_sqlstream(self) -> None:
+        self.refused("SELECT STREAM SUM(n) OVER (ROWS INTERVAL '1' HOUR PRECEDING) FROM t", "counts rows", at="INTERVAL '1' HOUR PRECEDING", hint="or RANGE for", dialect="sqlstream")
+        self.refused("SELECT STREAM STEP(n BY 0) FROM t", "positive number", at="0", hint="STEP(n BY 10)", dialect="sqlstream")
+        self.refused("SELECT STREAM n FROM t OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS o", "can't be parsed", at="'1'", hint="WINDOW w AS", dialect="sqlstream")
 
     def test_spark_names_its_own_windows(self) -> None:
         with pytest.raises(TranslationError, match="row_number numbers a partition"):
