@@ -59,6 +59,7 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 # Each line has one Spark, started once; the last two have a server besides.
 test: SELECTED := not slow and not full
 test-all: SELECTED :=
+test-all: export SPARKSTREAM_FRAMES := 10000
 test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
@@ -72,6 +73,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/translate.py
+	$(BIN)/python benchmarks/frames.py
 
 clean:
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
