@@ -3,6 +3,9 @@
 The recorded cases of OpenMLDB and SQLstream, each row of the main table in turn taken out and asked for.
 """
 
+# A statement stays on one line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -95,3 +98,70 @@ def test_groups_have_no_request(dialect: str, case: Case) -> None:
     row = dict(zip([c for c, _ in case.tables[name].columns], case.tables[name].rows[0], strict=True))
     with pytest.raises(TranslationError, match="single row"):
         request_sql(case.sql, dialect, row, schema=schema)
+
+
+# -- shapes of queries -----------------------------------------------------------------------------
+W = "PARTITION BY sym ORDER BY ts"
+NEAR = "ROWS_RANGE BETWEEN 2s PRECEDING AND CURRENT ROW"
+TABLES = {
+    "trades": (
+        "id INT, sym STRING, ts TIMESTAMP, qty INT",
+        "(1, 'A', 0, 10), (2, 'A', 1, 20), (3, 'B', 1, 5), (4, 'A', 2, 40)",
+    ),
+    "quotes": ("id INT, sym STRING, ts TIMESTAMP, qty INT", "(101, 'A', 2, 1), (102, 'A', 3, 2), (103, 'B', 2, 3)"),
+    "info": ("code STRING, label STRING", "('A', 'alpha'), ('B', 'beta')"),
+    "wide": ("id INT, sym STRING, ts TIMESTAMP, qty INT, code STRING, label STRING", "(301, 'A', 2, 7, 'A', 'alpha')"),
+}
+SHAPES = {
+    "cte": f"WITH t AS (SELECT * FROM trades WHERE qty > 5) SELECT t.*, sum(qty) OVER w AS s FROM t WINDOW w AS ({W} {NEAR})",
+    "window over window": (
+        f"SELECT *, count(*) OVER w AS n FROM (SELECT *, sum(qty) OVER w AS s FROM trades WINDOW w AS ({W} {NEAR})) AS q "
+        f"WINDOW w AS (PARTITION BY sym ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"
+    ),
+    "features side by side": (
+        f"SELECT * FROM (SELECT id AS a, sum(qty) OVER w AS s FROM trades WINDOW w AS ({W} {NEAR})) AS one LAST JOIN "
+        f"(SELECT id AS b, max(qty) OVER w AS m FROM trades WINDOW w AS (UNION quotes {W} {NEAR})) AS two ON one.a = two.b"
+    ),
+    "join and union": (
+        "SELECT trades.id, info.label, sum(trades.qty) OVER w AS s FROM trades LAST JOIN info ON trades.sym = info.code "
+        f"WINDOW w AS (UNION wide PARTITION BY trades.sym ORDER BY trades.ts {NEAR})"
+    ),
+    "join with a condition": (
+        f"SELECT *, sum(t.qty) OVER w AS s FROM trades AS t LAST JOIN quotes AS q ORDER BY q.ts ON t.sym = q.sym AND q.ts <= t.ts "
+        f"WINDOW w AS (PARTITION BY t.sym ORDER BY t.ts {NEAR} MAXSIZE 2)"
+    ),
+    "union of subqueries": (
+        f"SELECT id, sum(qty) OVER w AS s FROM (SELECT id, sym, ts, qty FROM trades WHERE qty < 1000) "
+        f"WINDOW w AS (UNION (SELECT id, sym, ts, qty * 2 AS qty FROM quotes), quotes {W} {NEAR} EXCLUDE CURRENT_TIME)"
+    ),
+    "no window": "SELECT trades.*, info.label FROM trades LAST JOIN info ON trades.sym = info.code WHERE trades.qty > 1",
+}
+ASKED = (9, "A", 2, 100)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(spark: SparkSession, shape: str) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    values = {name: rows for name, (_, rows) in TABLES.items()}
+    sql = SHAPES[shape]
+    schema = _create(spark, {**values, "trades": f"{values['trades']}, {ASKED}"})
+    batch = spark.sql(translate(sql, "openmldb", schema=schema))
+    [want] = [tuple(r) for r in batch.collect() if r[0] == ASKED[0]]
+    _create(spark, values)
+    row = {"id": ASKED[0], "sym": ASKED[1], "ts": ASKED[2] * 1000, "qty": ASKED[3]}
+    answer = spark.sql(request_sql(sql, "openmldb", row, schema=schema))
+    assert ([tuple(r) for r in answer.collect()], answer.columns) == ([want], batch.columns)
+
+
+def _create(spark: SparkSession, values: dict[str, str]) -> dict[str, dict[str, str]]:
+    schema = {}
+    for name, rows in values.items():
+        types = dict(column.split() for column in TABLES[name][0].split(", "))
+        items = ", ".join(
+            f"timestamp_seconds({c}) AS {c}" if t == "TIMESTAMP" else f"CAST({c} AS {t}) AS {c}"
+            for c, t in types.items()
+        )
+        view = spark.sql(f"SELECT {items} FROM VALUES {rows} AS t({', '.join(types)})")
+        view.createOrReplaceTempView(name)
+        schema[name] = dict(view.dtypes)
+    return schema

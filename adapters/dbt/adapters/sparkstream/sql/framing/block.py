@@ -33,6 +33,7 @@ class Block:
 
     Attributes:
         select: its node.
+        span: from SELECT to the end of its last clause.
         projections: where each item of the SELECT list stands, with its alias.
         clauses: clause -> the span from its keyword to its end.
     """
@@ -40,9 +41,11 @@ class Block:
     def __init__(self, source: Source, select: exp.Select) -> None:
         self.source = source
         self.select = select
-        self.span: Span = select.meta[SPAN]
+        tokens = source.tokens_in(select.meta[SPAN])
+        tokens = tokens[_select_at(tokens) :]  # without the CTEs
+        self.span: Span = tokens[0].start, select.meta[SPAN][1]
         self.clauses: dict[str, Span] = {}
-        self._split(source.tokens_in(self.span))
+        self._split(tokens)
 
     def _split(self, tokens: list[Token]) -> None:
         skipped = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
@@ -124,6 +127,16 @@ class Block:
             place = self.source.span(column)
             if span[0] <= place[0] and place[1] <= span[1]:
                 yield column
+
+
+def _select_at(tokens: list[Token]) -> int:
+    """Where SELECT stands among the tokens of a query, behind its CTEs."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth == 0 and token.token_type == TokenType.SELECT:
+            return i
+    return 0
 
 
 def inside(inner: Span, outer: Span) -> bool:

@@ -380,6 +380,8 @@ class Query:
         star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
         if star:
             if self.relation.qualified and (hidden or self.relation.structured):
+                if star[2] and not star[1]:
+                    raise self.source.error(item, "* EXCEPT can't stand beside a join here", "name the columns")
                 yield item, text if star[1] else ", ".join(f"{name}.*" for name in self.relation.names)
             elif hidden:
                 names = [*(n for n in (star[2] or "").split(",") if n), *hidden]

@@ -97,8 +97,10 @@ def by_key(frame: Frame) -> bool:
 
 
 def rows_between(start: int | None, end: int) -> str:
-    """A Spark frame that counts rows."""
-    first = "UNBOUNDED PRECEDING" if start is None else "CURRENT ROW" if start == 0 else f"{start} PRECEDING"
+    """A Spark frame that counts rows; more than fit Spark's count are all."""
+    first = "CURRENT ROW" if start == 0 else f"{start} PRECEDING"
+    if start is None or start >= 2**31:
+        first = "UNBOUNDED PRECEDING"
     return f"ROWS BETWEEN {first} AND {'CURRENT ROW' if end == 0 else f'{end} PRECEDING'}"
 
 
