@@ -35,6 +35,8 @@ def row_sql(row: Mapping[str, Any], columns: Mapping[str, str], table: str) -> s
                 f"{table} has no column {name}{f'; do you mean {near[0]}?' if near else ''}\n"
                 f"  it has {', '.join(columns)}"
             )
+    if len(given) < len(row):
+        raise RequestError(f"the row has a column twice: {', '.join(row)}\n  write each one once")
     missing = [name for name in columns if name.casefold() not in given]
     if missing:
         raise RequestError(
