@@ -514,7 +514,12 @@ class FrameGrammar(SparkParser):
                 "a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1]
             )
         if micros % 1000:
-            raise self._error_at_tokens("a frame's bound is in whole milliseconds", None, tokens[0], tokens[-1])
+            raise self._error_at_tokens(
+                "a frame's bound is in whole milliseconds",
+                "write INTERVAL '0.001' SECOND or more",
+                tokens[0],
+                tokens[-1],
+            )
         return Bound(micros // 1000, opened, timed=True)
 
     def _offset_bound(self, tokens: list[Token], opened: bool) -> Bound:

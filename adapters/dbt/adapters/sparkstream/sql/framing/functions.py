@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from dbt.adapters.sparkstream.sql.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.framing import lists
 from dbt.adapters.sparkstream.sql.framing.calls import Call
-from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES, CATEGORIES, RANKS, SPARK_AGGREGATES, forbidden_types
+from dbt.adapters.sparkstream.sql.framing.names import (
+    AGGREGATES,
+    CATEGORIES,
+    RANKS,
+    SPARK_AGGREGATES,
+    forbidden_types,
+    usage,
+)
 from dbt.adapters.sparkstream.sql.framing.rowsets import (
     Attached,
     Framed,
@@ -80,7 +87,11 @@ class Evaluation:
         most = most or least
         if not least <= len(self.arguments) <= most:
             count = str(least) if least == most else f"{least} or {most}"
-            raise self._fail(f"{self.call.name.lower()} takes {count} arguments, and this has {len(self.arguments)}")
+            raise self._fail(
+                f"{self.call.name.lower()} takes {count} argument{'s' if most > 1 else ''}, and this has "
+                f"{len(self.arguments)}",
+                f"write {usage(self.call.name)}",
+            )
         return self.arguments
 
     def _constant(self, index: int) -> int:
@@ -193,6 +204,8 @@ class Evaluation:
             values = self._distinct_values(condition, self._take(1)[0])
             wide = "x + 0L" if name == "SUM" else "CAST(x AS DOUBLE)"
             return lists.fold_values(name, f"transform({values}, x -> {wide})")
+        if name in CATEGORIES and name != "COUNT":
+            self._take(1)
         if name in CATEGORIES and len(self.arguments) == 1:  # DISTINCT is nothing to MIN and MAX
             return self._basic(name, self.arguments[0], condition)
         if name == "DISTINCT_COUNT":
@@ -312,7 +325,10 @@ class Evaluation:
         lists_ = self.name in ("COLLECT_LIST", "COLLECT_SET", "ARRAY_AGG")
         default = "array()" if lists_ else self._nothing(value)
         if self.set.past is None and not lists_ and self.name not in AGGREGATES:
-            raise self._fail(f"{self.call.name.lower()} can't be computed over a window that holds no rows")
+            raise self._fail(
+                f"{self.call.name.lower()} can't be computed over a window that holds no rows",
+                "write a frame that starts before it ends",
+            )
         return self._past(lambda f: f"{head}{f}", default=default, condition=condition)
 
     def _merged(self, condition: str | None) -> str:
@@ -407,7 +423,10 @@ class Evaluation:
             return f"get({ordered}, 0).a0"
         if name in ("LAG", "AT"):
             return f"get({rows}, {self._constant(1) if count > 1 else 1}).a0"
-        raise self._fail(f"{self.call.name.lower()} can't take the result of another aggregate")
+        raise self._fail(
+            f"{self.call.name.lower()} can't take the result of another aggregate",
+            "compute the inner one in a subquery",
+        )
 
     # -- LAG -----------------------------------------------------------------------------------------
     def _lag(self) -> str:

@@ -90,3 +90,22 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
     if "_CATE" in name:
         category = 2 if "WHERE" in name or "RATIO" in name else 1
         yield category, ("float", "double", "boolean"), "take whole numbers, strings or dates for categories: string(x)"
+
+
+def usage(name: str) -> str:
+    """How a call of a function is written: `sum_where(x, condition)`."""
+    plain = name.upper().removeprefix("FZ_")
+    if plain in ("TOP", "TOPN_FREQUENCY", "LAG", "AT"):
+        arguments = "x, 2"
+    elif plain == "NTH_VALUE_WHERE":
+        arguments = "x, 2, condition"
+    elif plain == "EW_AVG":
+        arguments = "x, 0.5"
+    elif plain.startswith("WINDOW_SPLIT"):
+        arguments = "x, ','" if plain == "WINDOW_SPLIT" else "x, ',', ':'"
+    else:
+        arguments = "x"
+        arguments += ", condition" if "WHERE" in plain or "RATIO_CATE" in plain else ""
+        arguments += ", category" if "_CATE" in plain else ""
+        arguments += ", 2" if plain.startswith("TOP_N_") else ""
+    return f"{name.lower()}({arguments})"
