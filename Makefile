@@ -4,7 +4,7 @@
 #   make test       all tests but the slow ones
 #   make test-all   all tests
 #   make lint       style and types
-#   make bench      the benchmarks
+#   make bench      the benchmarks; BENCH="--rows 500000 --runs 3" for shorter ones
 #   make clean      remove what the targets above made, but not .venv
 #
 # PYTHON=python3.12 makes .venv from another Python (3.10 or newer).
@@ -74,6 +74,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/translate.py
 	$(BIN)/python benchmarks/frames.py
+	$(BIN)/python -m benchmarks.windows $(BENCH)
 
 clean:
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,12 +1,12 @@
-{% macro window_sql(dialect=none, arrival=none) -%}
-  {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect, arrival) if execute else caller()) }}
+{% macro window_sql(dialect=none, arrival=none, optimize=none) -%}
+  {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect, arrival, optimize) if execute else caller()) }}
 {%- endmacro %}
 
-{% macro sparkstream__window_sql(sql, dialect, arrival=none) -%}
-  {{ return(adapter.window_sql(sql, dialect, arrival)) }}
+{% macro sparkstream__window_sql(sql, dialect, arrival=none, optimize=none) -%}
+  {{ return(adapter.window_sql(sql, dialect, arrival, optimize)) }}
 {%- endmacro %}
 
-{% macro default__window_sql(sql, dialect, arrival=none) -%}
+{% macro default__window_sql(sql, dialect, arrival=none, optimize=none) -%}
   {{ exceptions.raise_compiler_error(
     "window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter " ~ adapter.type() ~ " can't"
     ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"

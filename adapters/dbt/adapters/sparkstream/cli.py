@@ -26,22 +26,28 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-@main.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option(
+_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+_dialect = click.option(
     "--dialect",
     metavar="NAME",
     default="spark",
     show_default=True,
     help="The system that the SQL is written for, such as flink; 'spark' is Spark SQL plus window functions.",
 )
-@click.option(
+_schema = click.option(
     "--schema",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="JSON file with the columns of the tables: {table: {column: Spark type}}.",
 )
+_arrival = click.option("--arrival", metavar="COL", help="Column that numbers the rows in order of arrival.")
+
+
+@main.command()
+@_file
+@_dialect
+@_schema
 @click.option("--no-optimize", is_flag=True, help="Translate literally, without the optimizer.")
-@click.option("--arrival", metavar="COL", help="Column that numbers the rows in order of arrival.")
+@_arrival
 def translate(file: str, dialect: str, schema: Path | None, no_optimize: bool, arrival: str | None) -> None:
     """Translate the SQL in FILE (- for standard input) to Spark SQL.
 
@@ -50,18 +56,8 @@ def translate(file: str, dialect: str, schema: Path | None, no_optimize: bool, a
     # Imported here, so that `sparkstream --help` does not wait for the SQL parser.
     from dbt.adapters.sparkstream.sql import TranslationError
     from dbt.adapters.sparkstream.sql import translate as to_spark
-    from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
-    if dialect not in DIALECTS:
-        raise click.BadParameter(f"'{dialect}' is not one of {', '.join(DIALECTS)}", param_hint="--dialect")
-    name = "<stdin>" if file == "-" else file
-    # Bytes in and out, so that line ends stay as they are.
-    with click.open_file(file, "rb") as source:
-        content = source.read()
-    try:
-        sql = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        _fail(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at position {error.start}")
+    name, sql = _read_sql(file, dialect)
     try:
         spark_sql = to_spark(
             sql,
@@ -74,6 +70,52 @@ def translate(file: str, dialect: str, schema: Path | None, no_optimize: bool, a
     except TranslationError as error:
         _fail(error.describe(f"{name}:{error.line}:{error.column}"))
     click.echo(spark_sql.encode("utf-8"), nl=not spark_sql.endswith("\n"))
+
+
+@main.command("explain")
+@_file
+@_dialect
+@_schema
+@_arrival
+@click.option("--rows", type=int, metavar="N", help="Rows that the windows read; gives estimates for each step.")
+@click.option("--keys", type=int, metavar="N", default=1, help="Groups that the rows form beside the windows.")
+@click.option("--hours", type=float, metavar="N", help="Hours from the first of the rows to the last.")
+def explain_sql(
+    file: str,
+    dialect: str,
+    schema: Path | None,
+    arrival: str | None,
+    rows: int | None,
+    keys: int,
+    hours: float | None,
+) -> None:
+    """Say what the optimizer does with the SQL in FILE (- for standard input), and why."""
+    from dbt.adapters.sparkstream.sql import TranslationError
+    from dbt.adapters.sparkstream.sql import explain as explained
+
+    name, sql = _read_sql(file, dialect)
+    try:
+        found = explained(sql, dialect, arrival=arrival, schema=None if schema is None else _read_schema(schema))
+    except TranslationError as error:
+        _fail(error.describe(f"{name}:{error.line}:{error.column}"))
+    for line in found.lines(rows, keys, None if hours is None else hours * 3600):
+        click.echo(line)
+
+
+def _read_sql(file: str, dialect: str) -> tuple[str, str]:
+    """The name of a file for messages, and the SQL in it."""
+    from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise click.BadParameter(f"'{dialect}' is not one of {', '.join(DIALECTS)}", param_hint="--dialect")
+    name = "<stdin>" if file == "-" else file
+    # Bytes in and out, so that line ends stay as they are.
+    with click.open_file(file, "rb") as source:
+        content = source.read()
+    try:
+        return name, content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _fail(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at position {error.start}")
 
 
 def _read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:

@@ -110,14 +110,16 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         return super().add_query(self.translated(sql), *args, **kwargs)
 
-    def written(self, sql: str, dialect: str, text: str, arrival: str | None = None) -> str:
+    def written(
+        self, sql: str, dialect: str, text: str, arrival: str | None = None, optimize: bool | None = None
+    ) -> str:
         """SQL that a node has in its file as Spark SQL: for a row alone while a request for the node is answered.
 
         Args: as `translated`.
         """
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
-            return self.translated(sql, dialect, text, arrival)
+            return self.translated(sql, dialect, text, arrival, optimize)
         self._check_dialect(dialect)
         request.written = True
         from dbt.adapters.sparkstream.sql.requests import request_sql
@@ -126,7 +128,12 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return request_sql(sql, dialect, request.row, schema=self._schema, arrival=arrival or self._arrival())
 
     def translated(
-        self, sql: str, dialect: str = "spark", text: str = "the statement", arrival: str | None = None
+        self,
+        sql: str,
+        dialect: str = "spark",
+        text: str = "the statement",
+        arrival: str | None = None,
+        optimize: bool | None = None,
     ) -> str:
         """A statement as Spark SQL; the same object if there is nothing to translate.
 
@@ -135,6 +142,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             dialect: what it is written in.
             text: what to call it in an error whose place in the user's file can't be told.
             arrival: the column that numbers rows in order of arrival; the node's config says it if None.
+            optimize: whether it may be rewritten to a faster one; as the node or the target says if None.
 
         Raises:
             CompilationError: SQL of a node that can't be translated, or an unknown dialect.
@@ -151,7 +159,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return translate(
                 sql,
                 dialect,
-                optimize=self._optimize(),
+                optimize=self._optimize() if optimize is None else optimize,
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
                 warn=warn,

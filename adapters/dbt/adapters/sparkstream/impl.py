@@ -26,18 +26,21 @@ class SparkStreamAdapter(SparkAdapter):
         self._compiles = compile_hook.install()
 
     @available.parse(lambda *args, **kwargs: "")
-    def window_sql(self, sql: str, dialect: str | None = None, arrival: str | None = None) -> str:
+    def window_sql(
+        self, sql: str, dialect: str | None = None, arrival: str | None = None, optimize: bool | None = None
+    ) -> str:
         """Translates SQL with windows to Spark SQL, for the macro of the same name.
 
         Args:
             sql: a query or a part of one that can stand on its own.
             dialect: what it is written in; Spark SQL with window functions if None.
             arrival: the column that numbers rows in order of arrival; the node's config says it if None.
+            optimize: whether the optimiser may rewrite it; as the model or the target says if None.
 
         Raises:
             CompilationError: what is wrong, where, and how to write it.
         """
-        return self.connections.written(sql, dialect or "spark", "the SQL in window_sql", arrival)
+        return self.connections.written(sql, dialect or "spark", "the SQL in window_sql", arrival, optimize)
 
     @available
     def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:

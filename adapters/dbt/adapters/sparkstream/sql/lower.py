@@ -59,6 +59,17 @@ def time_window(time: str, size: Interval, offset: Interval, slide: Interval | N
     return f"window({', '.join(arguments)})"
 
 
+def spelled(call: WindowCall) -> str:
+    """The window function itself, as Spark SQL with our windows has it."""
+    keys = f" PARTITION BY ({', '.join(call.keys)})" if call.keys else ""
+    given = [getattr(call.window, name) for name in call.window.arguments]
+    intervals = [
+        value.sql() for name, value in zip(call.window.arguments, given, strict=True) if name != "offset" or value
+    ]
+    notes = "".join(f" /* {_plain(note.strip())} */" for note in call.notes)
+    return f"{call.window.name}({call.relation}{keys}, {call.time}, {', '.join(intervals)}{notes})"
+
+
 def lower(call: WindowCall, indent: str = "") -> str:
     """The query, in parentheses, that stands for a window table function.
 

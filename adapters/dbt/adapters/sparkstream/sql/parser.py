@@ -515,9 +515,7 @@ def _usage(function: str) -> str:
     return f"write {_USAGE[function]}"
 
 
-@with_spans(
-    "_parse_statement",
-    "_parse_select",
+EXPRESSIONS = (
     "_parse_table",
     "_parse_cte",
     "_parse_function",
@@ -536,6 +534,10 @@ def _usage(function: str) -> str:
     "_parse_disjunction",
     "_parse_expression",
 )
+"""The parse methods of expressions and of what stands in FROM."""
+
+
+@with_spans("_parse_statement", "_parse_select", *EXPRESSIONS)
 class SpanParser(WindowParser):
     """Notes the span of every expression, for dialects whose expressions are edited."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Protocol
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
@@ -20,6 +22,7 @@ from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, ho
 from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
+from dbt.adapters.sparkstream.sql.optimize import Decision, Optimizer, SparkResolver, may_pay
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema, Warn, may_hold_frames
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
@@ -53,11 +56,14 @@ class Statement:
         self._calls = _calls(source.tokens)
 
     @classmethod
-    def parse(cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False) -> Statement:
+    def parse(
+        cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False, reader: SparkStream | None = None
+    ) -> Statement:
         """Parses a text.
 
         Args:
             whole: whether statements without a construct of ours are parsed too.
+            reader: reads the dialect in another way than its own class.
 
         Raises:
             TranslationError: it holds our constructs and can't be parsed.
@@ -67,7 +73,7 @@ class Statement:
             raise ValueError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
         if mode not in MODES:
             raise ValueError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
-        reader = DIALECTS[dialect]()
+        reader = reader or DIALECTS[dialect]()
         try:
             tokens = reader.tokenize(sql)
         except TokenError as error:
@@ -87,17 +93,54 @@ class Statement:
         return cls(Source(sql, tokens), trees, dialect)
 
     def translated(
-        self, schema: Schema | None = None, *, arrival: str | None = None, warn: Warn, request: bool = False
+        self,
+        schema: Schema | None = None,
+        *,
+        arrival: str | None = None,
+        warn: Warn,
+        optimize: bool = False,
+        request: bool = False,
     ) -> str:
         """The text with every construct of ours written as Spark SQL.
 
         Args:
+            optimize: whether queries over windows may be rewritten to faster ones.
             request: whether tables may have a request's row in them (see `requests`).
         """
-        source = self.source
+        for tree in self.trees if self._strict else ():
+            for warning in unequal_bounds(tree, self.source, FlinkResolver(schema)):
+                warn(warning)
+        if optimize and may_pay(self.trees):
+            with suppress(TranslationError):
+                return self.by_rules(schema, arrival=arrival)[0]
+        return self._edited(schema, arrival, request=request)
+
+    def by_rules(self, schema: Schema | None = None, *, arrival: str | None = None) -> tuple[str, list[Decision]]:
+        """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
+
+        The rules read one language: first everything but the windows becomes Spark SQL, then the windows do.
+
+        Raises:
+            TranslationError: what is wrong, or there is something in it that the rules' parser doesn't know.
+        """
+        text = self._edited(schema, arrival, keep_windows=True)
+        return Statement.parse(text, "spark", reader=SparkSpans())._optimized(schema)
+
+    def _optimized(self, schema: Schema | None) -> tuple[str, list[Decision]]:
+        resolver = SparkResolver(schema)
+        optimizer = Optimizer(self.source, resolver)
+        windows = WindowFunctions(self.source, resolver, skipped=optimizer.handled)
+        self.source.apply([edit for tree in self.trees for one in (optimizer, windows) for edit in one.edits(tree)])
+        return self.source.render(), optimizer.decisions
+
+    def _edited(
+        self, schema: Schema | None, arrival: str | None, *, keep_windows: bool = False, request: bool = False
+    ) -> str:
+        """The text as Spark SQL; the windows in one spelling if they are kept."""
+        source = Source(self.source.text, self.source.tokens)
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
-        passes: list[Pass] = [WindowFunctions(source, resolver)]
+        passes: list[Pass] = [WindowFunctions(source, resolver, keep=keep_windows)]
         if self._strict or _may_group(source.tokens, self._calls):
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if isinstance(resolver, FlinkResolver):
@@ -109,9 +152,6 @@ class Statement:
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
-        for tree in self.trees if self._strict else ():
-            for warning in unequal_bounds(tree, source, resolver):
-                warn(warning)
         return source.render()
 
     def tables(self) -> list[str]:

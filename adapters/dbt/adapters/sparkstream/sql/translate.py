@@ -59,7 +59,7 @@ def translate(
         tables = statement.tables()
         schema = schema(tables) if tables else None
     try:
-        return statement.translated(schema, arrival=arrival, warn=warn)
+        return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize and mode == "batch")
     except RecursionError:
         raise TranslationError("this statement is nested too deeply to be translated") from None
 

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
-from dbt.adapters.sparkstream.sql.lower import WindowCall, lower
+from dbt.adapters.sparkstream.sql.lower import WindowCall, lower, spelled
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction, window_functions
 
 
 class WindowFunctions:
-    """Edits the window table functions of a statement."""
+    """Edits the window table functions of a statement.
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
+    Args:
+        keep: whether they stay, in the one spelling that the optimiser reads.
+        skipped: ids of functions that another edit covers.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, *, keep: bool = False, skipped: Container[int] = ()) -> None:
         self._source = source
         self._resolver = resolver
+        self._keep = keep
+        self._skipped = skipped
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A subquery in the place of every window table function."""
         for function in window_functions(tree):
+            if id(function) in self._skipped:
+                continue
             self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
@@ -44,7 +53,7 @@ class WindowFunctions:
                 if note not in source.text[slice(*relation)]
             ),
         )
-        return lower(call, source.indent(span[0]))
+        return spelled(call) if self._keep else lower(call, source.indent(span[0]))
 
     def _check(self, function: WindowFunction) -> None:
         """Refuses a window whose input can't have it, as far as its columns are known."""

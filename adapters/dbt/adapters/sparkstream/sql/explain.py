@@ -1,0 +1,62 @@
+"""What the optimiser does with a statement, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.optimize import Decision
+from dbt.adapters.sparkstream.sql.translate import Schema, may_hold_windows
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A statement's translation, and what became of its window functions.
+
+    Attributes:
+        sql: the Spark SQL that runs.
+        decisions: one for each HOP and CUMULATE, in the order in which they were looked at.
+    """
+
+    sql: str
+    decisions: tuple[Decision, ...]
+
+    def lines(self, rows: int | None = None, keys: int = 1, span: float | None = None) -> Iterator[str]:
+        """The decisions in words, with estimates of rows at each step.
+
+        Args:
+            rows: how many rows the windows' input has.
+            keys: how many groups they form beside the windows.
+            span: seconds from the first of the rows to the last; as if rows were in slices of their own if None.
+        """
+        if not self.decisions:
+            yield "no HOP or CUMULATE here: nothing to optimise"
+        for decision in self.decisions:
+            window = decision.window
+            yield f"{window.name.lower()}: {window.words()}"
+            yield f"  {decision.rule}" if decision.rule else f"  no rule: {decision.reason}"
+            for step, count in decision.steps(rows, keys, span):
+                yield f"    {count:>15,}  {step}"
+
+
+def explain(
+    sql: str, dialect: str = "spark", *, schema: Schema | None = None, arrival: str | None = None
+) -> Explanation:
+    """Translates a statement as `translate` does, and says what the optimiser did.
+
+    Raises:
+        TranslationError: what is wrong, where and how to write it.
+        ValueError: an unknown dialect.
+    """
+    if dialect == "spark" and not may_hold_windows(sql):
+        return Explanation(sql, ())
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    statement = Statement.parse(sql, dialect)
+    plain = statement.translated(schema, arrival=arrival, warn=lambda _: None)
+    try:
+        text, decisions = statement.by_rules(schema, arrival=arrival)
+    except TranslationError:
+        return Explanation(plain, ())
+    return Explanation(text if any(d.rule for d in decisions) else plain, tuple(decisions))

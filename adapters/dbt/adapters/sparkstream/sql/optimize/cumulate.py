@@ -1,0 +1,76 @@
+"""CUMULATE by slices: each row is aggregated once, and each window is the running aggregate of a block's slices.
+
+A slice is a step and a block is the longest window, so a window that ends with the block's slice `at` is a prefix of
+the block's slices. Between one slice and the next, as many rows come out as there are windows.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.lower import NTZ
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, nested, select
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
+
+LEAST_STEPS = 3
+"""Steps of a window from which on slices are faster than a copy of the row for each window."""
+
+
+class CumulateSlices:
+    """Aggregates over CUMULATE, each row once."""
+
+    name = "cumulate-slices"
+    window = Cumulate
+    identity = frozenset({"window_end", "window_time"})
+
+    def pays(self, window: Window) -> None:
+        assert isinstance(window, Cumulate)
+        steps = window.size // window.step
+        if steps < LEAST_STEPS:
+            raise NoRule(f"a row is in {steps} windows at most, and slices pay from {LEAST_STEPS} on")
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        if aggregate.time_type() != NTZ:
+            check_bounds(aggregate)
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        window = aggregate.function.window
+        assert isinstance(window, Cumulate)
+        slices = Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
+        cells = nested(_cells(slices))
+        bounds = slices.bounds("__block", "__block + __at + 1")
+        if slices.time_type == NTZ:
+            result = slices.result(cells, bounds)
+        else:
+            # Windows of one block that end within a skipped hour; from the same start on if that is a key.
+            same_block = "window_start" in aggregate.grouping.bounds
+            result = slices.merged_by_bounds(cells, bounds, ["__block"] if same_block else [])
+        comment = f"cumulate: {window.words()} on {slices.time}, put together from slices of {window.step.words()}"
+        return slices.written(comment, result, indent)
+
+
+def _cells(slices: Slices) -> str:
+    """A row for every window that holds a row, with the slices so far merged."""
+    columns = [c.name for c in slices.columns]
+    position = f"pmod(__slice, {slices.size})"
+    slots = select([*slices.carried, f"__slice - {position} AS __block", f"{position} AS __position", *columns])
+    frames = select(
+        [
+            *slices.carried,
+            "__block",
+            "__position",
+            f"coalesce(lead(__position) OVER __forward, {slices.size}) AS __until",
+            *(f"{c.merged(' OVER __up_to')} AS {c.name}" for c in slices.columns),
+        ]
+    )
+    by = f"PARTITION BY {slices.partition} ORDER BY __position"
+    return f"""\
+{select([*slices.carried, "__block", "__at", *columns])}
+FROM (
+  {frames.replace(chr(10), chr(10) + "  ")}
+  FROM {nested(f"{slots}{chr(10)}FROM {nested(slices.query())}").replace(chr(10), chr(10) + "  ")}
+  WINDOW
+    __forward AS ({by}),
+    __up_to AS ({by} ROWS UNBOUNDED PRECEDING)
+)
+LATERAL VIEW explode(sequence(__position, __until - 1)) AS __at"""

@@ -1,0 +1,111 @@
+"""The pass that rewrites the queries of a statement by rules, and notes what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate, window_function
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.optimize.rules import RULES, Rule
+from dbt.adapters.sparkstream.sql.optimize.slices import gcd_slice
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Window, WindowFunction, window_functions
+
+
+def may_pay(trees: Iterable[exp.Expr]) -> bool:
+    """Whether a rule may apply to a statement; a quick test."""
+    kinds = tuple(rule.window for rule in RULES)
+    functions = (f for tree in trees for f in window_functions(tree) if isinstance(f.window, kinds))
+    selects = (f.find_ancestor(exp.Select) for f in functions)
+    return any(select is not None and select.args.get("group") for select in selects)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one window function.
+
+    Attributes:
+        window: the window.
+        rule: the rule that rewrote the query over it, or None.
+        reason: why no rule did.
+    """
+
+    window: Window
+    rule: str | None
+    reason: str | None = None
+
+    def steps(self, rows: int | None, keys: int = 1, span: float | None = None) -> list[tuple[str, int]]:
+        """What happens to the rows, and how many there are behind each step, as an estimate.
+
+        Args:
+            rows: how many rows the window function reads; nothing is estimated if None.
+            keys: how many groups there are beside the windows.
+            span: seconds from the first row to the last; as long as the rows can fill if None.
+        """
+        if rows is None:
+            return []
+        window = self.window
+        assert isinstance(window, (Hop, Cumulate))
+        copies = window.overlap if isinstance(window, Hop) else window.size // window.step
+        slice_ = gcd_slice(window.size, window.slide) if isinstance(window, Hop) else window.step
+        slots = rows if span is None else max(1, round(span * 1e6 / slice_.micros)) * keys
+        slices = min(rows, slots)
+        every = window.slide // slice_ if isinstance(window, Hop) else 1
+        windows = max(1, min(slices * copies, (slots + copies * keys) // every))
+        if self.rule is None:
+            average = copies if isinstance(window, Hop) else (copies + 1) / 2
+            return [
+                ("rows read", rows),
+                ("copies of rows, one per window", round(rows * average)),
+                ("windows", windows),
+            ]
+        twice = [("slices, each in two blocks", 2 * slices)] if isinstance(window, Hop) else []
+        return [("rows read", rows), ("slices", slices), *twice, ("windows", windows)]
+
+
+class Optimizer:
+    """Edits the SELECTs that aggregate windows, where a rule applies.
+
+    Attributes:
+        handled: ids of the window functions that became part of a rewritten SELECT.
+        decisions: one for each window function that some rule is for.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+        self.handled: set[int] = set()
+        self.decisions: list[Decision] = []
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """A rewritten SELECT for every one that a rule applies to."""
+        for function in window_functions(tree):
+            rule = next((r for r in RULES if isinstance(function.window, r.window)), None)
+            if rule is None:
+                continue
+            try:
+                aggregate = self._aggregate(function, rule)
+            except NoRule as reason:
+                self.decisions.append(Decision(function.window, None, str(reason)))
+                continue
+            self.handled.add(id(function))
+            self.decisions.append(Decision(function.window, rule.name))
+            yield Edit(aggregate.block.span, lambda a=aggregate, r=rule: self._rewritten(a, r))  # type: ignore[misc]
+
+    def _aggregate(self, function: WindowFunction, rule: Rule) -> WindowAggregate:
+        rule.pays(function.window)
+        select = function.find_ancestor(exp.Select)
+        found = window_function(select) if select else None
+        if select is None or found is None or found[0] is not function:
+            raise NoRule("the query over it doesn't read it alone")
+        aggregate = read_aggregate(self._source, self._resolver, select, rule.identity)
+        rule.check(aggregate)
+        return aggregate
+
+    def _rewritten(self, aggregate: WindowAggregate, rule: Rule) -> str:
+        indent = self._source.indent(aggregate.block.clauses["from"][0])
+        return aggregate.rewritten(rule.rewrite(aggregate, indent))

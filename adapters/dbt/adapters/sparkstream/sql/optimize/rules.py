@@ -1,0 +1,41 @@
+"""The rules of the optimiser, in order: the first that applies rewrites a query."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.cumulate import CumulateSlices
+from dbt.adapters.sparkstream.sql.optimize.hop import HopSlices
+from dbt.adapters.sparkstream.sql.windows import Window
+
+
+class Rule(Protocol):
+    """A way to compute a query over windows with the same rows, names and types in less time.
+
+    Attributes:
+        name: what reports call it.
+        window: the kind of window that it is for.
+        identity: window columns, any of which tells windows apart.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def window(self) -> type: ...
+
+    @property
+    def identity(self) -> frozenset[str]: ...
+
+    def pays(self, window: Window) -> None:
+        """Raises NoRule where the rule is no use for a window."""
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        """Raises NoRule where the rule would give other rows."""
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        """The query, in parentheses, that gives the windows with their keys and aggregates as columns."""
+
+
+RULES: tuple[Rule, ...] = (HopSlices(), CumulateSlices())

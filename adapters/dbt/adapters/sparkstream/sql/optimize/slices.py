@@ -1,0 +1,223 @@
+"""What the rules for HOP and CUMULATE share: the query that aggregates once per slice, and the text around it.
+
+A slice is a piece of time that every window holds all of or nothing of. Slices are numbered from the offset on, and
+`size` of them in a row make a block:
+
+    __slice = __block + __position,   0 <= __position < size,   __block a multiple of size
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
+from dbt.adapters.sparkstream.sql.lower import NTZ
+from dbt.adapters.sparkstream.sql.optimize.aggregates import Partial
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
+
+_EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A partial of an aggregate as a column of the slices."""
+
+    name: str
+    partial: Partial
+    filter: str | None
+
+    @property
+    def sql(self) -> str:
+        """The aggregate over a slice's rows."""
+        return self.partial.sql + (f" FILTER (WHERE {self.filter})" if self.filter else "")
+
+    def merged(self, among: str = "") -> str:
+        """The partials of several slices put together; `among` is what stands behind the call."""
+        return self.partial.cast(f"{self.partial.merge}({self.name}){among}")
+
+
+class Slices:
+    """The slices of a query, and the columns that every query above them has.
+
+    Attributes:
+        slice: the length of a slice.
+        size: how many slices make a block.
+        keys: what rows are grouped by beside the slice, as columns of the slices.
+        columns: the partials.
+    """
+
+    def __init__(self, aggregate: WindowAggregate, slice_: Interval, size: int, offset: Interval) -> None:
+        self.aggregate = aggregate
+        self.slice = slice_
+        self.size = size
+        self._offset = offset
+        self._texts: list[str] = []
+        source = aggregate.source
+        self.time = source.text[slice(*source.span(aggregate.function.timecol))]
+        self.time_type = aggregate.time_type()
+        grouping = aggregate.grouping
+        self.keys = [key.column for key in grouping.keys]
+        self.sets = ["__set"] if grouping.has_sets else []
+        self._names: dict[str, list[str]] = {}
+        found: dict[tuple[Partial, str | None], Column] = {}
+        for call in aggregate.calls.values():
+            several = len(call.parts.partials) > 1
+            for i, partial in enumerate(call.parts.partials, 1):
+                name = f"{call.column}_{i}" if several else call.column
+                column = found.setdefault((partial, call.filter), Column(name, partial, call.filter))
+                self._names.setdefault(call.column, []).append(column.name)
+        self.columns = list(found.values())
+
+    def count_rows(self) -> None:
+        """Makes sure that there is a count among the columns."""
+        if not any(column.partial.counts for column in self.columns):
+            self.columns.append(Column("__rows", Partial("count(*)", counts=True), None))
+
+    # -- texts ---------------------------------------------------------------------------------------
+    def hold(self, text: str) -> str:
+        """Keeps a text as it is until all lines are indented: new lines in its strings are no place to indent."""
+        self._texts.append(text)
+        return f"\0{len(self._texts) - 1}\0"
+
+    def written(self, comment: str, query: str, indent: str) -> str:
+        """A query in parentheses, with a comment before it, indented."""
+        lines = [f"/* {comment.replace('*/', '* /')} */", *query.split("\n")]
+        text = "(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})"
+        for number in range(len(self._texts) - 1, -1, -1):
+            text = text.replace(f"\0{number}\0", self._texts[number])
+        return text
+
+    # -- columns -------------------------------------------------------------------------------------
+    @property
+    def carried(self) -> list[str]:
+        """The columns that go through every query unchanged."""
+        time = [] if self.time_type else ["__time"]
+        return [*self.keys, *self.sets, *self.aggregate.grouping_calls, *time]
+
+    @property
+    def partition(self) -> str:
+        """PARTITION BY of the frames over a block's slices."""
+        return ", ".join([*self.keys, *self.sets, "__block"])
+
+    def results(self) -> list[str]:
+        """The aggregates, made from merged partials of the same names."""
+        found = []
+        for call in self.aggregate.calls.values():
+            text = call.parts.result.format(*self._names[call.column])
+            found.append(text if text == call.column else f"{text} AS {call.column}")
+        return found
+
+    def bounds(self, start: str, end: str) -> list[str]:
+        """The window columns, in the time column's type, from the number of the first slice and of the one behind."""
+        values = (self._at(start), self._at(end), f"{self._at(end)} - {MILLISECOND.sql()}")
+        return [f"{self._typed(v)} AS {name}" for v, name in zip(values, WINDOW_COLUMNS, strict=True)]
+
+    def _at(self, number: str) -> str:
+        return f"{self.origin} + {self.slice.sql()} * ({number})"
+
+    def _typed(self, bound: str) -> str:
+        if self.time_type == NTZ:
+            return bound
+        return f"CAST({bound} AS TIMESTAMP_LTZ)" if self.time_type else f"coalesce({bound}, __time)"
+
+    @property
+    def origin(self) -> str:
+        """Where slice 0 begins."""
+        return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=self._offset.micros)}'"
+
+    # -- queries -------------------------------------------------------------------------------------
+    def query(self) -> str:
+        """The query that aggregates the rows of each slice, per key."""
+        aggregate, grouping = self.aggregate, self.aggregate.grouping
+        source = aggregate.source
+        wall = self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+        own = [self.hold(source.render(source.span(key.node))) for key in grouping.keys]
+        items = [
+            text if key.is_column and key.column != f"__key_{i}" else f"{text} AS {key.column}"
+            for i, (key, text) in enumerate(zip(grouping.keys, own, strict=True), 1)
+        ]
+        forms = [key.form for key in grouping.keys]
+        items += ["grouping_id() AS __set"] if grouping.has_sets else []
+        items += [f"grouping({own[forms.index(form)]}) AS {name}" for name, form in aggregate.grouping_calls.items()]
+        items += [] if self.time_type else [f"max({self.time}) AS __time"]
+        items.append("__slice")
+        items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
+        relation = self.hold(source.render(source.span(aggregate.function.this)))
+        # Rounded down, before the origin too.
+        micros = f"({wall} - {self.origin}) DIV INTERVAL '0.000001' SECOND"
+        length = self.slice.micros
+        text = f"""\
+{select(items)}
+FROM (
+  SELECT *, (__micros - pmod(__micros, {length})) DIV {length} AS __slice
+  FROM (
+    SELECT *, {micros} AS __micros
+    FROM {relation}
+  )
+){f" AS {aggregate.alias}" if aggregate.alias else ""}
+WHERE __slice IS NOT NULL"""
+        condition = aggregate.row_condition()
+        if condition:
+            text += f"\n  AND ({self.hold(condition)})"
+        if not grouping.has_sets:
+            return f"{text}\nGROUP BY {', '.join([*own, '__slice'])}"
+        sets = ", ".join("(" + ", ".join(["__slice", *(own[i] for i in one)]) + ")" for one in grouping.sets)
+        return f"{text}\nGROUP BY GROUPING SETS ({sets})"
+
+    def result(self, cells: str, bounds: list[str]) -> str:
+        """The windows with their aggregates.
+
+        Args:
+            cells: a query in parentheses that gives a row per window: partials, and what `bounds` are made from.
+        """
+        return f"{select([*self.carried, *bounds, *self.results()])}\nFROM {cells}"
+
+    def merged(self, cells: str, keys: Iterable[str]) -> str:
+        """Cells with the same keys put together: the partials merged once more."""
+        by = [*(c for c in self.carried if c != "__time"), *keys]
+        time = ["max(__time) AS __time"] if "__time" in self.carried else []
+        items = [*by, *time, *(f"{c.merged()} AS {c.name}" for c in self.columns)]
+        return nested(f"{select(items)}\nFROM {cells}\nGROUP BY {', '.join(by)}")
+
+    def merged_by_bounds(self, cells: str, bounds: list[str], keys: Iterable[str] = ()) -> str:
+        """The windows with their aggregates, where several may have the same bounds and so be one to GROUP BY.
+
+        The clock skips an hour: a bound in it is, as a TIMESTAMP, the same as one an hour later.
+        """
+        grouped = self.aggregate.grouping.bounds
+        used = [b for b in bounds if b.endswith(tuple(f" AS {c}" for c in grouped))]
+        query = select([*self.carried, *keys, *used, *(c.name for c in self.columns)])
+        one = self.merged(nested(f"{query}\nFROM {cells}"), [*keys, *grouped])
+        return f"{select([*self.carried, *grouped, *self.results()])}\nFROM {one}"
+
+
+def check_bounds(aggregate: WindowAggregate) -> None:
+    """Refuses group keys that may tell apart windows of the same bounds.
+
+    Raises:
+        NoRule: a key is computed from columns of the window.
+    """
+    if not aggregate.grouping.window_forms <= set(WINDOW_COLUMNS):
+        raise NoRule("a group key is computed from columns of the window, of which several may have the same bounds")
+
+
+def gcd_slice(one: Interval, other: Interval) -> Interval:
+    """The longest slice that two intervals are whole multiples of."""
+    a, b = one.micros, other.micros
+    while b:
+        a, b = b, a % b
+    return Interval(a)
+
+
+def select(items: Iterable[str]) -> str:
+    """A SELECT list, an item on each line."""
+    return "SELECT\n" + ",\n".join(f"  {item}" for item in items)
+
+
+def nested(query: str) -> str:
+    """A query in FROM."""
+    return "(\n" + "\n".join(f"  {line}" for line in query.split("\n")) + "\n)"

@@ -1,0 +1,195 @@
+"""Windows in Spark's own way, in ours, and in ours with the optimiser, side by side.
+
+    python -m benchmarks.windows [--rows 2000000] [--keys 100] [--minutes 1440] [--skew 0] [--runs 5] [--out DIR]
+
+Writes a table and plots into a folder, and ends with status 1 when a ratio is above its limit. DuckDB is measured too
+where it is installed. All engines of a question run in turn, run after run, so that a busy machine is busy for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from benchmarks.windows import queries
+from benchmarks.windows.data import Data
+from benchmarks.windows.engines import Engines
+from benchmarks.windows.plot import svg
+from benchmarks.windows.queries import OURS, PLAIN, SPARK, Question
+
+Times = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The median of the seconds that each engine took for a question on a table."""
+
+    question: Question
+    data: Data
+    times: Times
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A ratio of two medians that must hold."""
+
+    name: str
+    ratio: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        return self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
+
+    def row(self) -> str:
+        """The limit as a row of a table."""
+        sign = "≥" if self.at_least else "≤"
+        return f"| {self.name} | {self.ratio:.2f} | {sign} {self.limit:g} | {'yes' if self.holds else 'no'} |"
+
+
+class Bench:
+    """Measures questions, each engine in turn."""
+
+    def __init__(self, engines: Engines, folder: Path, runs: int, patience: float) -> None:
+        self._engines = engines
+        self._folder = folder
+        self._runs = runs
+        self._patience = patience
+        self.measured: list[Measured] = []
+
+    def run(self, data: Data, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
+        """Measures questions on a table; an engine that is out of patience once isn't asked again."""
+        self._engines.read(data.path(self._engines.spark, self._folder))
+        asked = [
+            (q, [e for e in q.sql if self._engines.has(e) and e not in skip and self._hopeful(e, q, data)])
+            for q in questions
+        ]
+        seconds: dict[tuple[int, str], list[float]] = {}
+        for run in range(self._runs + 1):  # the first one warms up
+            for number, (question, names) in enumerate(asked):
+                for engine in names:
+                    taken = seconds.setdefault((number, engine), [])
+                    if run > 0 and taken[-1] > self._patience:
+                        continue
+                    taken.append(self._engines.seconds(engine, question.sql[engine], question.conf.get(engine, {})))
+        found = []
+        for number, (question, names) in enumerate(asked):
+            times = {e: median(seconds[number, e][1:] or seconds[number, e]) for e in names}
+            found.append(Measured(question, data, times))
+            print(f"{question.name:9} {question.x:6} {data.name:42}", _words(times), flush=True)
+        self.measured += found
+        return found
+
+    def _hopeful(self, engine: str, question: Question, data: Data) -> bool:
+        before = [m for m in self.measured if m.question.name == question.name and m.data == data]
+        return all(m.times.get(engine, 0) < self._patience for m in before)
+
+
+def _words(times: Times) -> str:
+    return ", ".join(f"{engine} {seconds:.2f}" for engine, seconds in times.items())
+
+
+def limits(bench: Bench, data: Data) -> list[Limit]:
+    """Measures what must hold."""
+    tumble, hop, long_hop, steps = bench.run(
+        data,
+        # Copies for 600-fold overlap would take minutes.
+        [queries.tumble(), queries.hop(60), queries.hop(600).only(OURS), queries.cumulate(60)],
+        skip=[queries.DUCKDB],
+    )
+    # Spark's default goes through the whole frame for each row: on all rows it would take a quarter of an hour.
+    tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
+    short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=[queries.DUCKDB])
+    sparse = Data(data.rows, data.keys, max(60, data.rows // data.keys // 2))
+    (hop_sparse,) = bench.run(sparse, [queries.hop(8)], skip=[queries.DUCKDB])
+    (session,) = bench.run(replace(data, keys=data.keys * 50), [queries.session(2)])
+    return [
+        Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
+        Limit("Spark's window() : HOP of 60 steps", hop.times[SPARK] / hop.times[OURS], 7, True),
+        Limit("HOP of 600 steps : HOP of 60 steps", long_hop.times[OURS] / hop.times[OURS], 1.5),
+        Limit("CUMULATE of 60 steps : TUMBLE", steps.times[OURS] / tumble.times[OURS], 1.3),
+        Limit("CUMULATE of 60 steps exploded : by slices", steps.times[PLAIN] / steps.times[OURS], 4, True),
+        Limit("OVER 10,000 rows : 100 rows", long.times[OURS] / short.times[OURS], 1.3),
+        Limit("OVER 10,000 rows, Spark's default : ours", long.times[SPARK] / long.times[OURS], 10, True),
+        Limit("session_window : SESSION", session.times[SPARK] / session.times[OURS], 1.5, True),
+        Limit(
+            "HOP of 8 steps, 2 rows per slice : Spark's window()", hop_sparse.times[OURS] / hop_sparse.times[SPARK], 1.1
+        ),
+    ]
+
+
+def curves(bench: Bench, data: Data) -> dict[str, str]:
+    """Measures time against one number after the other; plots by file name."""
+
+    def line(found: list[Measured], x: Callable[[Measured], float]) -> dict[str, list[tuple[float, float]]]:
+        series: dict[str, list[tuple[float, float]]] = {}
+        for one in found:
+            for engine, seconds in one.times.items():
+                series.setdefault(engine, []).append((x(one), seconds))
+        return series
+
+    def each(tables: list[Data], ask: Callable[[], Question]) -> list[Measured]:
+        return [one for table in tables for one in bench.run(table, [ask()])]
+
+    overlap = [one for n in (4, 15, 60, 240, 600) for one in bench.run(data, [queries.hop(n)])]
+    steps = [one for n in (4, 15, 60, 240) for one in bench.run(data, [queries.cumulate(n)])]
+    frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
+    rows = each([replace(data, rows=data.rows // n) for n in (8, 4, 2, 1)], lambda: queries.hop(60))
+    keys = each([replace(data, keys=n) for n in (1, 100, 10_000)], lambda: queries.hop(15))
+    hop_by_x = line(overlap, lambda m: m.question.x)
+    return {
+        "overlap.svg": svg("HOP: windows that a row is in", "size / slide", hop_by_x),
+        "steps.svg": svg("CUMULATE: windows that a row is in", "size / step", line(steps, lambda m: m.question.x)),
+        "frame.svg": svg("OVER ROWS n PRECEDING", "rows in a frame", line(frames, lambda m: m.question.x)),
+        "rows.svg": svg("HOP of 60 steps", "rows", line(rows, lambda m: m.data.rows)),
+        "keys.svg": svg("HOP of 15 steps", "keys", line(keys, lambda m: m.data.keys)),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.windows", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--keys", type=int, default=100)
+    parser.add_argument("--minutes", type=int, default=1440, help="the time from the first row to the last")
+    parser.add_argument("--skew", type=float, default=0.0, help="the part of the rows that one key has, from 0 to 1")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--memory", default="4g", help="of Spark")
+    parser.add_argument("--patience", type=float, default=60, help="seconds; a slower engine is asked no more")
+    parser.add_argument("--only", choices=("limits", "curves"), help="measure one part")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    chosen = parser.parse_args()
+
+    engines = Engines(chosen.cores, chosen.memory)
+    bench = Bench(engines, engines.folder, chosen.runs, chosen.patience)
+    data = Data(chosen.rows, chosen.keys, chosen.minutes, chosen.skew)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    held: list[Limit] = []
+    lines = [
+        f"{chosen.rows:,} rows, {chosen.keys} keys, {chosen.minutes} minutes, {chosen.cores} cores: medians of",
+        "",
+    ]
+    lines[0] += f" {chosen.runs} runs in seconds"
+    if chosen.only != "curves":
+        held = limits(bench, data)
+        lines += ["| ratio | measured | limit | holds |", "|---|---|---|---|", *(one.row() for one in held), ""]
+    if chosen.only != "limits":
+        for name, plot in curves(bench, data).items():
+            (chosen.out / name).write_text(plot, encoding="utf-8")
+    names = list(dict.fromkeys(e for m in bench.measured for e in m.times))
+    lines += [f"| question | n | rows | keys | {' | '.join(names)} |", "|---|" + "---|" * (3 + len(names))]
+    for one in bench.measured:
+        times = " | ".join(f"{one.times[n]:.2f}" if n in one.times else "" for n in names)
+        lines.append(f"| {one.question.name} | {one.question.x} | {one.data.rows:,} | {one.data.keys:,} | {times} |")
+    (chosen.out / "windows.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    print("\n".join(lines))
+    return 0 if all(one.holds for one in held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

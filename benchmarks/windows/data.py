@@ -1,0 +1,56 @@
+"""Rows to measure with: events of a number of keys, spread evenly over a span of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+START = 1_600_000_000
+"""The first row's time, in seconds since 1970."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table of events.
+
+    Attributes:
+        rows: how many.
+        keys: how many keys they have.
+        minutes: how long they take, from the first to the last.
+        skew: the part of the rows that the first key has, beside its even share.
+    """
+
+    rows: int = 2_000_000
+    keys: int = 100
+    minutes: int = 1440
+    skew: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return f"rows{self.rows}_keys{self.keys}_minutes{self.minutes}_skew{self.skew:g}".replace(".", "_")
+
+    @property
+    def per_slice(self) -> float:
+        """Rows that a key has in a minute."""
+        return self.rows / self.keys / self.minutes
+
+    def path(self, spark: SparkSession, folder: Path) -> Path:
+        """Where it lies as parquet; written on first use. The same numbers give the same rows."""
+        path = folder / self.name
+        if not (path / "_SUCCESS").exists():
+            even = f"CAST(pmod(hash(id), {self.keys}) AS INT)"
+            key = f"IF(pmod(hash(id, 3), 1000) < {self.skew * 1000:g}, 0, {even})" if self.skew else even
+            spark.sql(f"""
+                SELECT
+                  timestamp_micros({START}000000L + CAST(id * ({self.minutes} * 60e6 / {self.rows}) AS BIGINT)) AS ts,
+                  {key} AS k,
+                  CAST(pmod(hash(id, 7), 1000) AS INT) AS v,
+                  pmod(hash(id, 9), 100000) / 100 AS price
+                FROM range(0, {self.rows}, 1, 2)
+            """).write.mode("overwrite").parquet(str(path))
+        return path

@@ -1,0 +1,62 @@
+"""A line plot as SVG, with both axes logarithmic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+
+WIDTH, HEIGHT = 640, 400
+LEFT, RIGHT, TOP, BOTTOM = 70, 150, 40, 50
+COLORS = ("#c0392b", "#7f8c8d", "#1f77b4", "#e6a817", "#2ca02c")
+
+Points = Sequence[tuple[float, float]]
+
+
+def svg(title: str, x_name: str, series: Mapping[str, Points]) -> str:
+    """The plot of series of (x, seconds)."""
+    points = [p for line in series.values() for p in line]
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    low_y, high_y = 10 ** math.floor(math.log10(min(ys))), 10 ** math.ceil(math.log10(max(ys)))
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+        across = math.log(x / min(xs)) / (math.log(max(xs) / min(xs)) or 1)
+        return LEFT + width * across, TOP + height * (1 - math.log(y / low_y) / (math.log(high_y / low_y) or 1))
+
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="{LEFT}" y="22" font-size="15">{escape(title)}</text>',
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{escape(x_name)}</text>',
+        f'<text x="16" y="{HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 16 {HEIGHT / 2})">seconds</text>',
+    ]
+    tick = low_y
+    while tick <= high_y * 1.01:
+        _, y = place(min(xs), tick)
+        out.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>')
+        out.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
+        tick *= 10
+    for x in sorted(set(xs)):
+        at, y = place(x, low_y)
+        out.append(f'<text x="{at:.1f}" y="{y + 18:.1f}" text-anchor="middle">{_short(x)}</text>')
+    labels: list[float] = []
+    for (name, line), color in zip(series.items(), COLORS, strict=False):
+        placed = [place(x, y) for x, y in sorted(line)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+        out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in placed]
+        x, y = placed[-1]
+        while any(abs(y - other) < 14 for other in labels):
+            y += 14
+        labels.append(y)
+        out.append(f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" fill="{color}">{escape(name)}</text>')
+    return "\n".join([*out, "</svg>\n"])
+
+
+def _short(number: float) -> str:
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:g}{letter}"
+    return f"{number:g}"

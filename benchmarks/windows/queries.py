@@ -1,0 +1,100 @@
+"""What is measured: one question in the ways that people ask it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dbt.adapters.sparkstream.sql import translate
+
+SCHEMA = {"events": {"ts": "timestamp", "k": "int", "v": "int", "price": "double"}}
+AGGREGATES = "count(*) AS n, sum(v) AS v, avg(v) AS mean, max(price) AS price"
+
+SPARK = "Spark"
+PLAIN = "ours, plain"
+OURS = "ours"
+DUCKDB = "DuckDB"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query in the SQL of each engine.
+
+    Attributes:
+        name: what is asked.
+        x: the number that it is asked for: windows that a row is in, rows of a frame, ...
+        sql: engine -> its SQL.
+        conf: engine -> settings of Spark for it.
+    """
+
+    name: str
+    x: int
+    sql: dict[str, str]
+    conf: dict[str, dict[str, str]]
+
+    def only(self, engine: str) -> Question:
+        """The same for one engine."""
+        return replace(self, sql={engine: self.sql[engine]})
+
+
+def _ours(window: str, optimize: bool) -> str:
+    return translate(
+        f"SELECT window_start, window_end, k, {AGGREGATES} FROM {window} GROUP BY window_start, window_end, k",
+        optimize=optimize,
+        schema=SCHEMA,
+    )
+
+
+def _both(window: str) -> dict[str, str]:
+    return {PLAIN: _ours(window, False), OURS: _ours(window, True)}
+
+
+def tumble() -> Question:
+    """TUMBLE of a minute: what the others are compared with."""
+    native = f"SELECT window.start, window.end, k, {AGGREGATES} FROM events GROUP BY window(ts, '1 minute'), k"
+    sql = {SPARK: native, OURS: _ours("TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", True)}
+    return Question("TUMBLE", 1, sql, {})
+
+
+def hop(minutes: int) -> Question:
+    """HOP every minute."""
+    native = f"SELECT window.start, window.end, k, {AGGREGATES} FROM events"
+    native += f" GROUP BY window(ts, '{minutes} minutes', '1 minute'), k"
+    duckdb = f"""
+        SELECT s + w * INTERVAL 1 MINUTE AS window_start, k, {AGGREGATES}
+        FROM (SELECT *, date_trunc('minute', ts) - INTERVAL {minutes - 1} MINUTE AS s FROM events),
+          range({minutes}) AS r(w)
+        GROUP BY ALL"""
+    sql = {SPARK: native, **_both(_function("HOP", minutes)), DUCKDB: duckdb}
+    return Question("HOP", minutes, sql, {})
+
+
+def cumulate(minutes: int) -> Question:
+    """CUMULATE by a minute."""
+    duckdb = f"""
+        SELECT s AS window_start, m + w * INTERVAL 1 MINUTE AS window_end, k, {AGGREGATES}
+        FROM (
+          SELECT *, time_bucket(INTERVAL {minutes} MINUTE, ts) AS s, date_trunc('minute', ts) AS m FROM events
+        ), range(1, {minutes + 1}) AS r(w)
+        WHERE m + w * INTERVAL 1 MINUTE <= s + INTERVAL {minutes} MINUTE
+        GROUP BY ALL"""
+    return Question("CUMULATE", minutes, {**_both(_function("CUMULATE", minutes)), DUCKDB: duckdb}, {})
+
+
+def _function(name: str, minutes: int) -> str:
+    return f"{name}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '{minutes}' MINUTE)"
+
+
+def over(rows: int) -> Question:
+    """A sum and a maximum over the rows before each row."""
+    frame = f"OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN {rows - 1} PRECEDING AND CURRENT ROW)"
+    sql = f"SELECT k, ts, sum(v) {frame} AS v, max(price) {frame} AS price FROM events"
+    tree = {"spark.sql.window.segmentTree.enabled": "true"}
+    return Question("OVER", rows, {SPARK: sql, OURS: sql, DUCKDB: sql}, {OURS: tree})
+
+
+def session(minutes: int) -> Question:
+    """Sessions of each key."""
+    native = f"SELECT session_window.start, session_window.end, k, {AGGREGATES} FROM events"
+    native += f" GROUP BY session_window(ts, '{minutes} minutes'), k"
+    ours = f"SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '{minutes}' MINUTE)"
+    return Question("SESSION", minutes, {SPARK: native, OURS: _ours(ours, True)}, {})

@@ -1,0 +1,180 @@
+"""The optimiser against the plain translation: the same rows, column names and types for random tables and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dbt.adapters.sparkstream.sql import translate
+from tests.property.test_windows import (
+    CLOCK_CHANGES,
+    MS,
+    UNITS,
+    Batch,
+    Case,
+    cases,
+    check,
+    edges,
+    run,
+    statement,
+    table_function,
+    thorough,
+    zones,
+)
+from tests.property.window_reference import Cumulate, Hop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Query = Callable[[int, Case], str]
+
+INPUT = (
+    "(SELECT number, ts, k, v, v * 0.25D AS d, CAST(v * 1.37 AS DECIMAL(10,2)) AS m,"
+    " CAST(v * 1.0001 AS DECIMAL(22,4)) AS wide, v > 0 AS flag, CAST(v AS STRING) AS s"
+    " FROM all_rows WHERE number = {})"
+)
+SCHEMA = {"number": "int", "ts": "", "k": "string", "v": "int"}
+
+
+@st.composite
+def overlapping(draw: Callable[..., Any], unit: int) -> Hop | Cumulate:
+    """Windows that slices pay for."""
+    offset = draw(st.sampled_from((0, 0, 1))) * (draw(st.integers(-40, 40)) * unit + draw(st.sampled_from((0, MS))))
+    if draw(st.booleans()):
+        slide = draw(st.integers(1, 4)) * unit
+        return Hop(slide, draw(st.integers(4 * slide // unit, 16)) * unit, offset)
+    step = draw(st.integers(1, 4)) * unit
+    return Cumulate(step, step * draw(st.integers(3, 9)), offset)
+
+
+@st.composite
+def overlapping_batches(draw: Callable[..., Any], zone: str) -> Batch:
+    type_ = draw(st.sampled_from(("timestamp", "timestamp_ntz")))
+    made = [draw(cases(zone, type_ == "timestamp")) for _ in range(4)]
+    units = [draw(st.sampled_from(UNITS)) for _ in made]
+    windowed = tuple(Case(draw(overlapping(u)), c.rows) for u, c in zip(units, made, strict=True))
+    return Batch(zone, type_, draw(st.booleans()), windowed)
+
+
+def over(select: str, rest: str = "GROUP BY window_start, window_end") -> Query:
+    """A query over the window function: what stands before FROM and behind it."""
+
+    def query(number: int, case: Case) -> str:
+        return (
+            f"SELECT {number} AS number, {select} FROM {table_function(case.window, INPUT.format(number))} AS h {rest}"
+        )
+
+    return query
+
+
+KEYED = "GROUP BY window_start, window_end, k"
+QUERIES = {
+    "counts": over("window_start, window_end, count(*) AS n, count(v) AS nv, count_if(v > 0) AS np"),
+    "sums": over("window_start, window_end, k, sum(v) AS v, sum(m) AS m, sum(d) AS d, sum(v + m) AS vm", KEYED),
+    "averages": over("window_start, window_end, avg(v) AS v, avg(m) AS m, mean(d) AS d, avg(m * 3) AS m3"),
+    "extremes": over("window_start, window_end, min(v) AS low, max(s) AS high, min(d) AS d, max(m) AS m, max(ts) AS t"),
+    "logic": over(
+        "window_start, window_end, bool_and(flag) AS a, bool_or(flag) AS o, every(v > 3) AS e,"
+        " bit_or(v) AS bo, bit_and(v) AS ba, bit_xor(v) AS bx"
+    ),
+    "all bounds": over(
+        "window_time, window_end, window_start, sum(v) AS v", "GROUP BY window_start, window_end, window_time"
+    ),
+    "one bound": over("window_end, count(*) AS n, sum(v) AS v, sum(m) AS m", "GROUP BY window_end"),
+    "time and a date": over(
+        "date(window_end) AS d, count(*) AS n", "GROUP BY window_end, window_start, date(window_end)"
+    ),
+    "filters": over(
+        "window_start, window_end, k, sum(v) FILTER (WHERE v > 2) AS v, count(*) FILTER (WHERE k = 'a') AS n", KEYED
+    ),
+    "expressions": over(
+        "window_end, k || '!' AS k, coalesce(sum(v), 0) * 2 + count(*) AS x, round(sum(d), 1) AS d",
+        "WHERE v > -5 GROUP BY window_start, window_end, k || '!'",
+    ),
+    "having": over(
+        "window_start AS a, window_end AS b, k, count(*) AS n, sum(v) AS total",
+        f"WHERE v IS NOT NULL {KEYED} HAVING count(*) > 1 AND total > -20",
+    ),
+    "window condition": over(
+        "window_start, window_end, count(*) AS n", "WHERE v <> 1 AND window_end > window_start GROUP BY 2, 3"
+    ),
+    "rollup": over(
+        "window_start, window_end, k, flag, sum(v) AS v, grouping(flag) AS g", f"{KEYED[:-3]}, ROLLUP (k, flag)"
+    ),
+    "grouping sets": over(
+        "window_start, window_end, k, flag, sum(m) AS m, count(*) AS n",
+        "GROUP BY GROUPING SETS ((window_start, window_end, k), (window_start, window_end, flag),"
+        " (window_start, window_end))",
+    ),
+    "ranked": over(
+        "window_start, window_end, k, sum(v) AS v, rank() OVER (PARTITION BY window_start, window_end"
+        " ORDER BY sum(v) DESC, k) AS place, sum(count(*)) OVER (PARTITION BY h.window_start, window_end) AS n",
+        KEYED,
+    ),
+    "distinct extremes": over("window_start, window_end, max(DISTINCT v) AS v"),
+}
+
+
+def translated(batch: Batch, query: Query, *, optimize: bool) -> str:
+    schema = {"all_rows": {**SCHEMA, "ts": batch.type}} if batch.typed else None
+    return translate(statement(batch, query), schema=schema, optimize=optimize)
+
+
+def clock_changes(zone: str) -> Batch:
+    """Windows that slices pay for, on days when the clock is changed."""
+    batch = edges(zone)
+    return replace(batch, cases=tuple(c for c in batch.cases if isinstance(c.window, Hop | Cumulate)))
+
+
+def compare(spark: SparkSession, batch: Batch, query: Query) -> None:
+    plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
+    want, got = run(spark, batch, plain), run(spark, batch, optimised)
+    assert got.columns == want.columns
+    check(batch, got, lambda number, _: want.rows[number], query)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_same_answer(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=1)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))
+    @example(clock_changes("Europe/Berlin"))
+    def same(batch: Batch) -> None:
+        compare(spark, replace(batch, typed=True), QUERIES[name])
+
+    same()
+
+
+@pytest.mark.full
+@zones
+@pytest.mark.parametrize("name", QUERIES)
+def test_same_answer_in_every_zone(spark: SparkSession, zone: str, name: str) -> None:
+    @thorough
+    @given(overlapping_batches(zone))
+    @example(clock_changes(zone))
+    def same(batch: Batch) -> None:
+        compare(spark, batch, QUERIES[name])
+
+    same()
+
+
+@pytest.mark.parametrize("name", ["sums", "one bound", "filters"])
+def test_same_answer_without_types(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=1)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))
+    def same(batch: Batch) -> None:
+        compare(spark, replace(batch, typed=False), QUERIES[name])
+
+    same()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_rule_applies(name: str) -> None:
+    """Else the tests above compare a query with itself."""
+    batch = clock_changes("Europe/Berlin")
+    sql = translated(replace(batch, typed=True, type="timestamp_ntz"), QUERIES[name], optimize=True)
+    assert sql.count("put together from slices") == 2
