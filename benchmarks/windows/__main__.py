@@ -106,7 +106,7 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
     short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=[queries.DUCKDB])
     sparse = Data(data.rows, data.keys, max(60, data.rows // data.keys // 2))
-    (hop_sparse,) = bench.run(sparse, [queries.hop(8)], skip=[queries.DUCKDB])
+    (hop_sparse,) = bench.run(sparse, [queries.hop(12)], skip=[queries.DUCKDB])
     (session,) = bench.run(replace(data, keys=data.keys * 50), [queries.session(2)])
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
@@ -118,7 +118,9 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         Limit("OVER 10,000 rows, Spark's default : ours", long.times[SPARK] / long.times[OURS], 10, True),
         Limit("session_window : SESSION", session.times[SPARK] / session.times[OURS], 1.5, True),
         Limit(
-            "HOP of 8 steps, 2 rows per slice : Spark's window()", hop_sparse.times[OURS] / hop_sparse.times[SPARK], 1.1
+            "HOP of 12 steps, 2 rows per slice : Spark's window()",
+            hop_sparse.times[OURS] / hop_sparse.times[SPARK],
+            1.1,
         ),
     ]
 

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.optimize import cumulate, hop
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MS,
@@ -131,6 +132,13 @@ def clock_changes(zone: str) -> Batch:
     return replace(batch, cases=tuple(c for c in batch.cases if isinstance(c.window, Hop | Cumulate)))
 
 
+@pytest.fixture(autouse=True)
+def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows that are small enough for tiny tables."""
+    monkeypatch.setattr(hop, "LEAST_OVERLAP", 3)
+    monkeypatch.setattr(cumulate, "LEAST_STEPS", 3)
+
+
 def compare(spark: SparkSession, batch: Batch, query: Query) -> None:
     plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
     want, got = run(spark, batch, plain), run(spark, batch, optimised)
@@ -177,4 +185,4 @@ def test_a_rule_applies(name: str) -> None:
     """Else the tests above compare a query with itself."""
     batch = clock_changes("Europe/Berlin")
     sql = translated(replace(batch, typed=True, type="timestamp_ntz"), QUERIES[name], optimize=True)
-    assert sql.count("put together from slices") == 2
+    assert sql.count("put together from slices") >= 2

@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, nested, select
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
 
-LEAST_STEPS = 3
-"""Steps of a window from which on slices are faster than a copy of the row for each window."""
+LEAST_STEPS = 6
+"""Steps of a window from which on slices are worth it even where a slice has two rows."""
 
 
 class CumulateSlices:

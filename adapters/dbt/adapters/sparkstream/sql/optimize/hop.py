@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, gcd_slice, nested, select
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
-LEAST_OVERLAP = 4
-"""Windows that a row is in from which on slices are faster than a copy of the row for each window."""
+LEAST_OVERLAP = 12
+"""Windows that a row is in from which on slices are as fast as Spark's `window()` even where a slice has two rows."""
 
 LONGEST = Interval.of("28", "day")
 """Longest size for which two windows never have the same bounds after the clock was changed."""
