@@ -1,5 +1,10 @@
 {% macro cumulate(relation, timecol, step, size, offset=none) -%}
-  {{ return(adapter.dispatch('cumulate', 'sparkstream')(relation, timecol, step, size, offset) if execute else '') }}
+  {%- if not execute -%}{{ return('') }}{%- endif -%}
+  {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
+    'cumulate', relation, timecol, size=size, step=step, offset=offset
+  ) -%}
+  {%- set sql = adapter.dispatch('cumulate', 'sparkstream')(increment.relation, timecol, step, size, offset) -%}
+  {{ return(adapter.dispatch('sparkstream_incremental', 'sparkstream')(sql, increment)) }}
 {%- endmacro %}
 
 {% macro sparkstream__cumulate(relation, timecol, step, size, offset=none) -%}

@@ -1,5 +1,10 @@
 {% macro hop(relation, timecol, slide, size, offset=none) -%}
-  {{ return(adapter.dispatch('hop', 'sparkstream')(relation, timecol, slide, size, offset) if execute else '') }}
+  {%- if not execute -%}{{ return('') }}{%- endif -%}
+  {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
+    'hop', relation, timecol, size=size, slide=slide, offset=offset
+  ) -%}
+  {%- set sql = adapter.dispatch('hop', 'sparkstream')(increment.relation, timecol, slide, size, offset) -%}
+  {{ return(adapter.dispatch('sparkstream_incremental', 'sparkstream')(sql, increment)) }}
 {%- endmacro %}
 
 {% macro sparkstream__hop(relation, timecol, slide, size, offset=none) -%}

@@ -1,5 +1,10 @@
 {% macro session(relation, timecol, gap, partition_by=none) -%}
-  {{ return(adapter.dispatch('session', 'sparkstream')(relation, timecol, gap, partition_by) if execute else '') }}
+  {%- if not execute -%}{{ return('') }}{%- endif -%}
+  {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
+    'session', relation, timecol, gap=gap
+  ) -%}
+  {%- set sql = adapter.dispatch('session', 'sparkstream')(increment.relation, timecol, gap, partition_by) -%}
+  {{ return(adapter.dispatch('sparkstream_incremental', 'sparkstream')(sql, increment)) }}
 {%- endmacro %}
 
 {% macro sparkstream__session(relation, timecol, gap, partition_by=none) -%}

@@ -1,5 +1,10 @@
 {% macro tumble(relation, timecol, size, offset=none) -%}
-  {{ return(adapter.dispatch('tumble', 'sparkstream')(relation, timecol, size, offset) if execute else '') }}
+  {%- if not execute -%}{{ return('') }}{%- endif -%}
+  {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
+    'tumble', relation, timecol, size=size, offset=offset
+  ) -%}
+  {%- set sql = adapter.dispatch('tumble', 'sparkstream')(increment.relation, timecol, size, offset) -%}
+  {{ return(adapter.dispatch('sparkstream_incremental', 'sparkstream')(sql, increment)) }}
 {%- endmacro %}
 
 {% macro sparkstream__tumble(relation, timecol, size, offset=none) -%}

@@ -1,0 +1,42 @@
+{#
+  dbt-spark's incremental materialization asks these two macros about its strategies. They stand in for dbt-spark's own
+  where the adapter is `sparkstream`, and let in the strategies of a project and `window_replace`.
+#}
+
+{% macro dbt_spark_validate_get_incremental_strategy(raw_strategy, file_format) %}
+  {%- if raw_strategy == 'merge' and file_format not in ['delta', 'iceberg', 'hudi'] -%}
+    {{ exceptions.raise_compiler_error(
+      "Invalid incremental strategy provided: merge"
+      ~ "\n  You can only choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
+      ~ "\n  for windows in files of " ~ file_format ~ ", write incremental_strategy='window_replace'"
+    ) }}
+  {%- elif raw_strategy in ['insert_overwrite', 'microbatch', 'window_replace'] and target.endpoint -%}
+    {{ exceptions.raise_compiler_error(
+      "Invalid incremental strategy provided: " ~ raw_strategy
+      ~ "\n  You cannot use this strategy when connecting via endpoint"
+      ~ "\n  Use the 'append' or 'merge' strategy instead"
+    ) }}
+  {%- elif raw_strategy in ['microbatch', 'window_replace'] and not config.get('partition_by') -%}
+    {{ exceptions.raise_compiler_error(
+      raw_strategy ~ " replaces partitions, and needs a partition_by"
+      ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"
+    ) }}
+  {%- endif -%}
+  {{ return(raw_strategy) }}
+{% endmacro %}
+
+{% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) %}
+  {%- if strategy == 'append' -%}
+    {{ get_insert_into_sql(source, target) }}
+  {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
+    {{ get_insert_overwrite_sql(source, target, existing) }}
+  {%- elif strategy == 'merge' -%}
+    {{ get_merge_sql(target, source, unique_key, dest_columns=none, incremental_predicates=incremental_predicates) }}
+  {%- else -%}
+    {%- set strategy_sql = adapter.get_incremental_strategy_macro(context, strategy) -%}
+    {{ strategy_sql({
+      'target_relation': target, 'temp_relation': source, 'unique_key': unique_key,
+      'dest_columns': adapter.get_columns_in_relation(target), 'incremental_predicates': incremental_predicates
+    }) }}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,169 @@
+{#
+  Which rows the windows of an incremental model need in this run; not part of the package's interface.
+
+  The window macros ask `sparkstream_increment` what to read and which windows to keep. Elsewhere it hands the relation
+  back as it is.
+#}
+
+{#- What a window macro reads, and a condition on its windows or none.
+    The arguments are the window macro's. -#}
+{% macro default__sparkstream_increment(
+  macro_name, relation, timecol, size=none, slide=none, step=none, offset=none, gap=none
+) %}
+  {%- set strategy = none -%}
+  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental' -%}
+    {%- set strategy = config.get('incremental_strategy') -%}
+  {%- endif -%}
+  {%- set lengths = adapter.dispatch('sparkstream_lengths', 'sparkstream') -%}
+  {%- if strategy == 'microbatch' and relation is string and '/* windows of the batch */' in relation -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ " is on windows that are cut to the batch already, so its own windows lack some at the edges"
+      ~ "\n  build the inner windows in a model of their own"
+    ) }}
+  {%- elif strategy == 'microbatch' and relation is not string and relation.event_time_filter and relation.limit is none -%}
+    {%- set kind = lengths(macro_name, size, slide, step, offset, gap) -%}
+    {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(macro_name, relation, timecol, kind)) }}
+  {%- elif strategy == 'window_replace' and relation is not string and is_incremental() -%}
+    {%- set kind = lengths(macro_name, size, slide, step, offset, gap) -%}
+    {%- set from_time = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(this, kind).rows_from -%}
+    {%- if from_time is not none -%}
+      {%- set rows = "(SELECT * FROM " ~ relation ~ " WHERE " ~ timecol ~ " >= " ~ from_time ~ ")" -%}
+      {{ return({'relation': rows, 'windows': none}) }}
+    {%- endif -%}
+  {%- endif -%}
+  {{ return({'relation': relation, 'windows': none}) }}
+{% endmacro %}
+
+{#- A window's lengths in microseconds: windows begin `every`, and end every `period`. -#}
+{% macro default__sparkstream_lengths(macro_name, size, slide, step, offset, gap) %}
+  {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
+  {%- if gap is not none -%}
+    {{ return({'gap': interval(gap, macro_name, 'gap', positive=true), 'size': none}) }}
+  {%- endif -%}
+  {{ return({
+    'gap': none,
+    'size': interval(size, macro_name, 'size', positive=true),
+    'every': interval(slide or size, macro_name, 'slide', positive=true),
+    'period': interval(slide or step or size, macro_name, 'step', positive=true),
+    'offset': 0 if offset is none else interval(offset, macro_name, 'offset')
+  }) }}
+{% endmacro %}
+
+{#- A window macro's SQL, cut to the windows of the batch where there is one. -#}
+{% macro default__sparkstream_incremental(sql, increment) %}
+  {{ return(
+    sql if increment.windows is none
+    else '(/* windows of the batch */ SELECT * FROM ' ~ sql ~ ' WHERE ' ~ increment.windows ~ ')'
+  ) }}
+{% endmacro %}
+
+{#- The batch's windows are those whose `event_time` (a bound, of the model's config) is in the batch; a window at its
+    edge needs rows from outside. dbt's batches are times on the wall clock here, like windows. -#}
+{% macro default__sparkstream_batch(macro_name, relation, timecol, kind) %}
+  {%- set filter = relation.event_time_filter -%}
+  {%- set cut_by = filter.field_name | replace('`', '') | lower -%}
+  {%- if cut_by != timecol | replace('`', '') | lower -%}
+    {{ exceptions.raise_compiler_error(
+      "dbt cuts " ~ relation.identifier ~ " in batches by " ~ filter.field_name ~ ", but " ~ macro_name
+      ~ "'s windows are on " ~ timecol ~ "\n  write event_time: " ~ timecol ~ " in the config of " ~ relation.identifier
+    ) }}
+  {%- endif -%}
+  {%- set epoch = modules.datetime.datetime(1970, 1, 1) -%}
+  {%- set microsecond = modules.datetime.timedelta(microseconds=1) -%}
+  {%- set begin = (filter.start.replace(tzinfo=none) - epoch) // microsecond -%}
+  {%- set end = (filter.end.replace(tzinfo=none) - epoch) // microsecond -%}
+  {%- set bound = (config.get('event_time') or '') | replace('`', '') | lower -%}
+  {%- set in_windows = bound in ['window_start', 'window_end', 'window_time'] -%}
+  {#- window_time is a millisecond before the end. -#}
+  {%- set before_end = 1000 if bound == 'window_time' else 0 -%}
+  {%- if not in_windows -%}
+    {%- set fits = not kind.gap and kind.every == kind.size and kind.period == kind.size
+      and (begin - kind.offset) % kind.size == 0 and (end - kind.offset) % kind.size == 0 -%}
+    {%- if not fits and bound != cut_by -%}
+      {{ exceptions.raise_compiler_error(
+        "windows at the edges of a batch need rows of other batches, and event_time='" ~ config.get('event_time')
+        ~ "' doesn't say which windows are the batch's\n  write event_time='window_time' (or 'window_start', 'window_end')"
+        ~ " in this model's config, and keep that column"
+      ) }}
+    {%- endif -%}
+    {#- Tumbling windows that fill the batch, or rows that stay rows: none needs another batch. -#}
+    {%- set rows_from, rows_to = begin, end -%}
+  {%- elif kind.gap -%}
+    {#- A row no more than a gap before the batch says that a session began earlier; one that begins in the batch may
+        last beyond it, and one that ends in it may have begun at any time. -#}
+    {%- set rows_from = begin - kind.gap if bound == 'window_start' else none -%}
+    {%- set rows_to = none if bound == 'window_start' else end + before_end -%}
+  {%- elif bound == 'window_start' -%}
+    {%- set rows_from = begin + (kind.offset - begin) % kind.every -%}
+    {%- set rows_to = end - 1 - (end - 1 - kind.offset) % kind.every + kind.size -%}
+  {%- else -%}
+    {%- set first, last = begin + before_end, end + before_end - 1 -%}
+    {%- set origin = kind.offset + kind.size -%}
+    {%- set rows_from = first + (origin - first) % kind.period - kind.size -%}
+    {%- set rows_to = last - (last - origin) % kind.period -%}
+  {%- endif -%}
+  {%- set conditions = [] -%}
+  {%- for operator, time in [('>=', rows_from), ('<', rows_to)] if time is not none -%}
+    {%- set text = (epoch + microsecond * time).isoformat(' ') -%}
+    {%- do conditions.append(timecol ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
+  {%- endfor -%}
+  {%- set in_batch = [] -%}
+  {%- for operator, time in [('>=', begin), ('<', end)] -%}
+    {%- set text = (epoch + microsecond * time).isoformat(' ') -%}
+    {%- do in_batch.append(bound ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
+  {%- endfor -%}
+  {{ return({
+    'relation': '(SELECT * FROM ' ~ relation.render() ~ ' WHERE ' ~ conditions | join(' AND ') ~ ')',
+    'windows': in_batch | join(' AND ') if in_windows else none
+  }) }}
+{% endmacro %}
+
+{#- The names of the columns with a window's bounds in a model of strategy window_replace. -#}
+{% macro default__sparkstream_window_columns() %}
+  {%- set names = config.get('window_columns', ['window_start', 'window_end']) -%}
+  {%- if names is string or names | length != 2 -%}
+    {{ exceptions.raise_compiler_error(
+      "window_columns are not two names: " ~ names ~ "\n  write window_columns=['window_start', 'window_end']"
+    ) }}
+  {%- endif -%}
+  {{ return({'start': names[0], 'end': names[1]}) }}
+{% endmacro %}
+
+{#- What may still change in a table of windows, as SQL literals; none if the table is empty.
+    `since`: a window that ends at or after this time may. The latest window began no later than the latest row that
+    the table has seen, and rows come at most `lateness` behind that.
+    `rows_from`: the time from which those windows have rows; only with `kind`. -#}
+{% macro default__sparkstream_open_windows(table, kind=none) %}
+  {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
+  {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set columns = adapter.dispatch('sparkstream_window_columns', 'sparkstream')() -%}
+  {%- set there = adapter.get_columns_in_relation(table) | map(attribute='name') | map('lower') | list -%}
+  {%- for name in columns.values() if name | replace('`', '') | lower not in there -%}
+    {{ exceptions.raise_compiler_error(
+      "window_replace replaces windows by their bounds, but " ~ table ~ " has no column " ~ name
+      ~ "\n  select it, or write window_columns=[...] with the names that it has"
+    ) }}
+  {%- endfor -%}
+  {%- set lateness = interval(config.get('lateness', '0 seconds'), 'window_replace', 'lateness') -%}
+  {%- set start = 'CAST(' ~ columns.start ~ ' AS TIMESTAMP_NTZ)' -%}
+  {%- set query -%}
+SELECT
+  CAST(since AS STRING),
+  CAST(least(since, min(CASE WHEN {{ columns.end }} >= since THEN {{ start }} END)) AS STRING)
+FROM {{ table }}
+CROSS JOIN (SELECT max({{ start }}) - {{ written(lateness, literal=true) }} AS since FROM {{ table }})
+GROUP BY since
+  {%- endset -%}
+  {%- set found = run_query(query).rows -%}
+  {%- if not found or found[0][0] is none -%}
+    {{ return({'since': none, 'rows_from': none}) }}
+  {%- endif -%}
+  {%- set since = "TIMESTAMP_NTZ'" ~ found[0][0] ~ "'" -%}
+  {%- set rows_from = none -%}
+  {%- if kind and kind.gap -%}
+    {%- set rows_from = "TIMESTAMP_NTZ'" ~ found[0][1] ~ "'" -%}
+  {%- elif kind -%}
+    {%- set rows_from = since ~ ' - ' ~ written(kind.size, literal=true) -%}
+  {%- endif -%}
+  {{ return({'since': since, 'rows_from': rows_from}) }}
+{% endmacro %}

@@ -1,0 +1,328 @@
+"""Incremental models of windows: batch by batch and run by run, they hold what one query over all rows gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.functional.adapter.project import Project, with_package
+
+# Rows on both sides of two midnights, in spells that last over them, and one row far from all.
+ROWS = """\
+select id, cast(ts as timestamp_ntz) as ts, k, n, arrived from values
+  (1, '2024-01-01 00:00:00', 'a', 1, 1), (2, '2024-01-01 11:59:00', 'b', 2, 1),
+  (3, '2024-01-01 23:05:00', 'a', 3, 1), (4, '2024-01-01 23:50:00', 'a', 4, 1),
+  (5, '2024-01-01 23:59:59.999', 'b', 5, 2), (6, '2024-01-02 00:00:00', 'a', 6, 2),
+  (7, '2024-01-02 00:30:00', 'a', 7, 2), (8, '2024-01-02 00:59:59', 'b', 8, 2),
+  (9, '2024-01-02 14:00:00', 'a', 9, 3), (10, '2024-01-02 23:40:00', 'b', 10, 3),
+  (11, '2024-01-03 00:10:00', 'b', 11, 4), (12, '2024-01-03 00:39:00', 'b', 12, 4),
+  (13, '2024-01-03 09:00:00', 'a', 13, 4), (14, '2024-01-03 09:20:00', null, 14, 4)
+as t (id, ts, k, n, arrived)"""
+
+MICROBATCH = (
+    "materialized='incremental', incremental_strategy='microbatch', batch_size='day', begin='2024-01-01',"
+    " partition_by='day'"
+)
+
+# model -> (its event_time, the window macro, the columns it groups by)
+BATCHED: dict[str, tuple[str, str, str]] = {
+    "hop_by_time": (
+        "window_time",
+        "hop(ref('bids'), 'ts', '5 minutes', '1 hour')",
+        "k, window_start, window_end, window_time",
+    ),
+    "hop_by_start": (
+        "window_start",
+        "hop(ref('bids'), 'ts', '25 minutes', '1 hour', '3 minutes')",
+        "window_start, window_end",
+    ),
+    "hop_by_end": (
+        "window_end",
+        "hop(ref('bids'), 'ts', '25 minutes', '1 hour', '-3 minutes')",
+        "window_start, window_end",
+    ),
+    "tumble_by_start": ("window_start", "tumble(ref('bids'), 'ts', '7 hours')", "window_start, window_end"),
+    "tumble_by_time": ("window_time", "tumble(ref('bids'), 'ts', '7 hours')", "window_start, window_time"),
+    "cumulate_by_time": (
+        "window_time",
+        "cumulate(ref('bids'), 'ts', '6 hours', '2 days')",
+        "window_start, window_end, window_time",
+    ),
+    "cumulate_by_start": (
+        "window_start",
+        "cumulate(ref('bids'), 'ts', '1 hour', '10 hours', '2 hours')",
+        "window_start, window_end",
+    ),
+    "session_by_start": (
+        "window_start",
+        "session(ref('bids'), 'ts', '31 minutes', 'k')",
+        "k, window_start, window_end",
+    ),
+    "session_by_end": ("window_end", "session(ref('bids'), 'ts', '31 minutes', 'k')", "k, window_start, window_end"),
+}
+
+
+def batched(name: str, prefix: str = "", **config: str) -> dict[str, str]:
+    """A microbatch model, and the same query over all rows as a view."""
+    bound, window, keys = BATCHED[name]
+    query = (
+        f"select {keys}, count(*) as n_rows, sum(n) as total, cast({bound} as date) as day\n"
+        f"from {{{{ {prefix}{window} }}}}\ngroup by {keys}"
+    )
+    return {
+        f"models/{name}.sql": f"{{{{ config({MICROBATCH}, event_time='{bound}') }}}}\n{query}",
+        f"models/{name}_whole.sql": query,
+    }
+
+
+def bids(where: str = "true") -> dict[str, str]:
+    return {"models/bids.sql": f"{{{{ config(event_time='ts') }}}}\n{ROWS}\nwhere {where}"}
+
+
+def same(project: Project, name: str, last_day: str = "2024-01-03") -> None:
+    """The model has the rows of the query over all rows that its batches are for."""
+    whole = project.rows(f"select * from {{}}.{name}_whole where day between '2024-01-01' and '{last_day}'")
+    assert project.rows(f"select * from {{}}.{name}") == whole
+    assert len(whole) >= 3
+
+
+def run_batches(project: Project, until: str = "2024-01-04", *more: str) -> None:
+    project.dbt("run", "--event-time-start", "2024-01-01", "--event-time-end", until, *more)
+
+
+@pytest.fixture(scope="module")
+def microbatch(make_project: Callable[..., Project]) -> Project:
+    files = bids()
+    for name in BATCHED:
+        files |= batched(name)
+    project = make_project(files)
+    run_batches(project)
+    return project
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_microbatch_at_the_edges(microbatch: Project, name: str) -> None:
+    same(microbatch, name)
+
+
+def test_microbatch_on_plain_dbt_spark(make_project: Callable[..., Project]) -> None:
+    names = ("hop_by_time", "session_by_start")
+    files = bids() | batched(names[0], "sparkstream.") | batched(names[1], "sparkstream.")
+    project = make_project(with_package(files), type="spark", host="none")
+    project.dbt("deps")
+    run_batches(project)
+    for name in names:
+        same(project, name)
+
+
+def test_microbatch_reads_what_the_windows_need(microbatch: Project) -> None:
+    [path] = (microbatch.folder / "target" / "compiled").rglob("hop_by_time_2024-01-02.sql")
+    sql = path.read_text()
+    assert "ts >= TIMESTAMP_NTZ'2024-01-01 23:05:00' AND ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'" in sql
+    assert "window_time >= TIMESTAMP_NTZ'2024-01-02 00:00:00'" in sql
+
+
+def test_microbatch_goes_on(make_project: Callable[..., Project]) -> None:
+    """What comes later counts, in the batches that are run again."""
+    project = make_project(bids("arrived <= 2") | batched("hop_by_start") | batched("tumble_by_start"))
+    run_batches(project, "2024-01-03")
+    project.write(bids())
+    project.dbt("run", "--event-time-start", "2024-01-02", "--event-time-end", "2024-01-04")
+    same(project, "hop_by_start")
+    same(project, "tumble_by_start")
+
+
+def test_microbatch_without_a_bound(make_project: Callable[..., Project]) -> None:
+    """Windows that fill their batch, and rows that stay rows, are the batch's under any name."""
+    config = f"{{{{ config({MICROBATCH}, event_time='%s') }}}}\n"
+    project = make_project(
+        {
+            **bids(),
+            "models/hours.sql": config
+            % "hour"
+            + "select window_start as hour, count(*) as n, cast(window_start as date) as day\n"
+            "from {{ tumble(ref('bids'), 'ts', '1 hour') }} group by window_start",
+            "models/rows.sql": config % "ts"
+            + "select *, cast(ts as date) as day from {{ hop(ref('bids'), 'ts', '30 minutes', '1 hour') }}",
+        }
+    )
+    run_batches(project)
+    assert project.rows("select sum(n), count(distinct hour) from {}.hours") == [(14, 8)]
+    assert project.rows("select count(*), count(distinct id) from {}.rows") == [(28, 14)]
+
+
+@pytest.mark.parametrize(
+    ("event_time", "window", "message"),
+    [
+        ("slot", "hop(ref('bids'), 'ts', '5 minutes', '1 hour')", "write event_time='window_time'"),
+        ("slot", "session(ref('bids'), 'ts', '5 minutes')", "write event_time='window_time'"),
+        ("slot", "tumble(ref('bids'), 'ts', '7 hours')", "doesn't say which windows are the batch's"),
+        ("window_end", "tumble(ref('bids'), 'other', '1 hour')", "write event_time: other in the config of bids"),
+        (
+            "window_end",
+            "hop(tumble(ref('bids'), 'ts', '1 hour'), 'window_time', '1 hour', '3 hours')",
+            "build the inner windows in a model of their own",
+        ),
+    ],
+)
+def test_microbatch_says_what_it_cannot_do(
+    make_project: Callable[..., Project], event_time: str, window: str, message: str
+) -> None:
+    config = f"{{{{ config({MICROBATCH}, event_time='{event_time}') }}}}"
+    text = f"{config}\nselect *, window_start as slot from {{{{ {window} }}}}"
+    project = make_project({**bids(), "models/windows.sql": text})
+    project.dbt("run", "--select", "bids")
+    done = project.invoke(
+        "run", "--select", "windows", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"
+    )
+    assert not done.success
+    log = (project.folder / "logs" / "dbt.log").read_text()
+    assert message in log
+
+
+REPLACED: dict[str, tuple[str, str]] = {
+    "tumbling": ("tumble(ref('arriving'), 'ts', '50 minutes')", "k, window_start, window_end"),
+    "hopping": ("hop(ref('arriving'), 'ts', '25 minutes', '1 hour')", "window_start, window_end"),
+    "growing": ("cumulate(ref('arriving'), 'ts', '1 hour', '10 hours')", "window_start, window_end"),
+    "visits": ("session(ref('arriving'), 'ts', '31 minutes', 'k')", "k, window_start, window_end"),
+}
+
+
+def replaced(name: str, lateness: str = "30 minutes") -> dict[str, str]:
+    window, keys = REPLACED[name]
+    query = (
+        f"select {keys}, count(*) as n_rows, sum(n) as total, cast(window_start as date) as day\n"
+        f"from {{{{ {window} }}}}\ngroup by {keys}"
+    )
+    config = (
+        "{{ config(materialized='incremental', incremental_strategy='window_replace', partition_by='day', "
+        f"lateness='{lateness}') }}}}\n"
+    )
+    return {f"models/{name}.sql": config + query, f"models/{name}_whole.sql": query}
+
+
+def arriving(condition: str, more: str = "") -> dict[str, str]:
+    """The rows that have come so far; `more` are rows of the same columns."""
+    union = f"\nunion all select id, cast(ts as timestamp_ntz), k, n, 9 from values {more} as t (id, ts, k, n)"
+    return {"models/arriving.sql": f"select * from ({ROWS})\nwhere {condition}{union if more else ''}"}
+
+
+# Rows that come half an hour late: at the end of the day, between two sessions, and before a session of the next day.
+LATE = "(20, '2024-01-02 23:35:00', 'a', 20), (21, '2024-01-02 23:59:00', 'b', 21)"
+STEPS = {
+    "one day": arriving("arrived <= 1"),
+    "nothing new": arriving("arrived <= 1"),
+    "over midnight": arriving("arrived <= 2"),
+    "a day later": arriving("arrived <= 3"),
+    "late rows": arriving("arrived <= 3", LATE),
+    "all": arriving("arrived <= 4", LATE),
+    # A session of the 4th that turns out to have begun on the 3rd: its day has no window left.
+    "a new day": arriving("true", LATE + ", (30, '2024-01-04 00:10:00', 'c', 30)"),
+    "it began the day before": arriving(
+        "true", LATE + ", (30, '2024-01-04 00:10:00', 'c', 30), (31, '2024-01-03 23:45:00', 'c', 31)"
+    ),
+}
+
+
+def test_window_replace(make_project: Callable[..., Project]) -> None:
+    files = STEPS["one day"]
+    for name in REPLACED:
+        files = files | replaced(name)
+    project = make_project(files)
+    for step, rows in STEPS.items():
+        project.write(rows)
+        # The views that all is compared with stay as they are.
+        project.dbt("run", *([] if step == "one day" else ["--select", "arriving", *REPLACED]))
+        for name in REPLACED:
+            whole = project.rows(f"select * from {{}}.{name}_whole")
+            assert project.rows(f"select * from {{}}.{name}") == whole, (step, name)
+    days = [row[0].isoformat() for row in project.rows("select distinct day from {}.visits")]
+    assert days == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    assert not project.rows("show tables in {} like '*__dbt_windows'")
+
+
+def test_window_replace_reads_and_writes_open_windows_only(make_project: Callable[..., Project]) -> None:
+    project = make_project(arriving("arrived <= 3") | replaced("tumbling") | replaced("visits"))
+    project.dbt("run")
+    closed = project.rows("select * from {}.tumbling where window_end < '2024-01-02 23:00:00'")
+    # A row that is later than `lateness` is not read: its window is closed.
+    project.write(
+        arriving("arrived <= 3", "(40, '2024-01-02 14:01:00', 'a', 1000), (41, '2024-01-02 23:45:00', 'b', 5)")
+    )
+    project.dbt("run")
+    assert project.rows("select * from {}.tumbling where window_end < '2024-01-02 23:00:00'") == closed
+    assert project.rows("select sum(total) from {}.tumbling") == [(sum(range(1, 11)) + 5,)]
+    # The latest window begins at 23:10; less the lateness, and less a window's size.
+    assert "ts >= TIMESTAMP_NTZ'2024-01-02 22:40:00' - INTERVAL '50' MINUTE" in project.compiled("tumbling")
+    # The latest session begins at 23:40.
+    assert "ts >= TIMESTAMP_NTZ'2024-01-02 23:10:00'" in project.compiled("visits")
+    project.dbt("run", "--full-refresh")
+    assert project.rows("select sum(total) from {}.tumbling") == [(sum(range(1, 11)) + 1005,)]
+
+
+def test_window_replace_with_keys_as_partitions(make_project: Callable[..., Project]) -> None:
+    """Also with a key that is NULL, has quotes in it, and other names of the bounds."""
+    text = """{{ config(materialized='incremental', incremental_strategy='window_replace', partition_by=['k', 'day'],
+        window_columns=['began', 'ended'], lateness='1 hour') }}
+    select count(*) as n, window_start as began, window_end as ended, k, cast(window_start as date) as day
+    from {{ session(ref('arriving'), 'ts', '1 hour', 'k') }} group by window_start, window_end, k"""
+    odd = "(50, '2024-01-04 10:00:00', 'it\\'s', 1), (51, '2024-01-05 00:30:00', null, 2)"
+    project = make_project({"models/visits.sql": text, **arriving("true", odd)})
+    project.dbt("run")
+    # Both sessions now begin the day before.
+    project.write(arriving("true", odd + ", (52, '2024-01-04 23:50:00', null, 3)"))
+    project.dbt("run")
+    assert project.rows("select began, n from {}.visits where k is null and day >= '2024-01-04'") != []
+    found = project.rows("select cast(day as string), n from {}.visits where k is null or k like 'it%'")
+    assert found == [("2024-01-03", 1), ("2024-01-04", 1), ("2024-01-04", 2)]
+
+
+INCREMENTAL = "{{ config(materialized='incremental', incremental_strategy='%s'%s) }}\n"
+
+
+def test_strategies_of_the_project(make_project: Callable[..., Project]) -> None:
+    """`get_incremental_<name>_sql` of the user's own; dbt-spark refuses them."""
+    macro = """{% macro get_incremental_only_new_sql(arg_dict) %}
+      insert into {{ arg_dict['target_relation'] }}
+      select * from {{ arg_dict['temp_relation'] }} as fresh
+      where not exists (select 1 from {{ arg_dict['target_relation'] }} as t
+                        where t.{{ arg_dict['unique_key'] }} = fresh.id)
+    {% endmacro %}"""
+    text = INCREMENTAL % ("only_new", ", unique_key='id'") + "select * from {{ ref('arriving') }}"
+    project = make_project({"macros/only_new.sql": macro, "models/log.sql": text, **arriving("arrived <= 2")})
+    project.dbt("run")
+    project.write(arriving("true"))
+    project.dbt("run")
+    assert project.rows("select count(*), count(distinct id) from {}.log") == [(14, 14)]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "more", "message"),
+    [
+        ("merge", "", "write incremental_strategy='window_replace'"),
+        ("window_replace", "", "window_replace replaces partitions, and needs a partition_by"),
+        ("nosuch", "", 'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql"'),
+        ("window_replace", ", partition_by='k'", "has no column window_start"),
+        (
+            "window_replace",
+            ", partition_by='k', window_columns=['ts', 'ts'], lateness='late'",
+            "is no interval: 'late'",
+        ),
+        (
+            "window_replace",
+            ", partition_by='k', window_columns='ts'",
+            "write window_columns=['window_start', 'window_end']",
+        ),
+    ],
+)
+def test_strategies_say_what_they_need(
+    make_project: Callable[..., Project], strategy: str, more: str, message: str
+) -> None:
+    text = INCREMENTAL % (strategy, more) + "select 1 as id, timestamp_ntz'2024-01-01 00:00:00' as ts, 'x' as k"
+    project = make_project({"models/m.sql": text})
+    results: list[Any] = []
+    for _ in range(2):
+        results.append(project.invoke("run"))
+    assert message in project._messages(results[-1])
