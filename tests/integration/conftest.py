@@ -15,6 +15,8 @@ from tests.integration.targets import SMALL_QUERIES, SessionTarget, Target, Thri
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from dbt.adapters.sparkstream.server import ServerConfig
+
 
 def _free_port() -> int:
     with socket.socket() as trial:
@@ -37,14 +39,14 @@ def _quick_java() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def thrift_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a local server, which is stopped whatever happens."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
+    """A local server, which is stopped whatever happens."""
     from dbt.adapters.sparkstream.server import Server, ServerConfig
 
     config = ServerConfig(
         folder=tmp_path_factory.mktemp("server"),
         port=_free_port(),
-        connect_port=None,
+        connect_port=_free_port(),
         master="local[2]",
         memory="1g",
         conf=SMALL_QUERIES,
@@ -53,7 +55,7 @@ def thrift_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     try:
         with _quick_java():
             server.start()
-        yield config.port
+        yield config
     finally:
         server.stop()
 
@@ -66,4 +68,5 @@ def target(request: pytest.FixtureRequest) -> Target:
         with _quick_java():
             spark: SparkSession = request.getfixturevalue("embedded")
         return SessionTarget(spark)
-    return ThriftTarget(request.getfixturevalue("thrift_port"))
+    config: ServerConfig = request.getfixturevalue("server")
+    return ThriftTarget(config.port, config.connect_port)

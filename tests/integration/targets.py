@@ -101,12 +101,17 @@ class ThriftTarget(Target):
 
     name = "thrift"
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, connect_port: int | None) -> None:
         self.port = port
+        self._connect_url = f"sc://127.0.0.1:{connect_port}"
         self._cursors: dict[str, Any] = {}
 
     def _connection(self) -> dict[str, Any]:
         return {"method": "thrift", "host": "127.0.0.1", "port": self.port, "auth": "NOSASL", "threads": 4}
+
+    def output(self, schema: str, type_: str = "sparkstream", zone: str = "UTC") -> dict[str, Any]:
+        output = super().output(schema, type_, zone)
+        return output if type_ == "spark" else {**output, "connect_url": self._connect_url}
 
     def _collect(self, statement: str, zone: str) -> list[list[Any]]:
         cursor = self._cursors.get(zone) or self._open(zone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.functional.adapter.test_generic_tests import TESTS, model_files
 from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
 
@@ -78,6 +79,16 @@ def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest
     assert (results["once"].status, results["once"].failures) == ("fail", 1)
     assert (results["other"].status, results["other"].failures) == ("fail", 2)
     assert "lacks amount" in results["fewer"].message
+
+
+def test_window_tests_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Those on one model, as a sample: all of them run on the embedded Spark elsewhere."""
+    tests = {name: case for name, case in TESTS.items() if case[0] == "tumbling"}
+    project = _user(target, tmp_path_factory, "spark", model_files(tests, "sparkstream."))
+    project.dbt("run", "--select", "+tumbling")
+    results = project.invoke("test", "--select", "tumbling").result.results
+    found = {result.node.name: (str(result.status), result.failures) for result in results}
+    assert found == {name: ("fail" if case[3] else "pass", case[3]) for name, case in tests.items()}
 
 
 def test_gallery_files_are_as_generated() -> None:

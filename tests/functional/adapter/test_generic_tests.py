@@ -265,7 +265,7 @@ IN_BERLIN: Tests = {
 }
 
 
-def _files(tests: Tests, prefix: str) -> dict[str, str]:
+def model_files(tests: Tests, prefix: str) -> dict[str, str]:
     """A project with all models, and the tests on them."""
     files = {}
     for name, sql in MODELS.items():
@@ -297,7 +297,7 @@ def failures(make_project: Callable[..., Project], embedded: SparkSession) -> It
     try:
         for tests, zone in ((TESTS, "UTC"), (IN_BERLIN, "Europe/Berlin")):
             parameters = {**PARAMETERS, "spark.sql.session.timeZone": zone}
-            files = with_package(_files(tests, "sparkstream."))
+            files = with_package(model_files(tests, "sparkstream."))
             project = make_project(files, type="spark", host="none", server_side_parameters=parameters)
             project.dbt("deps")
             found |= _results(project, *(f"+{model}" for model in {model for model, *_ in tests.values()}))
@@ -316,7 +316,7 @@ def test_with_the_adapter_alone(make_project: Callable[..., Project]) -> None:
     """Their names are global then."""
     tests = {name: case for name, case in TESTS.items() if case[0] in ("tumbling", "off_grid")}
     assert {test for _, test, _, _ in tests.values()} >= {*WRONG, "window_aligned"}
-    found = _results(make_project(_files(tests, "")), "+tumbling", "off_grid")
+    found = _results(make_project(model_files(tests, "")), "+tumbling", "off_grid")
     assert found == {name: ("fail" if case[3] else "pass", case[3]) for name, case in tests.items()}
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.context import SpawnContext
-from typing import Any
+from typing import Any, cast
 
 from dbt.adapters.base.meta import available
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
+from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 
 from dbt.adapters.sparkstream import compile_hook, requests
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPythonModel, SessionPythonModel
 
 
 class SparkStreamAdapter(SparkAdapter):
@@ -54,6 +58,20 @@ class SparkStreamAdapter(SparkAdapter):
             For each row JSON of the model's columns, or None where the model has no result for it.
         """
         return requests.answer(self, model, rows)
+
+    @property
+    def default_python_submission_method(self) -> str:
+        """Where a Python model runs that doesn't say so: on the same Spark as SQL."""
+        method = cast(SparkStreamCredentials, self.connections.profile.credentials).method
+        here = {SparkConnectionMethod.SESSION: SESSION, SparkConnectionMethod.THRIFT: CONNECT}
+        return here.get(method, super().default_python_submission_method)
+
+    @property
+    def python_submission_helpers(self) -> dict[str, Any]:
+        """`config(submission_method=...)` -> what runs a Python model so."""
+        project = self.connections.project
+        here = {SESSION: partial(SessionPythonModel, project), CONNECT: partial(ConnectPythonModel, project)}
+        return {**super().python_submission_helpers, **here}
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -66,6 +67,8 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
         # Someone else's Spark, such as a notebook's: its settings are not ours to choose.
         return _build(parameters)
     prepare_session_environment()
+    # Python functions in a model run where dbt's packages are.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     _silence_python_log()
     defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
