@@ -56,7 +56,7 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	$(FLIGHTS_DBT) build $(HERE)
 	@touch $@
 
-# Each line has one Spark, started once; the last two have a server besides.
+# Each line has one Spark, started once; the server's, the integration tests' and dbt's suites have a server besides.
 test: SELECTED := not slow and not full
 test-all: SELECTED :=
 test-all: export SPARKSTREAM_FRAMES := 10000
@@ -65,6 +65,7 @@ test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/server -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/suites -m '$(SELECTED)'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

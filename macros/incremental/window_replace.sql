@@ -21,7 +21,7 @@
     {#- A session that has grown into another may leave a partition with nothing in it. Dropped first: the next run
         computes what is missing then, should this one end here. -#}
     {%- set emptied = run_query(
-      'select ' ~ names ~ ' from ' ~ target ~ ' group by ' ~ names ~ ' having min(' ~ end ~ ') >= ' ~ since
+      'select ' ~ names ~ ' from ' ~ target ~ ' group by ' ~ names ~ ' having every(coalesce(' ~ end ~ ' >= ' ~ since ~ ', false))'
       ~ ' except select ' ~ names ~ ' from ' ~ fresh
     ) -%}
     {%- for row in emptied.rows -%}

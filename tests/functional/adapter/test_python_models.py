@@ -24,7 +24,8 @@ def model(dbt, session):
 import pandas as pd
 
 def model(dbt, session):
-    sums = dbt.ref("in_spark").toPandas().groupby("k", as_index=False)["twice"].sum()
+    numbers = dbt.ref("in_spark").toPandas()
+    sums = numbers.groupby("k", as_index=False)["twice"].sum()
     assert isinstance(sums, pd.DataFrame)
     return sums
 """,

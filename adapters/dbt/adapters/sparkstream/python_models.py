@@ -48,7 +48,8 @@ class PythonModel(PythonJobHelper):
                 code = compile(compiled_code.lstrip(), path, "exec")
                 exec(code, {"__name__": self._model["name"], "spark": spark})
             except Exception as error:
-                raise DbtRuntimeError(_described(error, path)) from error
+                lines = self._model["raw_code"].count("\n") + 1
+                raise DbtRuntimeError(_described(error, path, lines)) from error
 
     @contextmanager
     def _spark(self) -> Iterator[Any]:
@@ -122,10 +123,11 @@ def _connect_mode() -> Iterator[None]:
                 del os.environ[_CONNECT_MODE]
 
 
-def _described(error: Exception, path: str) -> str:
-    """What went wrong and where in the user's file, without the frames of pyspark and dbt."""
+def _described(error: Exception, path: str, lines: int) -> str:
+    """What went wrong and where in the user's file, of so many lines, without the frames of pyspark and dbt."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg}\n  {path}:{error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    places = [f"\n  {path}:{frame.lineno} in {frame.name}" for frame in frames if frame.name != "<module>"]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == path and (frame.lineno or 0) <= lines]
+    places = [f"\n  {path}:{frame.lineno} in {frame.name}" for frame in own]
     return f"{type(error).__name__}: {readable(error)}{''.join(places)}"
