@@ -1,0 +1,39 @@
+"""Runs dbt's suites on the targets of the integration tests."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from dbt.tests.fixtures.project import *  # noqa: F403
+
+from tests.integration.conftest import server, target  # noqa: F401
+from tests.integration.targets import Target
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(target: Target) -> dict[str, Any]:  # noqa: F811
+    """dbt's fixtures write a profile of this; they set the schema."""
+    return {**target.output("replaced"), "threads": 2, "user": getpass.getuser()}
+
+
+@pytest.fixture(scope="class")
+def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where dbt logs; dbt's own fixture says: in this repository."""
+    folder = str(tmp_path_factory.mktemp("logs"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_LOG_PATH", folder)
+        yield folder
+
+
+IN_MAKE_TEST = "basic."
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` runs dbt's basic suites on the embedded Spark; all others take far longer than the rest of it."""
+    for item in items:
+        suite = getattr(getattr(item, "cls", None), "suite", None)
+        if suite is not None and not (suite.startswith(IN_MAKE_TEST) and "[session" in item.name):
+            item.add_marker(pytest.mark.full)
