@@ -21,12 +21,24 @@
       raw_strategy ~ " replaces partitions, and needs a partition_by"
       ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"
     ) }}
+  {%- elif raw_strategy not in ['append', 'insert_overwrite', 'microbatch', 'merge'] -%}
+    {#- dbt's error where the project has no such macro. -#}
+    {%- do adapter.get_incremental_strategy_macro(context, raw_strategy) -%}
   {%- endif -%}
   {{ return(raw_strategy) }}
 {% endmacro %}
 
 {% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) %}
-  {%- if strategy == 'append' -%}
+  {%- if strategy == 'append' and config.get('on_schema_change') == 'append_new_columns' -%}
+    {#- A column that the query doesn't return any more stays, NULL in new rows; dbt-spark asks the query for it. -#}
+    {%- set given = adapter.get_columns_in_relation(source) | map(attribute='name') | map('lower') | list -%}
+    {%- set values = [] -%}
+    {%- for column in adapter.get_columns_in_relation(target) -%}
+      {%- do values.append(column.quoted if column.name | lower in given else 'null as ' ~ column.quoted) -%}
+    {%- endfor -%}
+    insert into table {{ target }}
+    select {{ values | join(', ') }} from {{ source }}
+  {%- elif strategy == 'append' -%}
     {{ get_insert_into_sql(source, target) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ get_insert_overwrite_sql(source, target, existing) }}

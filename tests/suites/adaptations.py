@@ -5,11 +5,22 @@ Each entry overrides fixtures of a suite, as an adapter's own tests do by subcla
 
 from __future__ import annotations
 
+import getpass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from dbt.tests.adapter.basic import expected_catalog
 from dbt.tests.adapter.python_model.test_spark import PANDAS_ON_SPARK_MODEL
+from dbt.tests.adapter.simple_seed.seeds import seeds__expected_sql
+from dbt.tests.util import AnyInteger, check_relations_equal, run_dbt
+
+from tests.integration.targets import Target
+
+
+def profile_output(target: Target) -> dict[str, Any]:
+    """A target of a profile; dbt's fixtures set the schema, and ask for the user."""
+    return {**target.output("replaced"), "threads": 2, "user": getpass.getuser()}
 
 
 def fixture(function: Any, name: str) -> Any:
@@ -26,8 +37,7 @@ def added(name: str, files: dict[str, str]) -> Any:
     """Files besides those that the suite's own fixture of this name gives."""
 
     def override(suite: type) -> dict[str, Any]:
-        own = getattr(suite, name)
-        function = getattr(own, "__wrapped__", None) or own._get_wrapped_function()
+        function = _function_of(getattr(suite, name))
 
         def given(self: Any) -> dict[str, str]:
             return {**function(self), **files}
@@ -40,28 +50,57 @@ def added(name: str, files: dict[str, str]) -> Any:
 STRING_LITERAL = added("macros", {"spark.sql": "{% macro spark__string_literal(s) %}'{{ s }}'{% endmacro %}"})
 
 
+def edited(name: str, *changes: tuple[str, str]) -> Any:
+    """The files of the suite's own fixture of this name, with other words in their texts."""
+
+    def override(suite: type) -> dict[str, Any]:
+        function = _function_of(getattr(suite, name))
+
+        def given(self: Any) -> dict[str, str]:
+            files: dict[str, str] = dict(function(self))
+            for path, text in files.items():
+                for old, new in changes:
+                    text = text.replace(old, new)
+                files[path] = text
+            return files
+
+        return {name: fixture(given, name)}
+
+    return override
+
+
+def both(*adaptations: Any) -> Any:
+    """Several adaptations of one suite."""
+    return lambda suite: {name: value for adaptation in adaptations for name, value in adaptation(suite).items()}
+
+
+def _function_of(fixture_definition: Any) -> Any:
+    return getattr(fixture_definition, "__wrapped__", None) or fixture_definition._get_wrapped_function()
+
+
+CATALOG = {
+    "id_type": "long",
+    "text_type": "string",
+    "time_type": "timestamp",
+    "view_type": "view",
+    "table_type": "table",
+    "model_stats": expected_catalog.no_stats(),
+}
+
+
 def _base_catalog(self: Any, project: Any, profile_user: str) -> Any:
-    types = {"id_type": "long", "text_type": "string", "time_type": "timestamp"}
-    return expected_catalog.base_expected_catalog(
-        project,
-        role=profile_user,
-        view_type="view",
-        table_type="table",
-        model_stats=expected_catalog.no_stats(),
-        **types,
-    )
+    return expected_catalog.base_expected_catalog(project, role=profile_user, **CATALOG)
 
 
 def _references_catalog(self: Any, project: Any, profile_user: str) -> Any:
-    types = {"id_type": "long", "text_type": "string", "time_type": "timestamp", "bigint_type": "long"}
-    return expected_catalog.expected_references_catalog(
-        project,
-        role=profile_user,
-        view_type="view",
-        table_type="table",
-        model_stats=expected_catalog.no_stats(),
-        **types,
-    )
+    found = expected_catalog.expected_references_catalog(project, role=profile_user, bigint_type="long", **CATALOG)
+    for kind in ("nodes", "sources"):
+        for node in found[kind].values():
+            for column in node["columns"].values():
+                column["index"] = AnyInteger()
+    # Spark knows the size of a table that a query has made, and not of a seed's.
+    found["nodes"]["model.test.ephemeral_summary"].pop("stats")
+    return found
 
 
 def given(**values: Any) -> Any:
@@ -83,7 +122,10 @@ TYPES = [
     ["timestamp'2013-11-03 00:00:00-07:00'", "timestamp", "TIMESTAMP"],
     ["array('a', 'b')", "array<string>", "ARRAY"],
 ]
-CONTRACT = given(string_type="STRING", int_type="INT", data_types=TYPES)
+CONTRACT = both(
+    given(string_type="STRING", int_type="INT", data_types=TYPES),
+    edited("models", ("data_type: text", "data_type: string")),
+)
 
 COLUMN_TYPES = """
 select
@@ -118,9 +160,76 @@ def volatility(word: str | None) -> Any:
     return lambda suite: {"check_function_volatility": check}
 
 
+def _expected_seed(self: Any, project: Any) -> None:
+    """The table that a seed is compared with; the suite's own makes it in one text of PostgreSQL."""
+    text = seeds__expected_sql.replace('"', "`").replace("TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMP")
+    for statement in text.replace("TEXT", "STRING").replace("INTEGER", "BIGINT").split(";"):
+        if statement.strip():
+            project.run_sql(statement)
+
+
+def seed_suite(suite: type) -> dict[str, Any]:
+    """A suite that compares seeds with such a table."""
+    return {"setUp": pytest.fixture(scope="class", autouse=True, name="setUp")(_expected_seed)}
+
+
+def _ephemeral_multi(self: Any, project: Any) -> None:
+    run_dbt(["seed"])
+    assert len(run_dbt(["run"])) == 3
+    for name in ("dependent", "double_dependent", "super_dependent"):
+        check_relations_equal(project.adapter, ["seed", name])
+    _same_sql(
+        "double_dependent",
+        f"create or replace view {project.test_schema}.double_dependent as with __dbt__cte__base as ("
+        f"select * from {project.test_schema}.seed), __dbt__cte__base_copy as (select * from __dbt__cte__base)"
+        "-- base_copy just pulls from base. Make sure the listed-- graph of CTEs all share the same dbt_cte__base cte"
+        "select * from __dbt__cte__base where gender = 'Male'"
+        "union all select * from __dbt__cte__base_copy where gender = 'Female'",
+    )
+
+
+def _ephemeral_nested(self: Any, project: Any) -> None:
+    assert len(run_dbt(["run"])) == 2
+    _same_sql(
+        "root_view",
+        f"create or replace view {project.test_schema}.root_view as with __dbt__cte__ephemeral_level_two as ("
+        f"select * from {project.test_schema}.source_table), __dbt__cte__ephemeral as ("
+        "select * from __dbt__cte__ephemeral_level_two) select * from __dbt__cte__ephemeral",
+    )
+
+
+def _same_sql(model: str, expected: str) -> None:
+    """What ran, but for white space: the suites compare it with PostgreSQL's."""
+    text = Path(f"target/run/test/models/{model}.sql").read_text()
+    assert "".join(text.split()) == "".join(expected.split())
+
+
+MICROBATCH = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='event_time', batch_size='day',
+          begin=modules.datetime.datetime(2020, 1, 1, 0, 0, 0), partition_by='day') }}
+select *, cast(event_time as date) as day from {{ ref('input_model') }}
+"""
+
 KOALAS = added(
     "models",
     {"koalas_df.py": PANDAS_ON_SPARK_MODEL},  # what has become of Koalas
+)
+
+
+def _own_target(self: Any, target: Target) -> dict[str, Any]:
+    return profile_output(target)
+
+
+SEED_SUITES = (
+    "BasicSeedTests",
+    "SeedConfigFullRefreshOff",
+    "SeedConfigFullRefreshOn",
+    "SeedCustomSchema",
+    "SeedParsing",
+    "SeedSpecificFormats",
+    "SeedWithEmptyDelimiter",
+    "SeedWithUniqueDelimiter",
+    "SeedWithWrongDelimiter",
 )
 
 ADAPTATIONS: dict[str, Any] = {
@@ -137,5 +246,15 @@ ADAPTATIONS: dict[str, Any] = {
     "functions.DeterministicUDF": volatility("DETERMINISTIC"),
     "functions.NonDeterministicUDF": volatility("NOT DETERMINISTIC"),
     "functions.StableUDF": volatility(None),
+    "dbt_clone.PostgresCloneNotPossible": given(snapshots={}),
+    "dbt_show.ShowDoesNotHandleDoubleLimit": lambda suite: {
+        "DATABASE_ERROR_MESSAGE": "[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'"
+    },
+    "ephemeral.EphemeralMulti": lambda suite: {"test_ephemeral_multi": _ephemeral_multi},
+    "ephemeral.EphemeralNested": lambda suite: {"test_ephemeral_nested": _ephemeral_nested},
+    "incremental.Microbatch": given(microbatch_model_sql=MICROBATCH),
     "python_model.PySparkTests": KOALAS,
+    "python_model.PythonIncrementalTests": given(project_config_update={"models": {"+incremental_strategy": "append"}}),
+    "simple_copy.SimpleCopyUppercase": replaced("dbt_profile_target", _own_target),
+    **{f"simple_seed.{name}": seed_suite for name in SEED_SUITES},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +10,13 @@ from dbt.tests.fixtures.project import *  # noqa: F403
 
 from tests.integration.conftest import server, target  # noqa: F401
 from tests.integration.targets import Target
+from tests.suites.adaptations import profile_output
 
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(target: Target) -> dict[str, Any]:  # noqa: F811
-    """dbt's fixtures write a profile of this; they set the schema."""
-    return {**target.output("replaced"), "threads": 2, "user": getpass.getuser()}
+    """dbt's fixtures write a profile of this."""
+    return profile_output(target)
 
 
 @pytest.fixture(scope="class")

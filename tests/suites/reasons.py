@@ -6,6 +6,12 @@ SNAPSHOTS = "a snapshot is a MERGE: needs Delta, Iceberg or Hudi"
 MERGE = "needs MERGE: Delta, Iceberg or Hudi"
 DELETE = "needs DELETE: Delta, Iceberg or Hudi"
 DATABASES = "needs several databases: Spark has one catalog here"
+CONSTRAINTS = "Parquet has no constraints: Delta has"
+CLONE = "a clone needs Delta"
+UPDATE = "needs UPDATE: Delta, Iceberg or Hudi"
+DROP_COLUMN = "needs to drop a column: Delta or Iceberg"
+POSTGRES = "written for PostgreSQL, and not adapted"
+ONE_STATEMENT = "Spark takes one statement at a time, so a sql_header can't be one"
 JAVASCRIPT = "Spark has no functions in JavaScript"
 PYTHON = "CREATE FUNCTION takes no Python"
 AGGREGATES = "Spark has no aggregate functions in SQL"
@@ -18,6 +24,20 @@ REASONS: dict[str, str] = {
     "basic.GetCatalogForSingleRelation": "dbt-spark has no catalog of a single relation",
     "basic.SnapshotCheckCols": SNAPSHOTS,
     "basic.SnapshotTimestamp": SNAPSHOTS,
+    "constraints.ConstraintQuotedColumn": CONSTRAINTS,
+    "constraints.IncrementalConstraintsRollback": CONSTRAINTS,
+    "constraints.IncrementalConstraintsRuntimeDdlEnforcement": CONSTRAINTS,
+    "constraints.IncrementalContractSqlHeader": ONE_STATEMENT,
+    "constraints.IncrementalForeignKeyConstraint": CONSTRAINTS,
+    "constraints.ModelConstraintsRuntimeEnforcement": CONSTRAINTS,
+    "constraints.TableConstraintsRollback": CONSTRAINTS,
+    "constraints.TableConstraintsRuntimeDdlEnforcement": CONSTRAINTS,
+    "constraints.TableContractSqlHeader": ONE_STATEMENT,
+    "catalog.CatalogRelationTypes": MATERIALIZED_VIEWS,
+    "dbt_clone.ClonePossible": CLONE,
+    "dbt_clone.CloneSameSourceAndTarget": CLONE,
+    "dbt_clone.CloneSameTargetAndState": CLONE,
+    "dbt_show.PostgresShowSqlHeader": ONE_STATEMENT,
     "functions.BasicJSAggregateUDF": JAVASCRIPT,
     "functions.BasicJSUDF": JAVASCRIPT,
     "functions.BasicSQLUDAF": AGGREGATES,
@@ -33,16 +53,29 @@ REASONS: dict[str, str] = {
     "functions.PythonUDFVolatilitySupport": PYTHON,
     "functions.PythonUDFWithPackagesSupported": PYTHON,
     "grants.IncrementalGrants": GRANTS,
+    "grants.InvalidGrants": GRANTS,
     "grants.ModelGrants": GRANTS,
     "grants.SeedGrants": GRANTS,
     "grants.SnapshotGrants": GRANTS,
+    "hooks.HookRefs": POSTGRES,
+    "hooks.PrePostModelHooks": POSTGRES,
+    "hooks.PrePostModelHooksInConfig": POSTGRES,
+    "hooks.PrePostModelHooksInConfigKwargs": POSTGRES,
+    "hooks.PrePostModelHooksInConfigWithCount": POSTGRES,
+    "hooks.PrePostModelHooksOnSeeds": UPDATE,
+    "hooks.PrePostModelHooksOnSeedsPlusPrefixed": UPDATE,
+    "hooks.PrePostModelHooksOnSeedsPlusPrefixedWhitespace": UPDATE,
+    "hooks.PrePostModelHooksUnderscores": POSTGRES,
+    "hooks.PrePostRunHooks": POSTGRES,
     "hooks.PrePostModelHooksOnSnapshots": SNAPSHOTS,
     "hooks.PrePostSnapshotHooksInConfigKwargs": SNAPSHOTS,
     "incremental.IncrementalPredicatesDeleteInsert": DELETE,
     "incremental.IncrementalUniqueKey": MERGE,
     "incremental.MergeExcludeColumns": MERGE,
     "incremental.PredicatesDeleteInsert": DELETE,
+    "empty.MetadataWithEmptyFlag": DROP_COLUMN,
     "materialized_view": MATERIALIZED_VIEWS,
+    "simple_copy.EmptyModelsArentRun": POSTGRES,
     "simple_snapshot": SNAPSHOTS,
 }
 

@@ -26,15 +26,24 @@ tables in Parquet: `python -m pytest tests/suites`. `python -m tests.suites.repo
 
 
 def results(files: list[Path]) -> dict[str, dict[str, list[str]]]:
-    """Suite -> target -> what became of each of its tests: passed, skipped or failed."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    """Suite -> target -> what became of each of its tests: passed, skipped or failed.
+
+    Args:
+        files: of several runs; what a later one says of a test counts.
+    """
+    states: dict[tuple[str, str, str], str] = {}
     for file in files:
         for case in ElementTree.parse(file).iter("testcase"):
-            suite = case.get("classname", "").rpartition(".Test_")[2].replace("_", ".", 1)
-            target = case.get("name", "").rpartition("[")[2].rstrip("]").split("-")[0]
+            folder, _, name = case.get("classname", "").rpartition(".Test_")[2].rpartition("_")
+            suite = f"{folder}.{name}"
+            test, _, parameters = case.get("name", "").partition("[")
+            target, _, parameter = parameters.rstrip("]").partition("-")
             outcome = {child.tag for child in case}
             state = "skipped" if "skipped" in outcome else "failed" if outcome & {"failure", "error"} else "passed"
-            found[suite][target].append(state)
+            states[suite, target, f"{test}-{parameter}"] = state
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for (suite, target, _), state in states.items():
+        found[suite][target].append(state)
     return found
 
 

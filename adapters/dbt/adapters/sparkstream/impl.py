@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any, cast
 
 from dbt.adapters.base.meta import available
+from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
+from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 
 from dbt.adapters.sparkstream import compile_hook, requests
+from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPythonModel, SessionPythonModel
@@ -22,6 +25,7 @@ from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPyth
 class SparkStreamAdapter(SparkAdapter):
     """dbt-spark's adapter, with window SQL."""
 
+    Column = SparkStreamColumn
     ConnectionManager = SparkStreamConnectionManager
     connections: SparkStreamConnectionManager
 
@@ -58,6 +62,20 @@ class SparkStreamAdapter(SparkAdapter):
             For each row JSON of the model's columns, or None where the model has no result for it.
         """
         return requests.answer(self, model, rows)
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is."""
+        columns = super().get_columns_in_relation(relation)
+        return [SparkStreamColumn(**vars(column)) for column in columns]
+
+    def _build_spark_relation_list(self, row_list: Iterable[Any], relation_info_func: Any) -> list[BaseRelation]:
+        """The relations of a schema, without the session's temporary views, which Spark lists in every schema.
+
+        They belong to none, and dbt-spark then fails in `dbt docs generate`.
+        """
+        in_schema = [row for row in row_list if row[0]]
+        relations: list[BaseRelation] = super()._build_spark_relation_list(in_schema, relation_info_func)
+        return relations
 
     @property
     def default_python_submission_method(self) -> str:

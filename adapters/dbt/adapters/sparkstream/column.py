@@ -1,0 +1,25 @@
+"""The columns of a table."""
+
+from __future__ import annotations
+
+from dbt.adapters.base.column import Column
+from dbt.adapters.spark.column import SparkColumn
+
+_INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
+
+
+class SparkStreamColumn(SparkColumn):
+    """dbt-spark's column, which asks of a type only what PostgreSQL calls it."""
+
+    def is_integer(self) -> bool:
+        return self.dtype.lower() in _INTEGERS
+
+    def is_numeric(self) -> bool:
+        return self.dtype.lower().startswith(("decimal", "numeric"))
+
+    def is_string(self) -> bool:
+        return self.dtype.lower().startswith(("string", "varchar", "char"))
+
+    def can_expand_to(self, other_column: Column) -> bool:
+        """Never: what can't hold a longer text has no length in Spark. dbt would alter each column of a text."""
+        return False
