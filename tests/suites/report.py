@@ -1,19 +1,19 @@
-"""Writes docs/adapter-suites.md from the results of a run.
+"""Writes docs/adapter-suites.md from the output of a run.
 
-python -m pytest tests/suites --junitxml=suites.xml
-python -m tests.suites.report suites.xml
+python -m pytest tests/suites -v > suites.txt
+python -m tests.suites.report suites.txt
 """
 
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from pathlib import Path
 
 from tests.suites.reasons import reason
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapter-suites.md"
+STATES = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED": "skipped"}
 TARGETS = ("session", "thrift")
 
 HEAD = """\
@@ -32,15 +32,15 @@ def results(files: list[Path]) -> dict[str, dict[str, list[str]]]:
         files: of several runs; what a later one says of a test counts.
     """
     states: dict[tuple[str, str, str], str] = {}
-    for file in files:
-        for case in ElementTree.parse(file).iter("testcase"):
-            folder, _, name = case.get("classname", "").rpartition(".Test_")[2].rpartition("_")
-            suite = f"{folder}.{name}"
-            test, _, parameters = case.get("name", "").partition("[")
-            target, _, parameter = parameters.rstrip("]").partition("-")
-            outcome = {child.tag for child in case}
-            state = "skipped" if "skipped" in outcome else "failed" if outcome & {"failure", "error"} else "passed"
-            states[suite, target, f"{test}-{parameter}"] = state
+    for line in (line for file in files for line in file.read_text().splitlines()):
+        node, _, outcome = line.partition("] ")
+        if "::Test_" not in node or outcome.partition(" ")[0] not in STATES:
+            continue
+        cls, test = node.split("::")[1:3]
+        folder, _, name = cls.removeprefix("Test_").rpartition("_")
+        target, _, parameter = test.partition("[")[2].partition("-")
+        key = (f"{folder}.{name}", target, test.partition("[")[0] + parameter)
+        states[key] = STATES[outcome.partition(" ")[0]]
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for (suite, target, _), state in states.items():
         found[suite][target].append(state)
