@@ -6,6 +6,8 @@ SNAPSHOTS = "a snapshot is a MERGE: needs Delta, Iceberg or Hudi"
 MERGE = "needs MERGE: Delta, Iceberg or Hudi"
 DELETE = "needs DELETE: Delta, Iceberg or Hudi"
 DATABASES = "needs several databases: Spark has one catalog here"
+NO_DATABASE = "compares the names of databases: a relation of dbt-spark has none"
+COMMENTS = "dbt-spark gives comments to the columns of Delta alone"
 CONSTRAINTS = "Parquet has no constraints: Delta has"
 CLONE = "a clone needs Delta"
 UPDATE = "needs UPDATE: Delta, Iceberg or Hudi"
@@ -34,9 +36,14 @@ REASONS: dict[str, str] = {
     "constraints.TableConstraintsRuntimeDdlEnforcement": CONSTRAINTS,
     "constraints.TableContractSqlHeader": ONE_STATEMENT,
     "catalog.CatalogRelationTypes": MATERIALIZED_VIEWS,
+    "caching.CachingLowerCaseModel": NO_DATABASE,
+    "caching.CachingSelectedSchemaOnly": NO_DATABASE,
+    "caching.CachingUppercaseModel": NO_DATABASE,
+    "caching.NoPopulateCache": NO_DATABASE,
     "dbt_clone.ClonePossible": CLONE,
     "dbt_clone.CloneSameSourceAndTarget": CLONE,
     "dbt_clone.CloneSameTargetAndState": CLONE,
+    "dbt_clone.PostgresCloneNotPossible": CLONE,
     "dbt_show.PostgresShowSqlHeader": ONE_STATEMENT,
     "functions.BasicJSAggregateUDF": JAVASCRIPT,
     "functions.BasicJSUDF": JAVASCRIPT,
@@ -73,8 +80,12 @@ REASONS: dict[str, str] = {
     "incremental.IncrementalUniqueKey": MERGE,
     "incremental.MergeExcludeColumns": MERGE,
     "incremental.PredicatesDeleteInsert": DELETE,
+    "empty.EmptySeedFlag": "`dbt seed --empty` needs a newer dbt-core",
+    "functions.CanFindScalarFunctionRelation": "dbt-spark lists tables and views, and no functions",
     "empty.MetadataWithEmptyFlag": DROP_COLUMN,
     "materialized_view": MATERIALIZED_VIEWS,
+    "persist_docs.PersistDocs": COMMENTS,
+    "persist_docs.PersistDocsCommentOnQuotedColumn": COMMENTS,
     "simple_copy.EmptyModelsArentRun": POSTGRES,
     "simple_snapshot": SNAPSHOTS,
 }

@@ -66,7 +66,7 @@ def _cell(states: list[str]) -> str:
     if "failed" in states:
         return "fails"
     passed = states.count("passed")
-    return str(passed) if passed else "–"
+    return str(passed) if passed else "–" if states else "not run"
 
 
 if __name__ == "__main__":
