@@ -274,9 +274,7 @@ ADAPTATIONS: dict[str, Any] = {
     },
     "ephemeral.EphemeralMulti": lambda suite: {"test_ephemeral_multi": _ephemeral_multi},
     "ephemeral.EphemeralNested": lambda suite: {"test_ephemeral_nested": _ephemeral_nested},
-    "incremental.IncrementalOnSchemaChange": lambda suite: {
-        "test_run_incremental_sync_all_columns": _no_column_is_dropped
-    },
+    "incremental.IncrementalOnSchemaChange": without("test_run_incremental_sync_all_columns", DROP_COLUMN),
     "incremental.Microbatch": given(microbatch_model_sql=MICROBATCH),
     "persist_docs.PersistDocsColumnMissing": without("test_missing_column", COMMENTS),
     "python_model.PySparkTests": KOALAS,
