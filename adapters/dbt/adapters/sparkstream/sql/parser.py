@@ -131,6 +131,8 @@ def _spanned(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.noted is not None and not self.noted[self._index]:
+            return method(self, *args, **kwargs)
         start = self._curr.start if self._curr else None
         given = args[0] if args else kwargs.get("this")
         if isinstance(given, exp.Expr):  # what stands left of the operator that comes now
@@ -163,6 +165,8 @@ class WindowParser(FrameGrammar):
 
     FUNC_TOKENS = SparkParser.FUNC_TOKENS | {TokenType.SESSION}
 
+    noted: bytearray | None = None
+    """For each token whether spans are noted there; everywhere if None."""
     STRICT_FLINK = False
     """Whether a table function is written exactly as in Flink."""
 

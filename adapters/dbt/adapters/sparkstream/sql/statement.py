@@ -13,7 +13,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans
+from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans, may_have_rules
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
@@ -48,21 +48,30 @@ class Statement:
         trees: the syntax trees of its statements that hold a construct of ours.
     """
 
-    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str) -> None:
+    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str, *, spanned: bool = False) -> None:
         self.source = source
         self.trees = trees
+        self._spanned = spanned
         self._dialect = dialect
         self._strict = dialect == "flink"
         self._calls = _calls(source.tokens)
 
     @classmethod
     def parse(
-        cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False, reader: SparkStream | None = None
+        cls,
+        sql: str,
+        dialect: str,
+        *,
+        mode: str = "batch",
+        whole: bool = False,
+        optimize: bool = False,
+        reader: SparkStream | None = None,
     ) -> Statement:
         """Parses a text.
 
         Args:
             whole: whether statements without a construct of ours are parsed too.
+            optimize: whether rules are to be applied to it.
             reader: reads the dialect in another way than its own class.
 
         Raises:
@@ -81,16 +90,14 @@ class Statement:
             raise error_at(
                 sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
             ) from error
-        trees = []
-        for chunk in _chunks(tokens):
-            _check_query(reader, chunk, sql)
-            calls = _calls(chunk)
-            certain = whole or dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
-            if certain or calls:
-                tree = _parse_chunk(reader, chunk, sql, certain)
-                if tree is not None:
-                    trees.append(tree)
-        return cls(Source(sql, tokens), trees, dialect)
+        if optimize and dialect == "spark" and _only_windows(tokens, sql):
+            # Read in the way of the rules at once, and not a second time.
+            with suppress(TranslationError):
+                return cls(
+                    Source(sql, tokens), _trees(SparkSpans(), tokens, sql, dialect, whole), dialect, spanned=True
+                )
+        trees = _trees(reader, tokens, sql, dialect, whole)
+        return cls(Source(sql, tokens), trees, dialect, spanned=isinstance(reader, SparkSpans))
 
     def translated(
         self,
@@ -123,6 +130,8 @@ class Statement:
         Raises:
             TranslationError: what is wrong, or there is something in it that the rules' parser doesn't know.
         """
+        if self._spanned:
+            return self._optimized(schema)
         text = self._edited(schema, arrival, keep_windows=True)
         return Statement.parse(text, "spark", reader=SparkSpans())._optimized(schema)
 
@@ -174,6 +183,20 @@ class Statement:
                 within_query = table.find_ancestor(exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or framed):
                     yield table
+
+
+def _trees(reader: SparkStream, tokens: list[Token], sql: str, dialect: str, whole: bool) -> list[exp.Expr]:
+    """The syntax trees of the statements of a text that hold a construct of ours; of all of them if `whole`."""
+    trees = []
+    for chunk in _chunks(tokens):
+        _check_query(reader, chunk, sql)
+        calls = _calls(chunk)
+        certain = whole or dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
+        if certain or calls:
+            tree = _parse_chunk(reader, chunk, sql, certain)
+            if tree is not None:
+                trees.append(tree)
+    return trees
 
 
 def _check_query(reader: SparkStream, tokens: list[Token], sql: str) -> None:
@@ -243,6 +266,13 @@ def _may_group(tokens: list[Token], calls: list[int]) -> bool:
     return any(tokens[i].text.upper() in AUXILIARY or tokens[i - 1].token_type in before for i in calls)
 
 
+def _only_windows(tokens: list[Token], sql: str) -> bool:
+    """Whether a Spark statement holds nothing of ours but window table functions, one with rules among them."""
+    calls = _calls(tokens)
+    ruled = any(may_have_rules(tokens, i) for i in calls)
+    return ruled and not _may_group(tokens, calls) and not _framed(tokens, sql)
+
+
 def _framed(tokens: list[Token], sql: str) -> bool:
     """Whether a Spark statement holds a frame of ours or LAST JOIN."""
     text = sql.lower()
@@ -253,7 +283,8 @@ def _parse_chunk(reader: SparkStream, tokens: list[Token], sql: str, certain: bo
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
-    for part in (tokens, _query(tokens), _parenthesised(tokens)):
+    for narrowed in (list, _query, _parenthesised):
+        part = narrowed(tokens)
         if part:
             try:
                 return _parse(reader, part, sql)

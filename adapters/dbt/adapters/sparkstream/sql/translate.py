@@ -54,12 +54,13 @@ def translate(
         return sql
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    statement = Statement.parse(sql, dialect, mode=mode)
+    optimize = optimize and mode == "batch"
+    statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
     if callable(schema):
         tables = statement.tables()
         schema = schema(tables) if tables else None
     try:
-        return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize and mode == "batch")
+        return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize)
     except RecursionError:
         raise TranslationError("this statement is nested too deeply to be translated") from None
 

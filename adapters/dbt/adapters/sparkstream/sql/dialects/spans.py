@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
 from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.parser import EXPRESSIONS, WindowParser, with_spans
+
+_RULED = ("HOP", "CUMULATE")
 
 
 class SparkSpans(SparkStream):
@@ -18,3 +23,45 @@ class SparkSpans(SparkStream):
     class Parser(WindowParser):
         FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS = {name: WindowParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS}
+
+        def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+            # Noting costs as much as parsing: only in the queries that a rule may be for.
+            self.noted = _queries_over_windows(raw_tokens)
+            return super().parse(raw_tokens, sql)
+
+
+def may_have_rules(tokens: list[Token], at: int) -> bool:
+    """Whether a window that has rules may be called at an index."""
+    return tokens[at].text.upper() in _RULED and tokens[at + 1].token_type == TokenType.L_PAREN
+
+
+def _queries_over_windows(tokens: list[Token]) -> bytearray:
+    """For each token, and the end, whether it stands in a SELECT that reads a window which has rules."""
+    noted = bytearray(len(tokens) + 1)
+    for at in range(len(tokens) - 1):
+        if may_have_rules(tokens, at):
+            first = _select_before(tokens, at)
+            last = _end_of_query(tokens, first)
+            noted[first:last] = b"\1" * (last - first)
+    return noted
+
+
+def _select_before(tokens: list[Token], at: int) -> int:
+    """Where the innermost SELECT around a token begins."""
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        kind = tokens[i].token_type
+        depth = max(0, depth + (kind == TokenType.R_PAREN) - (kind == TokenType.L_PAREN))
+        if kind == TokenType.SELECT and depth == 0:
+            return i
+    return 0
+
+
+def _end_of_query(tokens: list[Token], first: int) -> int:
+    depth = 0
+    for i in range(first, len(tokens)):
+        kind = tokens[i].token_type
+        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+        if depth < 0:
+            return i + 1
+    return len(tokens) + 1
