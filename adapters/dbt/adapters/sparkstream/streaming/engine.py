@@ -42,7 +42,14 @@ def spark_errors(doing: str = "") -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise StreamingError(f"{doing}{': ' if doing else ''}{readable(error)}") from error
+        raise StreamingError(f"{doing}{': ' if doing else ''}{_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    """What Spark says is wrong, without the query's plan behind and its name in front."""
+    text = readable(error).split("\n=== Streaming Query ===")[0]
+    _, failed, cause = text.partition("terminated with exception: ")
+    return (cause if failed else text).removesuffix(" SQLSTATE: XXKST").strip()
 
 
 @dataclass(frozen=True)
@@ -302,7 +309,7 @@ class Running:
                 with spark_errors():
                     failure = self._query.exception()
                 if failure is not None:
-                    raise StreamingError(readable(failure)) from failure
+                    raise StreamingError(_said(failure)) from failure
                 return
             self._wait(pause)
 

@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
@@ -79,7 +80,7 @@ def plan(sql: str, dialect: str = "spark", *, streams: Collection[str], schema: 
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
     windows = StagedWindows(source, resolver, names)
-    edits = list(windows.edits(tree))
+    edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree)]
     if isinstance(resolver, FlinkResolver):
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)
