@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.functional.streaming.feed import EventRow, Feed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 BOUNDS = "window_start, window_end"
 LAG = 10
@@ -22,7 +16,7 @@ END = 100_000
 """Seconds at which rows come that close every window before."""
 
 JOIN = "ON L.window_start = R.window_start AND L.window_end = R.window_end AND L.k = R.k"
-L, R = ("(SELECT * FROM tumble({}, ts, '20 seconds')) {}".format(table, name) for table, name in (("bid", "L"), ("ask", "R")))
+L, R = (f"(SELECT * FROM tumble({table}, ts, '20 seconds')) {name}" for table, name in (("bid", "L"), ("ask", "R")))
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -62,16 +56,6 @@ CONSTRUCTS = {
     "share_of_window": f"WITH a AS (SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY "
     f"{BOUNDS}, k) SELECT *, s / sum(s) OVER (PARTITION BY {BOUNDS}) AS share FROM a",
 }
-
-
-@pytest.fixture
-def feed(embedded: SparkSession, request: pytest.FixtureRequest) -> Iterator[Feed]:
-    feed = Feed(embedded, f"feed_{next(_NUMBERS)}")
-    yield feed
-    feed.drop()
-
-
-_NUMBERS = itertools.count()
 
 
 def chunks(rng: random.Random, number: int, first: int) -> list[list[EventRow]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.table import BATCH
 
 if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
 
 logger = AdapterLogger("SparkStream")
@@ -40,7 +41,7 @@ class StreamingModels:
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
         """What stands in FROM for a relation that is read as a stream."""
-        if not relation or str(relation).strip().startswith("(") and not getattr(relation, "identifier", None):
+        if not relation or (str(relation).strip().startswith("(") and not getattr(relation, "identifier", None)):
             raise CompilationError(f"stream() takes a relation, not {relation}\n  write stream(ref('...'))")
         # `--empty` renders a query around the name.
         name = relation.render() if hasattr(relation, "render") else str(relation)
@@ -102,7 +103,8 @@ class StreamingModels:
             logger.debug(f"{model.identifier}: {line}")
 
         with self._as_dbt_errors():
-            engine = Engine.open(adapter.connections.profile.credentials, adapter.connections.project)
+            credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
+            engine = Engine.open(credentials, adapter.connections.project)
             try:
                 run = Run(model, plan, engine, report)
                 outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())

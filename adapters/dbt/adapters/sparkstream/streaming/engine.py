@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
@@ -31,6 +32,11 @@ SETTINGS = {
     # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
+
+_END = "timestamp'9999-06-01'"
+"""The time of a row that closes all windows."""
+_NEVER = "timestamp'9999-01-01'"
+"""No row of a stream has a time from here on."""
 
 
 @contextmanager
@@ -173,16 +179,78 @@ class Engine:
             return stream.load(str(reader["path"])) if "path" in reader else stream.load()
 
     def define(
-        self, view: str, stream: DataFrame, event_time: str | None, watermark: Interval | None, drop: tuple[str, ...]
+        self,
+        view: str,
+        stream: DataFrame,
+        event_time: str | None,
+        watermark: Interval | None,
+        drop: tuple[str, ...],
+        flush: str | None = None,
     ) -> None:
-        """Makes a stream known under a name, with a watermark."""
+        """Makes a stream known under a name, with a watermark.
+
+        Args:
+            view: the name.
+            stream: the stream.
+            event_time: the column that the watermark is of.
+            watermark: its delay.
+            drop: columns to leave out.
+            flush: a folder whose rows move the watermark and are no rows of the stream.
+        """
         if drop:
             stream = stream.drop(*drop)
         if event_time is not None and watermark is not None:
             with spark_errors(f"the event time {event_time}"):
+                if flush is not None:
+                    marks = self._spark.readStream.schema(f"`{event_time}` timestamp").parquet(flush)
+                    stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
+                if flush is not None:
+                    # On the event time, as Spark would move any other condition to before the watermark.
+                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE)")
         with spark_errors():
             stream.createOrReplaceTempView(view)
+
+    def define_files(
+        self, view: str, table: str, reader: Mapping[str, Any], files: Sequence[str], drop: tuple[str, ...]
+    ) -> None:
+        """Makes the rows of some files of a table, or of another source of files, known under a name."""
+        with spark_errors():
+            if reader:
+                loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
+                rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(
+                    str(reader["path"])
+                )
+            else:
+                rows = self._spark.read.table(table)
+            names = ", ".join(_quoted(spelled) for name in files for spelled in _spellings(name))
+            rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE").drop(*drop)
+            rows.createOrReplaceTempView(view)
+
+    def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """The columns of several queries together, by name."""
+        return self._understood(self._union(queries)).columns
+
+    def count(self, queries: Sequence[str]) -> int:
+        """How many rows several queries have together."""
+        with spark_errors():
+            return int(self._union(queries).count())
+
+    def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
+        """Writes the rows of several queries to a table's partition of a micro-batch, in place of what is there."""
+        with spark_errors():
+            rows = self._union(queries)
+            columns = self._spark.read.table(table).columns
+            self._spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+            values = [f"`{name}`" for name in columns[:-1]] + [f"CAST({batch} AS BIGINT) AS `{columns[-1]}`"]
+            rows.selectExpr(*values).write.mode("overwrite").insertInto(table)
+
+    def _union(self, queries: Sequence[str]) -> DataFrame:
+        with spark_errors():
+            rows = self._spark.sql(queries[0])
+            for query in queries[1:]:
+                rows = rows.unionByName(self._spark.sql(query), allowMissingColumns=True)
+            return rows
 
     def add_stage(self, stage: Stage) -> None:
         """Makes a window function known under a name, its window's end marked as what the watermark closes.
@@ -261,6 +329,17 @@ class Engine:
         with spark_errors():
             return Rows(tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields), rows)
 
+    def prepare_flush(self, folder: str) -> None:
+        """Makes the folder of a flush, with no rows yet."""
+        with spark_errors():
+            self._spark.createDataFrame([], "t timestamp").write.mode("ignore").parquet(folder)
+
+    def flush(self, folder: str, event_times: Sequence[str]) -> None:
+        """Puts a row into the folder of a flush, behind all times."""
+        with spark_errors():
+            columns = ", ".join(f"{_END} AS `{name}`" for name in dict.fromkeys(event_times))
+            self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
+
     def start(
         self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None
     ) -> Running:
@@ -282,6 +361,16 @@ class Engine:
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
         with spark_errors():
             return Running(writer.foreachBatch(sink).start())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _spellings(file: str) -> set[str]:
+    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
+    spellings = {file, unquote(file)}
+    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
 
 
 class Running:
@@ -334,4 +423,3 @@ class Running:
             while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
                 time.sleep(0.1)
             self._query.stop()
-

@@ -55,7 +55,9 @@ def stream_of(
         meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
     reader = dict(meta.get("stream") or {})
     if reader and "format" not in reader:
-        raise StreamingError(f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}")
+        raise StreamingError(
+            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
+        )
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return StreamSource(
         view=f"stream_{identifier}",

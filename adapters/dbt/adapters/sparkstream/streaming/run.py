@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.sink import Append
@@ -84,6 +84,7 @@ class _Watch:
     """What is seen of a query while it runs."""
 
     batches: list[Batch] = field(default_factory=list)
+    late: dict[int, int] = field(default_factory=dict)
 
 
 class Run:
@@ -125,18 +126,21 @@ class Run:
         sources = [self._defined(source) for source in self.model.sources if source.view in self._plan.streams]
         rows, columns = self._understood()
         self._check_contract(columns)
-        query = fingerprint(
-            self.model.sql, self.model.dialect, sources, columns, self.model.config.flush is not None
-        )
+        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, self.model.config.flush is not None)
         identities = {source.view: self._identity(source) for source in sources}
         if self._engine.exists(self.model.relation):
             if rebuild or self._is_outdated(query, identities):
                 drop()
+                self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
                 self._create(columns, query, identities)
         else:
             self._create(columns, query, identities)
         if empty:
             return Outcome("made, with no rows read", 0)
+        if self.model.config.flush is not None:
+            self._engine.prepare_flush(self._flush_folder())
+            sources = [self._defined(source, self._flush_folder()) for source in sources]
+            rows, _ = self._understood()
         lease = Lease(self._table)
         if lease.take():
             self._report("the run before this one has ended without a word; going on where it was")
@@ -146,7 +150,7 @@ class Run:
             lease.release()
 
     # -- what there is -----------------------------------------------------------------------------
-    def _defined(self, source: StreamSource) -> StreamSource:
+    def _defined(self, source: StreamSource, flush: str | None = None) -> StreamSource:
         """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
         config = self.model.config
         options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
@@ -171,7 +175,7 @@ class Run:
             raise StreamingError(
                 f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
             )
-        self._engine.define(source.view, stream, event_time, watermark, (BATCH,) if BATCH in names else ())
+        self._engine.define(source.view, stream, event_time, watermark, (BATCH,) if BATCH in names else (), flush)
         return replace(source, event_time=event_time, watermark=watermark)
 
     def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
@@ -181,7 +185,9 @@ class Run:
             self._engine.add_stage(stage)
         rows = self._engine.query(plan.query, plan.buffered)
         if not rows.streams:
-            raise StreamingError("this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows")
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
         if plan.batch is None:
             return rows, rows.columns
         return rows, self._engine.batch_columns(plan.batch, CLOSED, rows)
@@ -209,9 +215,7 @@ class Run:
         facts = Facts.of(self._engine, source.relation)
         return f"{facts.location} of {facts.created}"
 
-    def _create(
-        self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]
-    ) -> None:
+    def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
         model = self.model
         self._table.create(
             columns,
@@ -244,7 +248,9 @@ class Run:
                 f"  {REBUILD}, or write config(on_query_change='rebuild')"
             )
         before = json.loads(known.get("sources") or "{}")
-        changed = [s.relation for s in self.model.sources if before.get(s.view) != identities.get(s.view, before.get(s.view))]
+        changed = [
+            s.relation for s in self.model.sources if before.get(s.view) != identities.get(s.view, before.get(s.view))
+        ]
         if changed:
             return self._other_source(changed[0], "is not the table that it was: it has been made anew")
         return False
@@ -267,6 +273,9 @@ class Run:
             return f"{self._table.facts().location}/_checkpoint"
         return f"{root.rstrip('/')}/{self.model.identifier}-{self._table.properties()['table']}"
 
+    def _flush_folder(self) -> str:
+        return f"{self.checkpoint()}_flush"
+
     def _process(self, rows: Rows, sources: Sequence[StreamSource], identities: Mapping[str, str]) -> Outcome:
         model, table = self.model, self._table
         known = table.properties()
@@ -275,31 +284,44 @@ class Run:
         begun = last_begun(self._engine, checkpoint)
         if begun < last:
             raise StreamingError(
-                f"the checkpoint in {checkpoint} is gone or not the table's, so nobody knows which rows it has\n  {REBUILD}"
+                f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n  {REBUILD}"
             )
         self._check_foreign(known, last, begun)
         if begun >= 0 and self._is_reloaded(sources, checkpoint):
             return self._outcome([], {}, {})
         table_columns = table.columns()
         sink = Append(model.relation, table_columns, CLOSED, self._plan.batch)
+        late_table = self._late_table() if model.config.keep_late else None
+        late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
         watch = _Watch()
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval)
         try:
-            self._follow(running, watch)
+            late.create(model.config.file_format)
+            for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
+                watch.late[number] = late.found(number) or 0
+            self._follow(running, watch, late)
+            if model.config.flush:
+                self._engine.flush(self._flush_folder(), [s.event_time for s in sources if s.event_time])
+                running = self._engine.start(rows, sink, checkpoint, model.identifier, None)
+                self._follow(running, watch, late)
         except BaseException:
             running.stop(patience=0)
             raise
         finished = max([last, *(batch.number for batch in watch.batches)])
         appended = table.appended(last)
-        late = {batch.number: batch.late for batch in watch.batches}
         files = table.files(finished) if model.config.file_format in FILE_FORMATS else ""
         table.note(batch=str(finished), files=files, sources=json.dumps(identities))
         try:
             run = runs.Run(model.run_id, model.unique_id, model.relation)
-            runs.record(self._engine, model.runs, run, watch.batches, appended, late)
+            runs.record(self._engine, model.runs, run, watch.batches, appended, watch.late)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
-        return self._outcome(watch.batches, appended, late)
+        return self._outcome(watch.batches, appended, watch.late)
+
+    def _late_table(self) -> str:
+        """The table that keeps late rows: the model's name with a suffix."""
+        name = self.model.relation
+        return f"{name[:-1]}{SUFFIX}`" if name.endswith("`") else f"{name}{SUFFIX}"
 
     def _check_foreign(self, known: Mapping[str, str], last: int, begun: int) -> None:
         if self.model.config.on_foreign_write == "accept" or self.model.config.file_format not in FILE_FORMATS:
@@ -339,19 +361,23 @@ class Run:
         raise StreamingError(
             f"{gone[0].relation} was overwritten: files that were processed are gone, and rows processed before may be "
             f"processed again\n  a stream reads what is only ever added to; {REBUILD}"
-            + ("" if seeds else ", or, if old rows were removed and nothing else, write config(on_source_change='accept')")
+            + (
+                ""
+                if seeds
+                else ", or, if old rows were removed and nothing else, write config(on_source_change='accept')"
+            )
         )
 
-    def _follow(self, running: Running, watch: _Watch) -> None:
-        told = time.monotonic()
+    def _follow(self, running: Running, watch: _Watch, late: LateRows) -> None:
         for new in running.batches():
             watch.batches += new
             for batch in new:
                 self._report(_progress(batch))
+                if batch.late:
+                    found = late.found(batch.number)
+                    watch.late[batch.number] = batch.late if found is None else found
             if self._stopping():
                 running.stop()
-            if time.monotonic() - told > 10 and new:
-                told = time.monotonic()
 
     def _outcome(
         self,
@@ -368,7 +394,7 @@ class Run:
             parts.append(f"{counted(sum(late.values()), 'late row')}")
         watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
         if watermark is not None:
-            parts.append(f"watermark {self._local(watermark)}")
+            parts.append("all windows closed" if watermark.year > 9000 else f"watermark {self._local(watermark)}")
         if batches:
             parts.append(f"state {bytes_in_words(batches[-1].state_bytes if batches[-1].state_rows else 0)}")
         else:

@@ -1,4 +1,4 @@
-"""What happens with the rows of a micro-batch. Runs where Spark's driver runs, so it imports nothing of this package."""
+"""What happens with the rows of a micro-batch. Runs beside Spark's driver, so it imports nothing of this package."""
 
 from __future__ import annotations
 

@@ -85,13 +85,17 @@ class StreamTable:
             raise StreamingError(f"the column {BATCH} is the adapter's own\n  give yours another name")
         missing = [name for name in config.partition_by if name.casefold() not in names]
         if missing:
-            raise StreamingError(f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}")
+            raise StreamingError(
+                f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}"
+            )
         partitions = {name.casefold() for name in config.partition_by}
         ordered = [c for c in columns if c[0].casefold() not in partitions]
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
         lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-        location = f"\nLOCATION {quoted(config.location_root.rstrip('/') + '/' + identifier)}" if config.location_root else ""
+        location = (
+            f"\nLOCATION {quoted(config.location_root.rstrip('/') + '/' + identifier)}" if config.location_root else ""
+        )
         everything = {**dict(config.tblproperties), **{PREFIX + k: v for k, v in properties.items()}}
         pairs = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in everything.items())
         self._engine.sql(

@@ -44,9 +44,7 @@ class AntiJoins:
         anti = keywords[-1]
         before = "" if any(t.text.upper() == "LEFT" for t in keywords) else "LEFT"
         yield Edit((anti.start, anti.end + 1), lambda: before)
-        yield Edit(
-            place, lambda: f"(SELECT *, TRUE AS {MATCHED} FROM {source.render(inner)}) AS {name}", level=1
-        )
+        yield Edit(place, lambda: f"(SELECT *, TRUE AS {MATCHED} FROM {source.render(inner)}) AS {name}", level=1)
         for star in select.expressions:
             if isinstance(star, exp.Star) and not star.args.get("except_"):
                 yield Edit(self._star(select), lambda: f"{left.alias_or_name}.*")

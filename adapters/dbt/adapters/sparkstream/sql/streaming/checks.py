@@ -40,9 +40,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
         _check_over(cut, source, resolver)
 
 
-def _check_select(
-    select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None
-) -> None:
+def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
     relation = from_item(select)
     if relation is None or not streams.feeds(relation):
         return

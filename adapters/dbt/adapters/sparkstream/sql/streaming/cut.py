@@ -68,9 +68,7 @@ class Cut:
                 first = min(spans)[0]
                 cut_at = min(span for span in kept if span[0] <= inner[0] and inner[1] <= span[1])[0]
                 before = [span for span in kept if span[1] <= cut_at]
-                removed.append(
-                    ((first, cut_at), "".join(self.source.text[slice(*span)] + ", " for span in before))
-                )
+                removed.append(((first, cut_at), "".join(self.source.text[slice(*span)] + ", " for span in before)))
             elif kept:
                 removed.append(
                     ((min(spans)[0], max(spans)[1]), ", ".join(self.source.text[slice(*span)] for span in kept))

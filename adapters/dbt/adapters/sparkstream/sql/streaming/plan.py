@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
@@ -38,6 +36,7 @@ class StreamPlan:
         streams: the streams that it reads.
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
+        late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
     """
 
     stages: tuple[Stage, ...]
@@ -45,13 +44,16 @@ class StreamPlan:
     streams: tuple[str, ...]
     batch: str | None = None
     buffered: bool = False
+    late: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """The plan as one text, for people."""
         stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
         text = f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
         if self.batch:
-            text += f"\n\n/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.batch}"
+            text += (
+                f"\n\n/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.batch}"
+            )
         return text
 
 
@@ -91,6 +93,7 @@ def plan(sql: str, dialect: str = "spark", *, streams: Collection[str], schema: 
         streams=tuple(dict.fromkeys(read)),
         batch=None if cut is None else _batch(cut, dialect, schema),
         buffered=cut is not None and cut.buffered,
+        late=tuple(windows.late),
     )
 
 

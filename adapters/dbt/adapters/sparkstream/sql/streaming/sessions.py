@@ -68,9 +68,7 @@ class Sessions:
         if function.partition_by:
             yield Edit(source.span(function), lambda: source.render(relation), level=1)
         else:
-            yield Edit(
-                source.span(function), lambda: f"(SELECT *, 1 AS {ALL} FROM {source.render(relation)})", level=1
-            )
+            yield Edit(source.span(function), lambda: f"(SELECT *, 1 AS {ALL} FROM {source.render(relation)})", level=1)
         keys = [source.span(k) for k in group.expressions if k.name.casefold() not in WINDOW_COLUMNS]
         yield Edit(
             source.span(group),
