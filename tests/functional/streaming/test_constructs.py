@@ -25,7 +25,8 @@ CONSTRUCTS = {
     "hop": f"SELECT {BOUNDS}, count(*) AS n FROM hop(bid, ts, '10 seconds', '20 seconds') GROUP BY {BOUNDS}",
     "uneven_hop": f"SELECT {BOUNDS}, k, max(v) AS m FROM hop(bid, ts, '15 seconds', '20 seconds') GROUP BY {BOUNDS}, k",
     "cumulate": f"SELECT {BOUNDS}, sum(v) AS s FROM cumulate(bid, ts, '10 seconds', '40 seconds') GROUP BY {BOUNDS}",
-    "session": f"SELECT {BOUNDS}, k, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') GROUP BY {BOUNDS}, k",
+    "session": f"SELECT {BOUNDS}, k, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "
+    f"GROUP BY {BOUNDS}, k",
     "session_of_all": f"SELECT {BOUNDS}, window_time, sum(v) AS s FROM session(bid, ts, '3 seconds') "
     f"GROUP BY {BOUNDS}, window_time",
     "grouping_sets": f"SELECT {BOUNDS}, k, v, count(*) AS n FROM tumble(bid, ts, '20 seconds') "
@@ -70,7 +71,13 @@ def chunks(rng: random.Random, number: int, first: int) -> list[list[EventRow]]:
     return out
 
 
-@pytest.mark.parametrize("name", CONSTRUCTS)
+FIRST = ("tumble", "hop", "cumulate", "session", "cascade", "left_join", "anti_join", "top_n", "top_n_of_rows")
+"""What `make test` runs."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in FIRST else pytest.param(name, marks=pytest.mark.full) for name in CONSTRUCTS]
+)
 def test_chunks_over_runs_are_one_batch(feed: Feed, name: str) -> None:
     sql = CONSTRUCTS[name]
     rng = random.Random(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -11,7 +12,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.sparkstream.errors import described
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import dbtflags, models
+from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.registry import Registry
@@ -97,16 +98,18 @@ class StreamingModels:
         with self._as_dbt_errors():
             streams = self._registry.of(node["unique_id"])
             model = models.read_model(node, sql, str(relation), str(runs), streams, run_id)
+        interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
+        model = replace(model, config=replace(model.config, interval=interval))
         plan = self._plan(model.unique_id, sql, model.dialect)
 
         def report(line: str) -> None:
-            logger.debug(f"{model.identifier}: {line}")
+            (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
 
         with self._as_dbt_errors():
             credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
             engine = Engine.open(credentials, adapter.connections.project)
             try:
-                run = Run(model, plan, engine, report)
+                run = Run(model, plan, engine, report, continuous.is_stopping)
                 outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:
                 engine.close()

@@ -92,18 +92,19 @@ class LateRows:
         if files is None:
             return None
         for source in self._sources:
-            location = path_of(str(self._location(source))).rstrip("/") + "/"
-            self._define(source, [name for name in files if path_of(name).startswith(location)])
+            self._define(source, [name for name in files if self._is_of(source, name)])
         queries = self._queries(before.watermark)
         if self._table is not None:
             self._engine.replace(self._table, queries, batch)
         return self._engine.count(queries)
 
-    def _location(self, source: StreamSource) -> str:
+    def _is_of(self, source: StreamSource, file: str) -> bool:
+        """Whether a file is one of a source's."""
         if source.reader:
-            path = str(source.reader.get("path", ""))
-            return path if "://" in path or path.startswith("file:") else f"file://{path}"
-        return Facts.of(self._engine, source.relation).location
+            # Its path may be relative to where Spark was started, which may be on another machine.
+            folder = str(source.reader.get("path", "")).strip("./")
+            return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
+        return path_of(file).startswith(path_of(Facts.of(self._engine, source.relation).location).rstrip("/") + "/")
 
     def _queries(self, watermark: int) -> list[str]:
         moment = f"timestamp_millis({watermark})"

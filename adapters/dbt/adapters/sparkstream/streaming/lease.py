@@ -69,7 +69,7 @@ class Lease:
             where = f"process {other.pid}" + ("" if other.host == socket.gethostname() else f" on {other.host}")
             raise StreamingError(
                 f"another run of this model is on its way ({where})\n"
-                f"  wait for its end; if it was killed, a run {EXPIRES:.0f} seconds after its last sign of life takes over"
+                f"  wait for its end; if it was killed, it is taken over {EXPIRES:.0f} seconds after its last sign"
             )
         self._note(self._holder)
         # Two may have looked at the same time: the one that noted itself last has it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,9 @@ from dbt.adapters.sparkstream.streaming.table import (
 )
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
+SETTLES = 30.0
+"""Seconds after which a run that goes on notes what it has done."""
+
 FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
 """Formats whose tables are the files in a folder, with no list of their own."""
 
@@ -81,10 +85,12 @@ class Outcome:
 
 @dataclass
 class _Watch:
-    """What is seen of a query while it runs."""
+    """What is seen of a query while it runs; micro-batches up to `settled` are noted in the table's properties."""
 
     batches: list[Batch] = field(default_factory=list)
     late: dict[int, int] = field(default_factory=dict)
+    appended: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    settled: int = -1
 
 
 class Run:
@@ -284,7 +290,8 @@ class Run:
         begun = last_begun(self._engine, checkpoint)
         if begun < last:
             raise StreamingError(
-                f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n  {REBUILD}"
+                f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
+                f"  {REBUILD}"
             )
         self._check_foreign(known, last, begun)
         if begun >= 0 and self._is_reloaded(sources, checkpoint):
@@ -293,30 +300,40 @@ class Run:
         sink = Append(model.relation, table_columns, CLOSED, self._plan.batch)
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
-        watch = _Watch()
+        watch = _Watch(settled=last)
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval)
         try:
             late.create(model.config.file_format)
             for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
                 watch.late[number] = late.found(number) or 0
-            self._follow(running, watch, late)
+            self._follow(running, watch, late, identities)
             if model.config.flush:
                 self._engine.flush(self._flush_folder(), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None)
-                self._follow(running, watch, late)
+                self._follow(running, watch, late, identities)
         except BaseException:
             running.stop(patience=0)
             raise
-        finished = max([last, *(batch.number for batch in watch.batches)])
-        appended = table.appended(last)
+        self._settle(watch, max(begun, last), identities)
+        return self._outcome(watch.batches, watch.appended, watch.late)
+
+    def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str]) -> None:
+        """Notes what was done since the last time."""
+        model, table = self.model, self._table
+        finished = max([begun, *(batch.number for batch in watch.batches)])
+        appended = {
+            n: counts for n, counts in table.appended(watch.settled, self._plan.windows).items() if n <= finished
+        }
         files = table.files(finished) if model.config.file_format in FILE_FORMATS else ""
         table.note(batch=str(finished), files=files, sources=json.dumps(identities))
+        watch.appended |= appended
+        new = [batch for batch in watch.batches if batch.number > watch.settled]
+        watch.settled = finished
         try:
             run = runs.Run(model.run_id, model.unique_id, model.relation)
-            runs.record(self._engine, model.runs, run, watch.batches, appended, watch.late)
+            runs.record(self._engine, model.runs, run, new, appended, watch.late)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
-        return self._outcome(watch.batches, appended, watch.late)
 
     def _late_table(self) -> str:
         """The table that keeps late rows: the model's name with a suffix."""
@@ -368,7 +385,8 @@ class Run:
             )
         )
 
-    def _follow(self, running: Running, watch: _Watch, late: LateRows) -> None:
+    def _follow(self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str]) -> None:
+        settled = time.monotonic()
         for new in running.batches():
             watch.batches += new
             for batch in new:
@@ -378,6 +396,9 @@ class Run:
                     watch.late[batch.number] = batch.late if found is None else found
             if self._stopping():
                 running.stop()
+            if new and time.monotonic() - settled > SETTLES:
+                self._settle(watch, watch.settled, identities)
+                settled = time.monotonic()
 
     def _outcome(
         self,

@@ -21,7 +21,7 @@ COLUMNS = """\
   duration_ms BIGINT COMMENT 'how long it took, in milliseconds',
   rows_read BIGINT COMMENT 'rows that came from the sources',
   rows_appended BIGINT COMMENT 'rows that went into the table',
-  windows_closed BIGINT COMMENT 'windows that these rows are of; NULL without window_start and window_end',
+  windows_closed BIGINT COMMENT 'windows that these rows are of; NULL where columns do not tell',
   rows_late BIGINT COMMENT 'rows that came after their windows were closed',
   watermark TIMESTAMP COMMENT 'windows up to here are closed',
   state_rows BIGINT COMMENT 'rows kept for windows that are open',

@@ -140,12 +140,11 @@ class StreamTable:
             return f"{len(strange)} of its files are of no micro-batch, such as {strange[0]}"
         return None
 
-    def appended(self, after: int) -> dict[int, tuple[int, int | None]]:
-        """Rows, and windows where they can be told, that each micro-batch after one has appended."""
-        names = {name.casefold() for name in self.columns()}
-        windows = "count(DISTINCT window_start, window_end)" if {"window_start", "window_end"} <= names else "NULL"
+    def appended(self, after: int, windows: Sequence[str]) -> dict[int, tuple[int, int | None]]:
+        """Rows, and windows where columns tell them, that each micro-batch after one has appended."""
+        distinct = f"count(DISTINCT {', '.join(map(_name, windows))})" if windows else "NULL"
         rows = self._engine.sql(
-            f"SELECT {BATCH}, count(*), {windows} FROM {self.name} WHERE {BATCH} > {after} GROUP BY {BATCH}"
+            f"SELECT {BATCH}, count(*), {distinct} FROM {self.name} WHERE {BATCH} > {after} GROUP BY {BATCH}"
         )
         return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
 

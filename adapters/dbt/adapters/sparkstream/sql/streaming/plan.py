@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
@@ -37,6 +37,7 @@ class StreamPlan:
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
+        windows: the columns that tell the window of a row, where the rows have them.
     """
 
     stages: tuple[Stage, ...]
@@ -45,6 +46,7 @@ class StreamPlan:
     batch: str | None = None
     buffered: bool = False
     late: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """The plan as one text, for people."""
@@ -94,7 +96,16 @@ def plan(sql: str, dialect: str = "spark", *, streams: Collection[str], schema: 
         batch=None if cut is None else _batch(cut, dialect, schema),
         buffered=cut is not None and cut.buffered,
         late=tuple(windows.late),
+        windows=_windows(resolver.columns(tree)),
     )
+
+
+def _windows(columns: Columns) -> tuple[str, ...]:
+    bounds: dict[str, str] = {}
+    for column in columns.items:
+        if column.origin in ("window_start", "window_end"):
+            bounds.setdefault(column.origin, column.name)
+    return tuple(bounds.values()) if "window_end" in bounds else ()
 
 
 def _batch(cut: Cut, dialect: str, schema: Schema | None) -> str:
