@@ -54,6 +54,15 @@ CONSTRUCTS = {
     f"(SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, k)) WHERE rn <= 2",
     "top_n_of_rows": f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {BOUNDS}, k ORDER BY v DESC, id) AS rn "
     "FROM hop(bid, ts, '10 seconds', '20 seconds')) WHERE rn <= 2",
+    "over_time": "SELECT id, ts, k, sum(v) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '30' SECOND "
+    "PRECEDING AND CURRENT ROW) AS s, count(*) OVER (ORDER BY ts RANGE INTERVAL '5' SECOND PRECEDING) AS n FROM bid",
+    "over_rows": "SELECT * FROM (SELECT *, lag(v, 2) OVER w AS l, max(v) OVER (PARTITION BY k ORDER BY ts, id DESC "
+    "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS m FROM bid b WHERE v > 1 WINDOW w AS "
+    "(PARTITION BY k ORDER BY ts, id)) WHERE m > 2",
+    "over_rows_range": "SELECT id, ts, count(*) OVER (PARTITION BY id % 2 ORDER BY ts ROWS_RANGE BETWEEN 20s PRECEDING "
+    "AND 1s PRECEDING MAXSIZE 3) AS n FROM bid",
+    "over_windows": f"SELECT *, s - lag(s) OVER (PARTITION BY k ORDER BY window_end) AS change FROM "
+    f"(SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, k)",
     "share_of_window": f"WITH a AS (SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY "
     f"{BOUNDS}, k) SELECT *, s / sum(s) OVER (PARTITION BY {BOUNDS}) AS share FROM a",
 }
@@ -71,7 +80,18 @@ def chunks(rng: random.Random, number: int, first: int) -> list[list[EventRow]]:
     return out
 
 
-FIRST = ("tumble", "hop", "cumulate", "session", "cascade", "left_join", "anti_join", "top_n", "top_n_of_rows")
+FIRST = (
+    "tumble",
+    "hop",
+    "cumulate",
+    "session",
+    "cascade",
+    "left_join",
+    "anti_join",
+    "top_n_of_rows",
+    "over_time",
+    "over_rows",
+)
 """What `make test` runs."""
 
 

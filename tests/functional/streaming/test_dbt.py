@@ -138,7 +138,7 @@ def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
         (BIDS.replace("tags=['live']", "unique_key='item'"), ["no unique_key"]),
         (BIDS.replace("tags=['live']", "trigger='often'"), ["trigger can't be 'often'", "processing_time"]),
         (BIDS.replace("streaming_incremental", "table"), ["stream() stands in a streaming model"]),
-        (BIDS.replace("stream(source('raw', 'bid'))", "source('raw', 'bid')"), ["reads no stream", "bids.sql:"]),
+        (BIDS.replace("stream(source('raw', 'bid'))", "source('raw', 'bid')"), ["reads no stream", "models/bids.sql"]),
         (BIDS + "order by 1", ["ORDER BY has no meaning", "models/bids.sql:5"]),
         (BIDS.replace("window_start, window_end, item\n", "item\n"), ["GROUP BY needs the end of a window"]),
     ],
@@ -156,7 +156,9 @@ def test_faults_are_told_before_anything_runs(
 def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project]) -> None:
     from tests.functional.adapter.project import with_package
 
-    shop = make_project(with_package({"models/bids.sql": BIDS.replace("source('raw', 'bid')", "'x'")}), type="spark")
+    shop = make_project(
+        with_package({"models/bids.sql": BIDS.replace("source('raw', 'bid')", "'x'")}), type="spark", host="localhost"
+    )
     shop.dbt("deps")
     assert "needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "bids")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,14 +89,17 @@ class Engine:
         Raises:
             StreamingError: there is no way to it.
         """
-        if credentials.method == "session":
-            from dbt.adapters.sparkstream.session import spark_session
+        with warnings.catch_warnings():
+            # pyspark warns about a newer pandas, which nothing here uses.
+            warnings.simplefilter("ignore", FutureWarning)
+            if credentials.method == "session":
+                from dbt.adapters.sparkstream.session import spark_session
 
-            engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
-        else:
-            from dbt.adapters.sparkstream.streaming.connect import connect_session
+                engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
+            else:
+                from dbt.adapters.sparkstream.streaming.connect import connect_session
 
-            engine = cls(connect_session(credentials, project))
+                engine = cls(connect_session(credentials, project))
         for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
             engine._set(name, str(value))
         return engine
@@ -313,13 +317,22 @@ class Engine:
             rows.createOrReplaceTempView("__open_rows")
             with spark_errors():
                 rows = self._spark.sql(
-                    f"SELECT inline(collect_list(struct({names}))) FROM __open_rows GROUP BY `{marked[0]}`"
+                    f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
+                    f"WHERE `{marked[0]}` IS NOT NULL GROUP BY `{marked[0]}`"
                 )
         return self._understood(rows)
 
-    def batch_columns(self, query: str, closed: str, rows: Rows) -> tuple[tuple[str, str], ...]:
-        """The columns that a query over closed rows gives."""
+    def batch_columns(self, query: str, closed: str, rows: Rows, flag: str | None) -> tuple[tuple[str, str], ...]:
+        """The columns that a query over closed rows gives.
+
+        Args:
+            query: the query.
+            closed: its name for the rows.
+            rows: the rows.
+            flag: the column that they have besides, if any.
+        """
         columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
+        columns += f", {flag} boolean" if flag else ""
         with spark_errors():
             self._spark.createDataFrame([], columns).createOrReplaceTempView(closed)
             return self._understood(self._spark.sql(query)).columns

@@ -49,7 +49,9 @@ def stream_of(
         )
     identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     config = getattr(node, "config", None)
-    own = config.get("event_time") if config is not None else None
+    streaming = config is not None and config.get("materialized") == MATERIALIZATION
+    # A streaming model's own event_time is a column of what it reads, not of what it has.
+    own = config.get("event_time") if config is not None and not streaming else None
     meta: Mapping[str, Any] = {}
     if node is not None and str(node.resource_type) == "source":
         meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
@@ -66,7 +68,6 @@ def stream_of(
         watermark=None if delay is None else watermark(delay),
         reader=reader,
         checksum=getattr(checksum, "checksum", None),
-        streaming=config is not None and config.get("materialized") == MATERIALIZATION,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, StreamPlan
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
-from dbt.adapters.sparkstream.streaming.sink import Append
+from dbt.adapters.sparkstream.streaming.sink import Append, History
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
@@ -196,7 +196,7 @@ class Run:
             )
         if plan.batch is None:
             return rows, rows.columns
-        return rows, self._engine.batch_columns(plan.batch, CLOSED, rows)
+        return rows, self._engine.batch_columns(plan.batch, CLOSED, rows, NEW if plan.history else None)
 
     def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
         contract = {name.casefold(): self._engine.type_name(t) for name, t in self.model.contract.items()}
@@ -297,7 +297,8 @@ class Run:
         if begun >= 0 and self._is_reloaded(sources, checkpoint):
             return self._outcome([], {}, {})
         table_columns = table.columns()
-        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch)
+        history = History(f"{checkpoint}_history", self._plan.history, NEW) if self._plan.history else None
+        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, history)
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
         watch = _Watch(settled=last)

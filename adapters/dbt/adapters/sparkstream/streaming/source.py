@@ -20,7 +20,6 @@ class StreamSource:
         watermark: how late a row may be; None for the model's `watermark`.
         reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
         checksum: of a seed's rows; None for what is no seed.
-        streaming: whether the table is a streaming model's.
     """
 
     view: str
@@ -29,4 +28,3 @@ class StreamSource:
     watermark: Interval | None = None
     reader: Mapping[str, Any] = field(default_factory=dict)
     checksum: str | None = None
-    streaming: bool = False

@@ -37,7 +37,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
                 "write UNION ALL, and GROUP BY the columns with the window's for distinct rows",
             )
     if cut is not None:
-        _check_over(cut, source, resolver)
+        _check_over(cut, source)
 
 
 def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
@@ -91,21 +91,7 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
         )
 
 
-def _check_over(cut: Cut, source: Source, resolver: Resolver) -> None:
-    for window in cut.select.find_all(exp.Window):
-        if window.find_ancestor(exp.Select) is not cut.select:
-            continue
-        keys = window.args.get("partition_by") or []
-        origins = set()
-        for key in keys:
-            found = resolver.find(key, cut.select) if isinstance(key, exp.Column) else None
-            origins.add(found.origin if found is not None and found.origin else key.name.casefold())
-        if END not in origins:
-            raise source.error(
-                source.span(window),
-                "OVER on a stream needs window_start and window_end in PARTITION BY",
-                "partition by them, or compute this in a table model that reads the streaming model",
-            )
+def _check_over(cut: Cut, source: Source) -> None:
     at: exp.Expr | None = cut.select.parent
     while at is not None:
         if isinstance(at, exp.Select) and at.args.get("group"):

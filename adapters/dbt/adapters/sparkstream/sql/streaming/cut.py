@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
 from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
@@ -24,6 +25,7 @@ class Cut:
         select: the query with OVER; it and what is around it run on closed rows.
         relation: its FROM, which runs as a stream.
         buffered: whether the rows of the relation don't come window by window yet.
+        history: what later rows need of earlier ones; None where OVER stays within a window.
     """
 
     select: exp.Select
@@ -32,6 +34,7 @@ class Cut:
     source: Source
     streams: Streams
     buffered: bool
+    history: History | None
 
     def streaming(self) -> str:
         """The part that runs as a stream, with the edits made so far."""
@@ -46,6 +49,14 @@ class Cut:
         text = self.source.text
         name = self.relation.alias_or_name
         pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED), *self._removed()]
+        if self.history is not None:
+            first, last = self.source.span(self.select)
+            pieces += [((first, first), f"SELECT * EXCEPT ({NEW}) FROM ("), ((last, last), f") WHERE {NEW}")]
+            if not any(isinstance(p, exp.Star) for p in self.select.expressions):
+                end = self.source.span(self.select.expressions[-1])[1]
+                if self.select.expressions[-1].alias:
+                    end = max(end, self.source.span(self.select.expressions[-1].args["alias"])[1])
+                pieces.append(((end, end), f", {NEW}"))
         for (start, end), new in sorted(pieces, reverse=True):
             text = text[:start] + new + text[end:]
         return text
@@ -119,7 +130,8 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "OVER beside GROUP BY doesn't stream",
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
-    return Cut(select, relation, tree, source, streams, not _aggregated(relation))
+    kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
+    return Cut(select, relation, tree, source, streams, not _aggregated(relation), kept)
 
 
 def _reaches(select: exp.Select, other: exp.Select) -> bool:

@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
+from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
@@ -37,6 +38,7 @@ class StreamPlan:
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
+        history: gives the rows over `CLOSED` that later micro-batches need too; None where each is on its own.
         windows: the columns that tell the window of a row, where the rows have them.
     """
 
@@ -47,6 +49,7 @@ class StreamPlan:
     buffered: bool = False
     late: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
+    history: str | None = None
 
     def describe(self) -> str:
         """The plan as one text, for people."""
@@ -89,14 +92,19 @@ def plan(sql: str, dialect: str = "spark", *, streams: Collection[str], schema: 
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()
+    late = list(windows.late)
+    if cut is not None and cut.history is not None and not late:
+        time = cut.history.time
+        late.append(f"SELECT *, {time} AS window_start, {time} AS window_end FROM (\n{query}\n)")
     return StreamPlan(
         stages=tuple(windows.stages),
         query=query.strip().rstrip(";"),
         streams=tuple(dict.fromkeys(read)),
         batch=None if cut is None else _batch(cut, dialect, schema),
         buffered=cut is not None and cut.buffered,
-        late=tuple(windows.late),
+        late=tuple(late),
         windows=_windows(resolver.columns(tree)),
+        history=None if cut is None or cut.history is None else cut.history.query(CLOSED),
     )
 
 
@@ -111,10 +119,13 @@ def _windows(columns: Columns) -> tuple[str, ...]:
 def _batch(cut: Cut, dialect: str, schema: Schema | None) -> str:
     from dbt.adapters.sparkstream.sql.translate import translate
 
-    return translate(cut.rest(), dialect, schema=schema).strip().rstrip(";")
+    return translate(cut.rest(), dialect, schema=schema, optimize=False).strip().rstrip(";")
 
 
 def _apply(source: Source, edits: list[Edit]) -> None:
     """Makes edits in the order of the text, inner ones first: a stage takes the CTEs before it as they end up."""
     for edit in sorted(edits, key=lambda e: (e.span[1], e.span[1] - e.span[0], e.level)):
         source.apply([edit])
+
+
+__all__ = ["CLOSED", "NEW", "Stage", "StreamPlan", "plan"]
