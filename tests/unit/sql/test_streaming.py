@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
 
@@ -131,3 +131,13 @@ def test_refused(sql: str, message: str, hint: str) -> None:
         plan(sql)
     assert message in error.value.message
     assert hint in str(error.value.hint)
+
+
+def test_translate_shows_the_plan() -> None:
+    text = translate(
+        f"SELECT {BOUNDS}, count(*) AS n FROM tumble(db.bid, ts, '1 hour') GROUP BY {BOUNDS}", mode="stream"
+    )
+    assert text.startswith("WITH __tumble_1 AS (\n/* tumble: windows of 1 hour on ts */")
+    assert text.endswith(f"SELECT * FROM (\nSELECT {BOUNDS}, count(*) AS n FROM __tumble_1 GROUP BY {BOUNDS}\n)")
+    with pytest.raises(TranslationError, match="ORDER BY has no meaning"):
+        translate("SELECT * FROM bid ORDER BY ts", mode="stream")

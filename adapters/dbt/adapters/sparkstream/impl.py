@@ -114,6 +114,12 @@ class SparkStreamAdapter(SparkAdapter):
         """What to show for the compiled SQL of a streaming model."""
         return self._streaming.compiled(node, sql)
 
+    def cancel_open_connections(self) -> Any:
+        """Called by dbt on Ctrl-C."""
+        if self._models is not None:
+            self._models.cancel()
+        return super().cancel_open_connections()
+
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:
         """Makes errors and options be those of a node, in this thread."""

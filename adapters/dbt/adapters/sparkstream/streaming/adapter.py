@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -33,6 +34,14 @@ class StreamingModels:
     def __init__(self, adapter: SparkStreamAdapter) -> None:
         self._adapter = adapter
         self._registry = Registry()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Ends all runs, each when its micro-batch has ended."""
+        self._cancelled.set()
+
+    def _stops(self) -> bool:
+        return self._cancelled.is_set() or continuous.is_stopping()
 
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
@@ -109,7 +118,7 @@ class StreamingModels:
             credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
             engine = Engine.open(credentials, adapter.connections.project)
             try:
-                run = Run(model, plan, engine, report, continuous.is_stopping)
+                run = Run(model, plan, engine, report, self._stops)
                 outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:
                 engine.close()

@@ -14,30 +14,33 @@ class Streams:
     """The streams of a statement.
 
     Args:
-        views: the names that stand for streams, in any case.
+        views: the names that stand for streams, in any case; None where every table is a stream.
     """
 
-    def __init__(self, views: Collection[str]) -> None:
-        self._views = {view.casefold() for view in views}
+    def __init__(self, views: Collection[str] | None) -> None:
+        self._views = None if views is None else {view.casefold() for view in views}
 
     def feeds(self, node: exp.Expr) -> bool:
         """Whether rows of a stream come to a node, itself or through a CTE."""
         return any(self._is_stream(table) for table in node.find_all(exp.Table))
 
     def _is_stream(self, table: exp.Table) -> bool:
-        if not isinstance(table.this, exp.Identifier) or table.args.get("db"):
+        if not isinstance(table.this, exp.Identifier):
             return False
-        cte = find_cte(table)
-        if cte is not None:
-            return self.feeds(cte.this)
-        return table.name.casefold() in self._views
+        cte = None if table.args.get("db") else find_cte(table)
+        return self._is_named(table) if cte is None else self.feeds(cte.this)
+
+    def _is_named(self, table: exp.Table) -> bool:
+        if self._views is None:
+            return True
+        return not table.args.get("db") and table.name.casefold() in self._views
 
     def read(self, node: exp.Expr) -> list[str]:
         """The streams that a node reads by their names, each as often as it is read."""
         return [
             t.name
             for t in node.find_all(exp.Table)
-            if t.name.casefold() in self._views and not t.args.get("db") and find_cte(t) is None
+            if isinstance(t.this, exp.Identifier) and self._is_named(t) and find_cte(t) is None
         ]
 
 

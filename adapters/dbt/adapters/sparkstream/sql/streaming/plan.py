@@ -62,13 +62,15 @@ class StreamPlan:
         return text
 
 
-def plan(sql: str, dialect: str = "spark", *, streams: Collection[str], schema: Schema | None = None) -> StreamPlan:
+def plan(
+    sql: str, dialect: str = "spark", *, streams: Collection[str] | None, schema: Schema | None = None
+) -> StreamPlan:
     """Plans a query over streams.
 
     Args:
         sql: the query, with the streams by name.
         dialect: what it is written in.
-        streams: the names that stand for streams.
+        streams: the names that stand for streams; None where every table is one.
         schema: table or stream -> column -> Spark type, as far as known.
 
     Raises:
