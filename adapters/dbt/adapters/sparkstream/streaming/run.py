@@ -298,7 +298,7 @@ class Run:
             return self._outcome([], {}, {})
         table_columns = table.columns()
         history = History(f"{checkpoint}_history", self._plan.history, NEW) if self._plan.history else None
-        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, history)
+        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, begun, history)
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
         watch = _Watch(settled=last)
@@ -342,14 +342,20 @@ class Run:
         return f"{name[:-1]}{SUFFIX}`" if name.endswith("`") else f"{name}{SUFFIX}"
 
     def _check_foreign(self, known: Mapping[str, str], last: int, begun: int) -> None:
-        if self.model.config.on_foreign_write == "accept" or self.model.config.file_format not in FILE_FORMATS:
+        if self.model.config.file_format not in FILE_FORMATS:
             return
-        strange = self._table.foreign(last, begun)
-        if strange is None and known.get("files") and known["files"] != self._table.files(last):
-            strange = "its files are not those that it had after the last run"
+        strange = self._table.foreign(begun)
         if strange is not None:
+            # Rows of a micro-batch to come would be taken for those of an interrupted one.
             raise StreamingError(
                 f"something else has written to {self.model.relation}: {strange}\n"
+                f"  remove them with ALTER TABLE {self.model.relation} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
+            )
+        if self.model.config.on_foreign_write == "accept":
+            return
+        if known.get("files") and known["files"] != self._table.files(last):
+            raise StreamingError(
+                f"something else has written to {self.model.relation}: its files are not those of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
 

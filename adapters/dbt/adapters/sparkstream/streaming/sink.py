@@ -56,28 +56,34 @@ class Append:
         columns: its columns, the number of the micro-batch last.
         closed: the view that `query` reads.
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
+        begun: the last micro-batch that an earlier run has begun.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
     """
 
     def __init__(
-        self, table: str, columns: list[str], closed: str, query: str | None, history: History | None = None
+        self,
+        table: str,
+        columns: list[str],
+        closed: str,
+        query: str | None,
+        begun: int,
+        history: History | None = None,
     ) -> None:
         self._history = history
+        self._begun = begun
         self._table = table
         self._columns = columns
         self._closed = closed
         self._query = query
-        self._first = True
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
         number = self._columns[-1]
-        if self._first:
-            self._first = False
-            if spark.sql(f"SELECT 1 FROM {self._table} WHERE `{number}` = {batch} LIMIT 1").collect():
-                # The run before this one got this far. Read the rows all the same: that is what updates the state.
-                rows.write.format("noop").mode("overwrite").save()
-                return
+        written = f"SELECT 1 FROM {self._table} WHERE `{number}` = {batch} LIMIT 1"
+        if batch <= self._begun and spark.sql(written).collect():
+            # The run before this one got this far. Read the rows all the same: that is what updates the state.
+            rows.write.format("noop").mode("overwrite").save()
+            return
         if self._history is not None:
             rows = self._history.joined(rows, batch, self._closed)
         if self._query is not None:

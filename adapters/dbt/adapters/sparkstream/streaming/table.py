@@ -127,15 +127,10 @@ class StreamTable:
         """A digest of the data files that micro-batches up to one have written."""
         return digest(name for name in self._engine.files(self.name) if (batch_of(name) or 0) <= last)
 
-    def foreign(self, last: int, started: int) -> str | None:
-        """What other rows than those of micro-batches are in it, if there are any.
-
-        Args:
-            last: the last micro-batch whose files were noted.
-            started: the last micro-batch that was begun.
-        """
+    def foreign(self, begun: int) -> str | None:
+        """What is in it of no micro-batch up to the last that was begun, if there is anything."""
         names = self._engine.files(self.name)
-        strange = [n for n in names if (b := batch_of(n)) is None or b > started]
+        strange = [n for n in names if (b := batch_of(n)) is None or b > begun]
         if strange:
             return f"{len(strange)} of its files are of no micro-batch, such as {strange[0]}"
         return None
