@@ -130,27 +130,21 @@ class Engine:
 
     def lines(self, path: str) -> list[str]:
         """The lines of the text files in a folder; none where there is no folder."""
-        from pyspark.errors import AnalysisException
-
-        try:
-            with spark_errors():
-                return [row[0] for row in self._spark.read.text(path).collect()]
-        except StreamingError as error:
-            if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
-                return []
-            raise
+        return self._read(path, "value")
 
     def names(self, path: str) -> set[str]:
         """The names of the files in a folder; none where there is no folder."""
+        return set(self._read(path, "_metadata.file_name"))
+
+    def _read(self, path: str, column: str) -> list[str]:
         from pyspark.errors import AnalysisException
 
         try:
             with spark_errors():
-                rows = self._spark.read.text(path).selectExpr("_metadata.file_name").distinct().collect()
-                return {str(row[0]) for row in rows}
+                return [str(row[0]) for row in self._spark.read.text(path).selectExpr(column).collect()]
         except StreamingError as error:
             if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
-                return set()
+                return []
             raise
 
     def exists(self, table: str) -> bool:

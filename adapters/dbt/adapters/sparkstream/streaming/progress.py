@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -75,7 +74,3 @@ def bytes_in_words(number: int) -> str:
             return f"{size:.0f} {unit}" if size >= 10 or size == int(size) else f"{size:.1f} {unit}"
         size /= 1024
     raise AssertionError
-
-
-def total_rows(batches: Sequence[Batch]) -> int:
-    return sum(batch.rows for batch in batches)

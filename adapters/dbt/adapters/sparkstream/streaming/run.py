@@ -100,7 +100,8 @@ class Run:
         model: the model.
         plan: of its query.
         engine: a session of its own.
-        report: told what is worth telling while the run goes on; `debug` and `info` lines.
+        report: told, in a line, what is worth telling while the run goes on.
+        stopping: whether to end when the micro-batch that runs has ended.
     """
 
     def __init__(
@@ -137,7 +138,6 @@ class Run:
         if self._engine.exists(self.model.relation):
             if rebuild or self._is_outdated(query, identities):
                 drop()
-                self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
                 self._create(columns, query, identities)
         else:
             self._create(columns, query, identities)
@@ -223,6 +223,8 @@ class Run:
 
     def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
         model = self.model
+        # Late rows of a table that was there before are none of this one's.
+        self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
         self._table.create(
             columns,
             model.config,
