@@ -133,6 +133,12 @@ def test_refused(sql: str, message: str, hint: str) -> None:
     assert hint in str(error.value.hint)
 
 
+@pytest.mark.parametrize("keys", ["1, 2", "ALL", "e, window_start", "window_start, e"])
+def test_keys_by_number_and_output_name(keys: str) -> None:
+    sql = f"SELECT window_start, window_end AS e, count(*) AS n FROM {TUMBLE} GROUP BY {keys}"
+    assert plan(sql).windows == ("window_start", "e")
+
+
 def test_translate_shows_the_plan() -> None:
     text = translate(
         f"SELECT {BOUNDS}, count(*) AS n FROM tumble(db.bid, ts, '1 hour') GROUP BY {BOUNDS}", mode="stream"

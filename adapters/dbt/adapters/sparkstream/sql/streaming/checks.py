@@ -77,11 +77,11 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
 
 
 def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver: Resolver) -> None:
-    columns = [c for c in group.find_all(exp.Column) if c.find_ancestor(exp.Select) is select]
     origins = set()
-    for column in columns:
-        found = resolver.find(column, select)
-        origins.add(found.origin if found is not None and found.origin else column.name.casefold())
+    for key in _keys(select, group):
+        for column in key.find_all(exp.Column):
+            found = resolver.find(column, select)
+            origins.add(found.origin if found is not None and found.origin else column.name.casefold())
     if END not in origins and "window" not in origins and not group.find(exp.Anonymous):
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
         raise source.error(
@@ -89,6 +89,20 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
             "on a stream, GROUP BY needs the end of a window: a group without it is never final",
             hint or "read the rows through a window function, and group by window_start and window_end",
         )
+
+
+def _keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:
+    """What a query is grouped by, with what a number or the name of an output column stands for."""
+    if group.args.get("all"):
+        return [p for p in select.expressions if not p.find(exp.AggFunc)]
+    outputs = {p.alias.casefold(): p.unalias() for p in select.expressions if isinstance(p, exp.Alias)}
+    keys: list[exp.Expr] = [group]
+    for key in group.expressions:
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
+            keys.append(select.expressions[int(key.name) - 1])
+        elif isinstance(key, exp.Column) and key.name.casefold() in outputs:
+            keys.append(outputs[key.name.casefold()])
+    return keys
 
 
 def _check_over(cut: Cut, source: Source) -> None:
