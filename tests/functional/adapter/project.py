@@ -94,6 +94,10 @@ class Project:
             return str(done.exception)
         return "\n".join(str(r.message) for r in getattr(done.result, "results", [done.result]) if r.message)
 
+    def sql(self, statement: str) -> None:
+        """Runs a statement on Spark. `{}` stands for the project's schema."""
+        self._spark.sql(statement.replace("{}", self.schema))
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """What Spark answers, sorted. `{}` in the query stands for the project's schema."""
         found = [tuple(row) for row in self._spark.sql(query.replace("{}", self.schema)).collect()]

@@ -1,4 +1,4 @@
-"""The `sparkstream` command: translate SQL, run a local Spark server."""
+"""The `sparkstream` command: translate SQL, leave streaming models running, run a local Spark server."""
 
 from __future__ import annotations
 
@@ -185,6 +185,33 @@ def _read_row(place: str, text: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         _fail(f'{place} is no row; write an object: {{"column": value, ...}}')
     return row
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--project-dir", type=click.Path(path_type=Path), help="Folder of the dbt project.")
+@click.option("--profiles-dir", type=click.Path(path_type=Path), help="Folder of profiles.yml.")
+@click.option("--target", help="Target of the profile.")
+@click.option("--vars", "variables", metavar="YAML", help="Variables of the project.")
+def stream(
+    models: tuple[str, ...],
+    project_dir: Path | None,
+    profiles_dir: Path | None,
+    target: str | None,
+    variables: str | None,
+) -> None:
+    """Leave streaming models running, until Ctrl-C.
+
+    Each MODEL is what `dbt run --select` takes. A model's trigger says how often it looks for new rows, every 10
+    seconds by default. On Ctrl-C, the micro-batches that run are ended first.
+    """
+    from dbt.adapters.sparkstream.streaming import continuous
+
+    options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
+    given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
+    # One thread for each model, as none ends before the others.
+    if not continuous.run([*given, "--threads", "32", "--select", *models]):
+        sys.exit(1)
 
 
 @main.group()

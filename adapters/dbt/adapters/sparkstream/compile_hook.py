@@ -49,7 +49,10 @@ def _translating(original: Any) -> Any:
             node = original(self, node, *args, **kwargs)
             if node.compiled_code and getattr(node, "language", "sql") == "sql":
                 dialect = subject.config.get(DIALECT) or "spark"
-                node.compiled_code = adapter.connections.written(node.compiled_code, dialect, "the compiled SQL")
+                if adapter.streams(node):
+                    node.compiled_code = adapter.compiled_stream(node, node.compiled_code)
+                else:
+                    node.compiled_code = adapter.connections.written(node.compiled_code, dialect, "the compiled SQL")
         return node
 
     return compile_code

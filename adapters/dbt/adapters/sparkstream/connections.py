@@ -216,6 +216,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 schema |= self._describe([name])
         return schema
 
+    def schema_of(self, relation: str) -> dict[str, str]:
+        """The columns of a relation, and their Spark types; none where there is no such relation."""
+        return self._schema([relation]).get(relation, {})
+
     def _describe(self, names: list[str]) -> dict[str, dict[str, str]]:
         """Columns and types of tables, with one statement that reads no data."""
         columns = ", ".join(f"{i} AS {TABLE_MARK}, t{i}.*" for i in range(len(names)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.base.meta import available
 from dbt.adapters.base.relation import BaseRelation
@@ -20,6 +21,10 @@ from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPythonModel, SessionPythonModel
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
 
 
 class SparkStreamAdapter(SparkAdapter):
@@ -32,6 +37,8 @@ class SparkStreamAdapter(SparkAdapter):
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
         self._compiles = compile_hook.install()
+        self._lock = threading.Lock()
+        self._models: StreamingModels | None = None
 
     @available.parse(lambda *args, **kwargs: "")
     def window_sql(
@@ -90,6 +97,64 @@ class SparkStreamAdapter(SparkAdapter):
         project = self.connections.project
         here = {SESSION: partial(SessionPythonModel, project), CONNECT: partial(ConnectPythonModel, project)}
         return {**super().python_submission_helpers, **here}
+
+    @available.parse(lambda *args, **kwargs: "")
+    def stream(
+        self, model: Mapping[str, Any], relation: Any, watermark: str | None = None, event_time: str | None = None
+    ) -> str:
+        """What stands in FROM for a relation that a streaming model reads as a stream, for the macro of that name.
+
+        Args:
+            model: the model that reads it.
+            relation: the relation.
+            watermark: how much later than others its rows may come, such as `'10 minutes'`; else the model's.
+            event_time: the column with the time of the event; else the relation's or the model's.
+
+        Raises:
+            CompilationError: the model can't read streams, or the arguments are wrong.
+        """
+        return self._streaming.stream(model, relation, watermark, event_time)
+
+    @available.parse(lambda *args, **kwargs: {})
+    def run_stream(self, model: Mapping[str, Any], sql: str, relation: Any, **options: Any) -> dict[str, Any]:
+        """Runs a streaming model, for its materialization.
+
+        Args:
+            model: the model.
+            sql: its query.
+            relation: its table.
+            options: `rebuild`, `run_id`.
+
+        Returns:
+            `message` and `rows` for the result, and `sql` that was run.
+
+        Raises:
+            DbtRuntimeError: why not.
+        """
+        return self._streaming.run(model, sql, relation, **options)
+
+    @property
+    def _streaming(self) -> StreamingModels:
+        with self._lock:
+            if self._models is None:
+                from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
+
+                self._models = StreamingModels(self)
+        return self._models
+
+    def streams(self, node: Any) -> bool:
+        """Whether the SQL of a node is of streams, in this run of dbt."""
+        return getattr(node.config, "materialized", None) == MATERIALIZATION and self._streaming.streams(node)
+
+    def compiled_stream(self, node: Any, sql: str) -> str:
+        """What to show for the compiled SQL of a streaming model."""
+        return self._streaming.compiled(node, sql)
+
+    def cancel_open_connections(self) -> Any:
+        """Called by dbt on Ctrl-C."""
+        if self._models is not None:
+            self._models.cancel()
+        return super().cancel_open_connections()
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:

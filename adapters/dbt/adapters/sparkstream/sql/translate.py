@@ -40,7 +40,8 @@ def translate(
         sql: one or more statements.
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
-        mode: `batch` or `stream`.
+        mode: `batch`; or `stream` for the plan of a query whose tables are streams, as text: what runs as a stream,
+            and in a comment and behind it what runs on the rows that a micro-batch has closed.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
         schema: table -> column -> Spark type, as far as known: lets the translator check columns and drop casts. Or a
             function that gives it for the tables it is asked for; it is called once, and only if it would help.
@@ -50,6 +51,10 @@ def translate(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect or mode, or a key of `schema` that is no table's name.
     """
+    if mode == "stream":
+        from dbt.adapters.sparkstream.sql.streaming import plan
+
+        return plan(sql, dialect, streams=None, schema=None if callable(schema) else schema).describe()
     if dialect == "spark" and not may_hold_windows(sql):
         return sql
     from dbt.adapters.sparkstream.sql.statement import Statement

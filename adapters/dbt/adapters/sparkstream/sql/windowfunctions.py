@@ -34,7 +34,7 @@ class WindowFunctions:
             self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
-    def _lower(self, function: WindowFunction) -> str:
+    def _lower(self, function: WindowFunction, indent: str | None = None) -> str:
         source = self._source
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
@@ -53,7 +53,9 @@ class WindowFunctions:
                 if note not in source.text[slice(*relation)]
             ),
         )
-        return spelled(call) if self._keep else lower(call, source.indent(span[0]))
+        if self._keep:
+            return spelled(call)
+        return lower(call, source.indent(span[0]) if indent is None else indent)
 
     def _check(self, function: WindowFunction) -> None:
         """Refuses a window whose input can't have it, as far as its columns are known."""

@@ -1,0 +1,77 @@
+"""LEFT ANTI JOIN of two streams, which Spark doesn't have: the rows of a LEFT JOIN that have found nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+
+MATCHED = "__matched"
+
+
+class AntiJoins:
+    """Edits the anti joins of a statement."""
+
+    def __init__(self, source: Source, streams: Streams) -> None:
+        self._source = source
+        self._streams = streams
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        for join in tree.find_all(exp.Join):
+            select = join.parent
+            if join.kind != "ANTI" or not isinstance(select, exp.Select):
+                continue
+            left = from_item(select)
+            if left is None or not (self._streams.feeds(join.this) and self._streams.feeds(left)):
+                continue
+            yield from self._join(select, left, join)
+
+    def _join(self, select: exp.Select, left: exp.Expr, join: exp.Join) -> Iterator[Edit]:
+        source = self._source
+        if len(select.args.get("joins") or []) > 1:
+            raise source.error(
+                source.span(join.this), "an ANTI JOIN beside other joins doesn't stream", "put it into a subquery"
+            )
+        name = join.this.alias_or_name
+        place = source.span(join.this)
+        inner = _unaliased(source, join.this)
+        if not name:
+            raise source.error(place, "the right side of this ANTI JOIN has no name", "write AS r behind it")
+        keywords = [t for t in source.tokens_in((source.span(left)[1], place[0])) if t.text.upper() in ("LEFT", "ANTI")]
+        anti = keywords[-1]
+        before = "" if any(t.text.upper() == "LEFT" for t in keywords) else "LEFT"
+        yield Edit((anti.start, anti.end + 1), lambda: before)
+        yield Edit(place, lambda: f"(SELECT *, TRUE AS {MATCHED} FROM {source.render(inner)}) AS {name}", level=1)
+        for star in select.expressions:
+            if isinstance(star, exp.Star) and not star.args.get("except_"):
+                yield Edit(self._star(select), lambda: f"{left.alias_or_name}.*")
+        where = select.args.get("where")
+        test = f"{name}.{MATCHED} IS NULL"
+        if where is not None:
+            condition = source.span(where.this)
+            yield Edit(condition, lambda: f"({source.render(condition)}) AND {test}", level=1)
+        else:
+            end = source.span(join.args["on"])[1]
+            yield Edit((end, end), lambda: f" WHERE {test}")
+
+    def _star(self, select: exp.Select) -> tuple[int, int]:
+        start = self._source.span(select)[0]
+        token = next(t for t in self._source.tokens_in((start, len(self._source.text))) if t.text == "*")
+        return token.start, token.end + 1
+
+
+def _unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:
+    """The span of a relation without its alias."""
+    start, end = source.span(relation)
+    alias = relation.args.get("alias")
+    if alias is None or alias.this is None:
+        return start, end
+    name = source.span(alias.this)[0]
+    tokens = [t for t in source.tokens_in((start, name)) if t.start < name]
+    last = tokens[-1]
+    if last.text.upper() == "AS":
+        last = tokens[-2]
+    return start, last.end + 1

@@ -1,0 +1,126 @@
+"""What no stream can do, said before Spark says it in its own words."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.groupwindows import GROUP_WINDOWS, is_group_window
+from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.streaming.cut import Cut
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+
+END = "window_end"
+
+
+def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
+    """Refuses a query that can't run on its streams.
+
+    Raises:
+        TranslationError: what it is, and what to do instead.
+    """
+    if not isinstance(tree, exp.Query):
+        raise source.error(source.span(tree), "a streaming model is a query", "write SELECT ...")
+    if not streams.feeds(tree):
+        raise source.error(
+            (0, len(source.text)),
+            "this streaming model reads no stream",
+            "write {{ stream(ref('...')) }} where it reads what grows, or materialize it as a table or view",
+        )
+    for select in tree.find_all(exp.Select):
+        _check_select(select, source, streams, resolver, cut)
+    for operation in tree.find_all(exp.SetOperation):
+        if streams.feeds(operation) and (not isinstance(operation, exp.Union) or operation.args.get("distinct")):
+            raise source.error(
+                source.span(operation),
+                "a stream takes UNION ALL only: the other set operations compare rows of all times",
+                "write UNION ALL, and GROUP BY the columns with the window's for distinct rows",
+            )
+    if cut is not None:
+        _check_over(cut, source)
+
+
+def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
+    relation = from_item(select)
+    if relation is None or not streams.feeds(relation):
+        return
+    for name, word in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
+        clause = select.args.get(name)
+        if clause is not None:
+            raise source.error(
+                _place(source, clause, select),
+                f"a stream has no end, so {word} has no meaning in it",
+                "order the rows where they are read; for the first rows of each window use window_top_n",
+            )
+    if select.args.get("distinct"):
+        raise source.error(
+            source.span(select),
+            "SELECT DISTINCT on a stream would have to remember all rows",
+            "group by the columns together with window_start and window_end",
+        )
+    group = select.args.get("group")
+    if group is not None:
+        for key in group.expressions:
+            if is_group_window(key, True) and key.name.upper() in GROUP_WINDOWS:
+                raise source.error(
+                    source.span(key),
+                    f"the group window {key.name.upper()} doesn't stream",
+                    f"write FROM {key.name.upper()}(...) and group by window_start and window_end",
+                )
+        _check_group(select, group, source, resolver)
+    elif any(p.find(exp.AggFunc) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)):
+        raise source.error(
+            source.span(select),
+            "an aggregate over a whole stream is never final",
+            "group by window_start and window_end of a window function",
+        )
+
+
+def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver: Resolver) -> None:
+    origins = set()
+    for key in _keys(select, group):
+        for column in key.find_all(exp.Column):
+            found = resolver.find(column, select)
+            origins.add(found.origin if found is not None and found.origin else column.name.casefold())
+    if END not in origins and "window" not in origins and not group.find(exp.Anonymous):
+        hint = "add window_end to GROUP BY" if "window_start" in origins else None
+        raise source.error(
+            source.span(group),
+            "on a stream, GROUP BY needs the end of a window: a group without it is never final",
+            hint or "read the rows through a window function, and group by window_start and window_end",
+        )
+
+
+def _keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:
+    """What a query is grouped by, with what a number or the name of an output column stands for."""
+    if group.args.get("all"):
+        return [p for p in select.expressions if not p.find(exp.AggFunc)]
+    outputs = {p.alias.casefold(): p.unalias() for p in select.expressions if isinstance(p, exp.Alias)}
+    keys: list[exp.Expr] = [group]
+    for key in group.expressions:
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
+            keys.append(select.expressions[int(key.name) - 1])
+        elif isinstance(key, exp.Column) and key.name.casefold() in outputs:
+            keys.append(outputs[key.name.casefold()])
+    return keys
+
+
+def _check_over(cut: Cut, source: Source) -> None:
+    at: exp.Expr | None = cut.select.parent
+    while at is not None:
+        if isinstance(at, exp.Select) and at.args.get("group"):
+            names = {c.name.casefold() for c in at.args["group"].find_all(exp.Column)}
+            if END not in names:
+                raise source.error(
+                    source.span(at.args["group"]),
+                    "what comes after OVER runs window by window, so GROUP BY needs window_start and window_end",
+                    "make this aggregation a model of its own",
+                )
+        at = at.parent
+
+
+def _place(source: Source, clause: exp.Expr, select: exp.Select) -> tuple[int, int]:
+    try:
+        return source.span(clause)
+    except LookupError:
+        return source.span(select)

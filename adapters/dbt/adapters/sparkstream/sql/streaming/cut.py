@@ -1,0 +1,176 @@
+"""Where a query leaves the stream: below the innermost OVER, which runs on the closed rows of a micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
+from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
+from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause
+from dbt.adapters.sparkstream.sql.windows import WindowFunction
+
+CLOSED = "__closed_rows"
+"""The view that holds the rows which a micro-batch has closed."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A query in two parts.
+
+    Attributes:
+        select: the query with OVER; it and what is around it run on closed rows.
+        relation: its FROM, which runs as a stream.
+        buffered: whether the rows of the relation don't come window by window yet.
+        history: what later rows need of earlier ones; None where OVER stays within a window.
+    """
+
+    select: exp.Select
+    relation: exp.Expr
+    tree: exp.Expr
+    source: Source
+    streams: Streams
+    buffered: bool
+    history: History | None
+
+    def streaming(self) -> str:
+        """The part that runs as a stream, with the edits made so far."""
+        return f"{with_clause(self.source, self.relation)}SELECT * FROM {self.source.render(self._place)}"
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        return self.source.span(self.relation)
+
+    def rest(self) -> str:
+        """The other part, as it was written, over the view `CLOSED`."""
+        text = self.source.text
+        name = self.relation.alias_or_name
+        pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED), *self._removed()]
+        if self.history is not None:
+            first, last = self.source.span(self.select)
+            pieces += [((first, first), f"SELECT * EXCEPT ({NEW}) FROM ("), ((last, last), f") WHERE {NEW}")]
+            if not any(isinstance(p, exp.Star) for p in self.select.expressions):
+                end = self.source.span(self.select.expressions[-1])[1]
+                if self.select.expressions[-1].alias:
+                    end = max(end, self.source.span(self.select.expressions[-1].args["alias"])[1])
+                pieces.append(((end, end), f", {NEW}"))
+        for (start, end), new in sorted(pieces, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def _removed(self) -> list[tuple[tuple[int, int], str]]:
+        """The CTEs that only the streaming part needs."""
+        removed = []
+        for with_ in self.tree.find_all(exp.With):
+            spans = [self.source.span(cte) for cte in with_.expressions]
+            kept = [
+                span
+                for cte, span in zip(with_.expressions, spans, strict=True)
+                if _holds(cte, self.select) or not self.streams.feeds(cte.this)
+            ]
+            if len(kept) == len(spans):
+                continue
+            inner = self._place
+            if any(span[0] <= inner[0] and inner[1] <= span[1] for span in kept):
+                # The cut is within a CTE that stays: take out the ones before it.
+                first = min(spans)[0]
+                cut_at = min(span for span in kept if span[0] <= inner[0] and inner[1] <= span[1])[0]
+                before = [span for span in kept if span[1] <= cut_at]
+                removed.append(((first, cut_at), "".join(self.source.text[slice(*span)] + ", " for span in before)))
+            elif kept:
+                removed.append(
+                    ((min(spans)[0], max(spans)[1]), ", ".join(self.source.text[slice(*span)] for span in kept))
+                )
+            else:
+                token = max(
+                    (t for t in self.source.tokens if t.end < min(spans)[0] and t.text.upper() == "WITH"),
+                    key=lambda t: t.start,
+                )
+                removed.append(((token.start, max(spans)[1]), ""))
+        return removed
+
+
+def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut | None:
+    """The cut of a query; None where all of it can run as a stream.
+
+    Raises:
+        TranslationError: there would have to be several, or the rows that OVER needs are never together.
+    """
+    selects: list[exp.Select] = []
+    for window in tree.find_all(exp.Window, FramedWindow):
+        select = window.find_ancestor(exp.Select)
+        relation = from_item(select) if select else None
+        if select is not None and relation is not None and streams.feeds(relation) and select not in selects:
+            selects.append(select)
+    # One within another runs on the same closed rows.
+    innermost = [s for s in selects if not any(other is not s and _reaches(s, other) for other in selects)]
+    if not innermost:
+        return None
+    if len(innermost) > 1:
+        raise source.error(
+            source.span(innermost[1]),
+            "a streaming model can't have OVER in several branches",
+            "make each branch a streaming model of its own, and read those",
+        )
+    [select] = innermost
+    relation = from_item(select)
+    assert relation is not None
+    if select.args.get("joins") or relation.args.get("joins"):
+        raise source.error(
+            source.span(select),
+            "OVER on a stream reads one relation, and this query joins",
+            "put the join into a subquery: SELECT ... OVER (...) FROM (SELECT ... JOIN ...)",
+        )
+    if select.args.get("group"):
+        raise source.error(
+            source.span(select),
+            "OVER beside GROUP BY doesn't stream",
+            "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
+        )
+    kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
+    return Cut(select, relation, tree, source, streams, not _aggregated(relation), kept)
+
+
+def _reaches(select: exp.Select, other: exp.Select) -> bool:
+    """Whether a query reads from another, within itself or through CTEs."""
+    if _holds(select, other):
+        return True
+    for table in select.find_all(exp.Table):
+        cte = find_cte(table) if isinstance(table.this, exp.Identifier) else None
+        if cte is not None and not _holds(cte, select) and (_holds(cte, other) or _reads(cte, other)):
+            return True
+    return False
+
+
+def _reads(cte: exp.CTE, other: exp.Select) -> bool:
+    inner = cte.this
+    return isinstance(inner, exp.Select) and inner is not other and _reaches(inner, other)
+
+
+def _holds(node: exp.Expr, inner: exp.Expr) -> bool:
+    at: exp.Expr | None = inner
+    while at is not None:
+        if at is node:
+            return True
+        at = at.parent
+    return False
+
+
+def _aggregated(relation: exp.Expr) -> bool:
+    """Whether rows leave a relation only when their window is closed: it aggregates, and nothing but that."""
+    if isinstance(relation, exp.Subquery):
+        return _aggregated(relation.this)
+    if isinstance(relation, exp.Table):
+        if isinstance(relation.this, WindowFunction):
+            return False
+        cte = find_cte(relation)
+        return cte is not None and _aggregated(cte.this)
+    if isinstance(relation, exp.Select):
+        if relation.args.get("joins"):
+            return False
+        inner = from_item(relation)
+        return bool(relation.args.get("group")) or (inner is not None and _aggregated(inner))
+    return False

@@ -1,0 +1,175 @@
+"""OVER across windows: which rows of earlier micro-batches the rows of later ones need.
+
+Closed rows come in the order of their time, over all micro-batches. So OVER on the rows of a micro-batch together
+with the earlier rows that their frames reach back to is OVER on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
+from dbt.adapters.sparkstream.sql.frames import Kind
+from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.parser import read_interval
+from dbt.adapters.sparkstream.sql.source import Source
+
+END = "window_end"
+NEW = "__is_new"
+"""The column that tells the rows of a micro-batch from those of earlier ones."""
+
+_BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
+
+
+@dataclass(frozen=True)
+class History:
+    """What is kept of closed rows.
+
+    Attributes:
+        time: the column that they are ordered by.
+        span: how far back in time frames reach; None where none goes by time.
+        rows: how many rows back frames reach, for each list of keys and order from the newest row back.
+        where: the condition that rows have to meet, with the name that it has for the relation; None for none.
+    """
+
+    time: str
+    span: Interval | None
+    rows: tuple[tuple[tuple[str, ...], str, int], ...]
+    where: str | None = None
+    name: str = ""
+
+    def query(self, relation: str) -> str:
+        """The rows of a relation that later ones need."""
+        tests = []
+        rows = f"{relation} AS {self.name}" if self.name else relation
+        rows += f" WHERE {self.where}" if self.where else ""
+        if self.span is not None:
+            tests.append(f"{self.time} >= (SELECT max({self.time}) FROM {rows}) - {self.span.sql()}")
+        numbers = []
+        for i, (keys, back, count) in enumerate(self.rows):
+            per_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
+            numbers.append(f", row_number() OVER ({per_key}ORDER BY {back}) AS __newest_{i}")
+            tests.append(f"__newest_{i} <= {count}")
+        names = ", ".join([NEW, *(f"__newest_{i}" for i in range(len(numbers)))])
+        return f"SELECT * EXCEPT ({names}) FROM (SELECT *{''.join(numbers)} FROM {rows}) WHERE {' OR '.join(tests)}"
+
+
+def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
+    """Whether every OVER of a query stays within a window: the window's end is among its keys."""
+    return all(END in _origins(keys, select, resolver) for _, keys, _ in _windows(select))
+
+
+def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
+    """What the frames of a query need.
+
+    Raises:
+        TranslationError: they need all rows, or rows that are still to come.
+    """
+    times: dict[str, exp.Column] = {}
+    span: Interval | None = None
+    rows: dict[tuple[tuple[str, ...], str], int] = {}
+    for window, keys, order in _windows(select):
+        place = source.span(window)
+        if not order or not isinstance(order[0][0], exp.Column) or order[0][1]:
+            raise source.error(place, "OVER on a stream is ordered by time", "write ORDER BY and the event time")
+        times.setdefault(order[0][0].name.casefold(), order[0][0])
+        back = ", ".join(f"{source.text[slice(*source.span(o))]} {'ASC' if desc else 'DESC'}" for o, desc in order)
+        names = tuple(source.text[slice(*source.span(key))] for key in keys)
+        reach = _reach(window, select, source)
+        if isinstance(reach, Interval):
+            span = max(span or reach, reach)
+        else:
+            rows[names, back] = max(rows.get((names, back), 0), reach)
+    if len(times) > 1:
+        raise source.error(
+            source.span(select),
+            f"OVER on a stream has one order, and here there are {' and '.join(times)}",
+            "order all of them by the event time",
+        )
+    [column] = times.values()
+    if select.args.get("laterals"):
+        raise source.error(source.span(select), "LATERAL VIEW beside OVER doesn't stream", "put it into a subquery")
+    where = select.args.get("where")
+    relation = select.args["from_"].this
+    return History(
+        source.text[slice(*source.span(column))],
+        span,
+        tuple((keys, back, count) for (keys, back), count in rows.items()),
+        source.text[slice(*source.span(where.this))] if where is not None else None,
+        relation.alias_or_name,
+    )
+
+
+def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
+    """The windows of a query itself, each with its keys, and what orders it with whether it goes down."""
+    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
+    for window in select.find_all(exp.Window):
+        if window.find_ancestor(exp.Select) is not select or window.arg_key == "windows":
+            continue
+        defined = _definition(window, named)
+        if isinstance(defined, FramedWindow):
+            value = defined.value
+            yield window, [k.expression for k in value.partition], [(k.expression, False) for k in value.order]
+        else:
+            order = defined.args.get("order")
+            ordered = [(o.this, bool(o.args.get("desc"))) for o in order.expressions] if order else []
+            yield window, list(defined.args.get("partition_by") or []), ordered
+
+
+def _definition(window: exp.Window, named: dict[str, exp.Window]) -> exp.Window:
+    alias = window.args.get("alias")
+    return named.get(alias.name.casefold(), window) if alias is not None else window
+
+
+def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> set[str]:
+    origins = set()
+    for key in keys:
+        found = resolver.find(key, select) if isinstance(key, exp.Column) else None
+        origins.add(found.origin if found is not None and found.origin else key.name.casefold())
+    return origins
+
+
+def _reach(window: exp.Window, select: exp.Select, source: Source) -> Interval | int:
+    """How far back a window's frame reaches: in time, or in rows."""
+    place = source.span(window)
+    function = window.this
+    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
+    defined = _definition(window, named)
+    if isinstance(defined, FramedWindow):
+        value = defined.value
+        if value.unions or value.frame.instance_not_in_window:
+            raise source.error(place, "a frame with UNION doesn't stream", "use a table model")
+        if value.frame.start is None:
+            raise _endless(source, place)
+        return value.frame.start if value.frame.kind is Kind.ROWS else Interval(value.frame.start * 1000)
+    if isinstance(function, exp.Lead):
+        raise source.error(place, "LEAD needs rows that are still to come", "swap the two: LAG on the later row")
+    if isinstance(function, exp.Lag):
+        offset = function.args.get("offset")
+        try:
+            return 1 if offset is None else int(offset.name)
+        except ValueError:
+            raise source.error(place, "LAG on a stream takes a constant number of rows", "write it") from None
+    spec = defined.args.get("spec")
+    if spec is None or spec.args.get("start") in (None, "UNBOUNDED"):
+        raise _endless(source, place)
+    if str(spec.args.get("end_side") or "").upper() == "FOLLOWING":
+        raise source.error(place, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
+    start = spec.args["start"]
+    if start == "CURRENT ROW":
+        return 0
+    try:
+        if spec.args.get("kind", "").upper() == "ROWS":
+            return int(start.name)
+        return read_interval(source.tokens_in(source.span(start)))
+    except (ValueError, IntervalError):
+        raise source.error(place, "the frame's start is no constant", _BOUNDED) from None
+
+
+def _endless(source: Source, place: tuple[int, int]) -> TranslationError:
+    return source.error(place, "this OVER needs all rows that ever were, and a stream has no end", _BOUNDED)

@@ -1,0 +1,87 @@
+"""What a statement reads of streams, and through which CTEs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import find_cte
+from dbt.adapters.sparkstream.sql.source import Source, Span
+
+
+class Streams:
+    """The streams of a statement.
+
+    Args:
+        views: the names that stand for streams, in any case; None where every table is a stream.
+    """
+
+    def __init__(self, views: Collection[str] | None) -> None:
+        self._views = None if views is None else {view.casefold() for view in views}
+
+    def feeds(self, node: exp.Expr) -> bool:
+        """Whether rows of a stream come to a node, itself or through a CTE."""
+        return any(self._is_stream(table) for table in node.find_all(exp.Table))
+
+    def _is_stream(self, table: exp.Table) -> bool:
+        if not isinstance(table.this, exp.Identifier):
+            return False
+        cte = None if table.args.get("db") else find_cte(table)
+        return self._is_named(table) if cte is None else self.feeds(cte.this)
+
+    def _is_named(self, table: exp.Table) -> bool:
+        if self._views is None:
+            return True
+        return not table.args.get("db") and table.name.casefold() in self._views
+
+    def read(self, node: exp.Expr) -> list[str]:
+        """The streams that a node reads by their names, each as often as it is read."""
+        return [
+            t.name
+            for t in node.find_all(exp.Table)
+            if isinstance(t.this, exp.Identifier) and self._is_named(t) and find_cte(t) is None
+        ]
+
+
+def ctes_of(node: exp.Expr) -> list[exp.CTE]:
+    """The CTEs that a node's tables lead to, in the order of the text."""
+    found: dict[int, exp.CTE] = {}
+    waiting: list[exp.Expr] = [node]
+    while waiting:
+        for table in _tables(waiting.pop()):
+            cte = find_cte(table)
+            if cte is not None and id(cte) not in found and not _within(cte, node):
+                found[id(cte)] = cte
+                waiting.append(cte.this)
+    return list(found.values())
+
+
+def _tables(node: exp.Expr) -> Iterator[exp.Table]:
+    return (t for t in node.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.args.get("db"))
+
+
+def _within(node: exp.Expr, outer: exp.Expr) -> bool:
+    at: exp.Expr | None = node
+    while at is not None:
+        if at is outer:
+            return True
+        at = at.parent
+    return False
+
+
+def with_clause(source: Source, node: exp.Expr) -> str:
+    """`WITH ... ` with the CTEs that a node needs, as they are written by now; empty where it needs none."""
+    spans = sorted(source.span(cte) for cte in ctes_of(node))
+    return "WITH " + ", ".join(source.render(span) for span in spans) + "\n" if spans else ""
+
+
+def from_item(select: exp.Select) -> exp.Expr | None:
+    """What stands first in a query's FROM."""
+    from_ = select.args.get("from_")
+    return from_.this if from_ else None
+
+
+def place(source: Source, relation: exp.Expr) -> Span:
+    """Where a relation stands in FROM, with its alias and what belongs to it."""
+    return source.span(relation)

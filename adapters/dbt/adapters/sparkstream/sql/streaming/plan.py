@@ -1,0 +1,134 @@
+"""From a model's query to what runs on a stream.
+
+Spark drops the state of a window when the watermark passes a column that carries it. Its own `window()` makes such
+a column; any other expression loses it. So each window function becomes a view of its own, a stage, and whoever runs
+the plan marks the stage's `window_end`: from there on the query is the same as in batch.
+
+What no stream can do (OVER, for one) comes after: all rows of a window leave the stream in the same micro-batch, so a
+query over the closed rows of one micro-batch, window by window, is the query over all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
+from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
+from dbt.adapters.sparkstream.sql.streaming.checks import check
+from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
+from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
+from dbt.adapters.sparkstream.sql.streaming.history import NEW
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
+from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
+from dbt.adapters.sparkstream.sql.translate import Schema
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """What runs on a stream.
+
+    Attributes:
+        stages: views to make first, in this order.
+        query: the streaming query, over streams and stages.
+        streams: the streams that it reads.
+        batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
+        buffered: whether the rows of `query` have to wait until their window is closed.
+        late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
+        history: gives the rows over `CLOSED` that later micro-batches need too; None where each is on its own.
+        windows: the columns that tell the window of a row, where the rows have them.
+    """
+
+    stages: tuple[Stage, ...]
+    query: str
+    streams: tuple[str, ...]
+    batch: str | None = None
+    buffered: bool = False
+    late: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+    history: str | None = None
+
+    def describe(self) -> str:
+        """The plan as one text, for people."""
+        stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
+        text = f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
+        if self.batch:
+            text += (
+                f"\n\n/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.batch}"
+            )
+        return text
+
+
+def plan(
+    sql: str, dialect: str = "spark", *, streams: Collection[str] | None, schema: Schema | None = None
+) -> StreamPlan:
+    """Plans a query over streams.
+
+    Args:
+        sql: the query, with the streams by name.
+        dialect: what it is written in.
+        streams: the names that stand for streams; None where every table is one.
+        schema: table or stream -> column -> Spark type, as far as known.
+
+    Raises:
+        TranslationError: what is wrong, or what no stream can do and what to do instead.
+    """
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    statement = Statement.parse(sql, dialect, mode="stream", whole=True, reader=dialect_with_spans(dialect))
+    if len(statement.trees) != 1:
+        raise TranslationError("a streaming model is one query")
+    [tree] = statement.trees
+    source = statement.source
+    names = Streams(streams)
+    read = names.read(tree)
+    resolver = FlinkResolver(schema) if dialect == "flink" else Resolver(schema)
+    cut = find_cut(tree, source, names, resolver)
+    check(tree, source, names, resolver, cut)
+    windows = StagedWindows(source, resolver, names)
+    edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree)]
+    if isinstance(resolver, FlinkResolver):
+        edits += list(FlinkExpressions(source, resolver).edits(tree))
+    _apply(source, edits)
+    query = source.render() if cut is None else cut.streaming()
+    late = list(windows.late)
+    if cut is not None and cut.history is not None and not late:
+        time = cut.history.time
+        late.append(f"SELECT *, {time} AS window_start, {time} AS window_end FROM (\n{query}\n)")
+    return StreamPlan(
+        stages=tuple(windows.stages),
+        query=query.strip().rstrip(";"),
+        streams=tuple(dict.fromkeys(read)),
+        batch=None if cut is None else _batch(cut, dialect, schema),
+        buffered=cut is not None and cut.buffered,
+        late=tuple(late),
+        windows=_windows(resolver.columns(tree)),
+        history=None if cut is None or cut.history is None else cut.history.query(CLOSED),
+    )
+
+
+def _windows(columns: Columns) -> tuple[str, ...]:
+    bounds: dict[str, str] = {}
+    for column in columns.items:
+        if column.origin in ("window_start", "window_end"):
+            bounds.setdefault(column.origin, column.name)
+    return tuple(bounds.values()) if "window_end" in bounds else ()
+
+
+def _batch(cut: Cut, dialect: str, schema: Schema | None) -> str:
+    from dbt.adapters.sparkstream.sql.translate import translate
+
+    return translate(cut.rest(), dialect, schema=schema, optimize=False).strip().rstrip(";")
+
+
+def _apply(source: Source, edits: list[Edit]) -> None:
+    """Makes edits in the order of the text, inner ones first: a stage takes the CTEs before it as they end up."""
+    for edit in sorted(edits, key=lambda e: (e.span[1], e.span[1] - e.span[0], e.level)):
+        source.apply([edit])
+
+
+__all__ = ["CLOSED", "NEW", "Stage", "StreamPlan", "plan"]

@@ -1,0 +1,115 @@
+"""Window functions on a stream, each as a view of its own whose `window_end` carries the watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
+from dbt.adapters.sparkstream.sql.streaming.sessions import Sessions
+from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
+from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A view that a plan needs.
+
+    Attributes:
+        view: its name.
+        sql: its query.
+        time: the column of its rows that has to carry a watermark; None where Spark checks that itself.
+        end: the column that carries the watermark from here on: the end of the row's window.
+        closes: the columns that hold the window's `window_time`: what windows by one of them is closed by `end`.
+    """
+
+    view: str
+    sql: str
+    time: str | None
+    end: str | None
+    closes: tuple[str, ...]
+
+
+class StagedWindows(WindowFunctions):
+    """Edits the window functions of a statement whose rows come from a stream.
+
+    Attributes:
+        stages: what the edits made so far need, in the order of the text.
+        late: queries for the rows that come to the first window functions, with the end of their window.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, streams: Streams) -> None:
+        super().__init__(source, resolver)
+        self._streams = streams
+        self.stages: list[Stage] = []
+        self.late: list[str] = []
+        self._sessions = Sessions(source, resolver)
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        for function in tree.find_all(WindowFunction):
+            self._check(function)
+            span = self._source.span(function)
+            if not self._streams.feeds(function):
+                yield Edit(span, lambda function=function: self._lower(function))  # type: ignore[misc]
+            elif isinstance(function.window, Session):
+                yield from self._session(function)
+            else:
+                yield Edit(span, lambda function=function: self._window(function))  # type: ignore[misc]
+
+    def _window(self, function: WindowFunction) -> str:
+        query = self._lower(function, indent="")[1:-1].strip("\n")
+        lines = [line[2:] if line.startswith("  ") else line for line in query.split("\n")]
+        sql = with_clause(self._source, function.this) + "\n".join(lines)
+        if not self._follows(function):
+            self.late.append(sql)
+        return self._add(function, sql, str(function.timecol.name), "window_end", ("window_time",))
+
+    def _session(self, function: WindowFunction) -> Iterator[Edit]:
+        aggregate = self._sessions.aggregate(function)
+        for edit in self._sessions.edits(function, aggregate):
+            if edit.span == self._source.span(function):
+                edit = replace(edit, text=lambda text=edit.text: self._noted(function, text()))  # type: ignore[misc]
+            yield edit
+        if aggregate.parent is not None:
+            end = next(iter(self._sessions.named(aggregate, "window_end")), None)
+            closes = self._sessions.named(aggregate, "window_time")
+            yield Edit(
+                self._source.span(aggregate),
+                lambda: (
+                    "SELECT * FROM "
+                    + self._add(
+                        function,
+                        with_clause(self._source, aggregate) + self._source.render(self._source.span(aggregate)),
+                        None,
+                        end,
+                        closes,
+                    )
+                ),
+                level=1,
+            )
+
+    def _noted(self, function: WindowFunction, relation: str) -> str:
+        """The rows of a session, which are noted: each is late by its own session, before that is merged."""
+        if not self._follows(function):
+            time, gap = self._source.text[slice(*self._source.span(function.timecol))], function.window
+            assert isinstance(gap, Session)
+            self.late.append(
+                with_clause(self._source, function.this)
+                + f"SELECT *, {time} AS window_start, {time} + {gap.gap.sql()} AS window_end FROM {relation}"
+            )
+        return relation
+
+    def _follows(self, function: WindowFunction) -> bool:
+        """Whether the rows of a window function come from another one."""
+        return any(node.find(WindowFunction) for node in (function.this, *ctes_of(function.this)))
+
+    def _add(
+        self, function: WindowFunction, sql: str, time: str | None, end: str | None, closes: tuple[str, ...]
+    ) -> str:
+        view = f"__{function.window.name.lower()}_{len(self.stages) + 1}"
+        self.stages.append(Stage(view, sql, time, end, closes))
+        return view

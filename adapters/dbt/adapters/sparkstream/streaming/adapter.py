@@ -1,0 +1,139 @@
+"""Streaming models in dbt's hands: between the adapter's macros and a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+
+from dbt.adapters.sparkstream.errors import described
+from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.registry import Registry
+from dbt.adapters.sparkstream.streaming.run import Run
+from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
+from dbt.adapters.sparkstream.streaming.table import BATCH
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+
+logger = AdapterLogger("SparkStream")
+
+
+class StreamingModels:
+    """The streaming models of a dbt project."""
+
+    def __init__(self, adapter: SparkStreamAdapter) -> None:
+        self._adapter = adapter
+        self._registry = Registry()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Ends all runs, each when its micro-batch has ended."""
+        self._cancelled.set()
+
+    def _stops(self) -> bool:
+        return self._cancelled.is_set() or continuous.is_stopping()
+
+    def streams(self, node: Any) -> bool:
+        """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
+        return (
+            models.is_streaming(node.resource_type, node.config.materialized) and dbtflags.which() not in models.SHOWN
+        )
+
+    def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
+        """What stands in FROM for a relation that is read as a stream."""
+        if not relation or (str(relation).strip().startswith("(") and not getattr(relation, "identifier", None)):
+            raise CompilationError(f"stream() takes a relation, not {relation}\n  write stream(ref('...'))")
+        # `--empty` renders a query around the name.
+        name = relation.render() if hasattr(relation, "render") else str(relation)
+        if getattr(relation, "limit", None) is not None:
+            name = relation.replace(limit=None).render()
+        node = self._node(name)
+        if str(model["resource_type"]) != "model" or dbtflags.which() in models.SHOWN:
+            return models.as_batch(str(relation), node)
+        with self._as_dbt_errors():
+            source = models.stream_of(model, name, node, watermark, event_time)
+        return self._registry.add(model["unique_id"], source)
+
+    def _node(self, relation: str) -> Any | None:
+        """What of the project is behind a relation."""
+        manifest: Any = self._adapter.get_macro_resolver()
+        for nodes in (getattr(manifest, "nodes", {}), getattr(manifest, "sources", {})):
+            for node in nodes.values():
+                if getattr(node, "relation_name", None) == relation:
+                    return node
+        return None
+
+    def compiled(self, node: Any, sql: str) -> str:
+        """The compiled SQL of a streaming model, once it is certain that it can stream."""
+        with self._as_dbt_errors():
+            models.read_config(node.config.to_dict(omit_none=True))
+        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark")
+        return plan.describe() if dbtflags.which() in models.COMPILED else sql
+
+    def _plan(self, model: str, sql: str, dialect: str) -> StreamPlan:
+        connections = self._adapter.connections
+        streams = self._registry.of(model)
+        try:
+            return models.planned(sql, dialect, streams, self._schema(model))
+        except TranslationError as error:
+            message = described(error, connections.node, connections.project, "the compiled SQL")
+            raise CompilationError(message, connections.node) from error
+
+    def _schema(self, model: str) -> dict[str, dict[str, str]]:
+        """The columns of a model's streams, as far as Spark has them."""
+        schema = {}
+        for view, source in self._registry.of(model).items():
+            columns = {} if source.reader else self._adapter.connections.schema_of(source.relation)
+            if columns:
+                schema[view] = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
+        return schema
+
+    def run(
+        self, node: Mapping[str, Any], sql: str, relation: Any, rebuild: bool = False, run_id: str = ""
+    ) -> dict[str, Any]:
+        """Runs a streaming model."""
+        adapter = self._adapter
+        runs = relation.incorporate(path={"identifier": RUNS})
+        with self._as_dbt_errors():
+            streams = self._registry.of(node["unique_id"])
+            model = models.read_model(node, sql, str(relation), str(runs), streams, run_id)
+        interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
+        model = replace(model, config=replace(model.config, interval=interval))
+        plan = self._plan(model.unique_id, sql, model.dialect)
+
+        def report(line: str) -> None:
+            (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
+
+        with self._as_dbt_errors():
+            credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
+            engine = Engine.open(credentials, adapter.connections.project)
+            try:
+                run = Run(model, plan, engine, report, self._stops)
+                outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
+            finally:
+                engine.close()
+        return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+
+    def _as_dbt_errors(self) -> _AsDbtErrors:
+        return _AsDbtErrors()
+
+
+class _AsDbtErrors:
+    """Turns a StreamingError into dbt's."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, StreamingError):
+            raise DbtRuntimeError(str(error)) from error

@@ -1,0 +1,208 @@
+"""The configs of a streaming model: a closed set, checked before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+OURS = (
+    "watermark",
+    "output_mode",
+    "trigger",
+    "checkpoint_location",
+    "max_files_per_trigger",
+    "on_query_change",
+    "on_source_change",
+    "on_foreign_write",
+    "late_rows",
+    "flush",
+)
+"""The configs of this materialization, beside `event_time`, which is dbt's."""
+
+ELSEWHERE = ("file_format", "location_root", "partition_by", "tblproperties", "sql_dialect", "optimize")
+"""Configs of tables and of this adapter that a streaming model takes too."""
+
+MEANINGLESS = {
+    "unique_key": "rows are appended when they are final, each once, so there is none to update",
+    "incremental_strategy": "rows are appended when they are final",
+    "batch_size": "the new files of the sources make the batches; set max_files_per_trigger",
+    "begin": "the sources are read from their beginning",
+    "clustered_by": "the rows of a micro-batch go to files of their own",
+    "buckets": "the rows of a micro-batch go to files of their own",
+    "options": "write the settings of the table as tblproperties",
+    "merge_update_columns": "rows are appended when they are final",
+}
+"""Configs that a streaming model can't have, and why."""
+
+PROCESSING_TIME = "processing_time"
+AVAILABLE_NOW = "available_now"
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """How a streaming model runs.
+
+    Attributes:
+        event_time: the column that holds when a row's event happened, in the sources that don't say it themselves.
+        watermark: how much later than the latest row another one may come and still count; None for no watermark.
+        interval: time between two micro-batches while it is left running; None to end when all is processed.
+        checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
+        max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
+        on_query_change: `fail` or `rebuild`: what happens when the query is another one than that of the rows so far.
+        on_source_change: `fail`, `rebuild` or `accept`: the same for a source whose processed files are gone.
+        on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
+        keep_late: whether late rows go to a table.
+        flush: whether a run ends by closing all windows; None where no run ever does.
+        file_format: the format of the table.
+        location_root: the folder that the table's folder goes into.
+        partition_by: columns to partition the table by.
+        tblproperties: properties of the table.
+    """
+
+    event_time: str | None = None
+    watermark: Interval | None = None
+    interval: Interval | None = None
+    checkpoint_location: str | None = None
+    max_files_per_trigger: int | None = None
+    on_query_change: str = "fail"
+    on_source_change: str = "fail"
+    on_foreign_write: str = "fail"
+    keep_late: bool = False
+    flush: bool | None = None
+    file_format: str = "parquet"
+    location_root: str | None = None
+    partition_by: tuple[str, ...] = ()
+    tblproperties: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any], known: tuple[str, ...] = ()) -> StreamConfig:
+        """Reads and checks the configs of a model.
+
+        Args:
+            config: the model's configs.
+            known: the names of configs that dbt has for every model.
+
+        Raises:
+            StreamingError: one is unknown, has no meaning here, can't have its value, or contradicts another.
+        """
+        given = {name: value for name, value in config.items() if value is not None}
+        _check_names(given, known)
+        interval = _trigger(given.get("trigger", AVAILABLE_NOW))
+        if given.get("output_mode", "append") != "append":
+            raise StreamingError(
+                f"output_mode can't be {given['output_mode']!r}: a table gets rows when they are final\n"
+                "  leave output_mode out, or write 'append'"
+            )
+        if given.get("on_schema_change", "ignore") != "ignore":
+            raise StreamingError(
+                "on_schema_change has no meaning here: other columns are another query\n"
+                "  write on_query_change='rebuild' to have the table rebuilt then"
+            )
+        read = cls(
+            event_time=_text(given, "event_time"),
+            watermark=_watermark(given["watermark"]) if "watermark" in given else None,
+            interval=interval,
+            checkpoint_location=_text(given, "checkpoint_location"),
+            max_files_per_trigger=_count(given, "max_files_per_trigger"),
+            on_query_change=_choice(given, "on_query_change", "fail", "rebuild"),
+            on_source_change=_choice(given, "on_source_change", "fail", "rebuild", "accept"),
+            on_foreign_write=_choice(given, "on_foreign_write", "fail", "accept"),
+            keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
+            flush=_flag(given, "flush"),
+            file_format=_text(given, "file_format") or "parquet",
+            location_root=_text(given, "location_root"),
+            partition_by=_names(given, "partition_by"),
+            tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
+        )
+        if read.flush and read.interval:
+            raise StreamingError(
+                "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
+                "  leave one of them out"
+            )
+        return read
+
+
+def _check_names(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name, why in MEANINGLESS.items():
+        if given.get(name):
+            raise StreamingError(f"a streaming model takes no {name}: {why}\n  leave it out")
+    allowed = {*OURS, *ELSEWHERE, *MEANINGLESS, *known, "event_time", "pre-hook", "post-hook"}
+    for name in given:
+        if name not in allowed:
+            close = difflib.get_close_matches(name, allowed, 1)
+            raise StreamingError(
+                f"a streaming model has no config {name!r}\n  "
+                + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(OURS)}; put what is yours into meta")
+            )
+
+
+def _trigger(value: Any) -> Interval | None:
+    if value == AVAILABLE_NOW:
+        return None
+    if isinstance(value, Mapping) and list(value) == [PROCESSING_TIME]:
+        return _interval(f"trigger's {PROCESSING_TIME}", value[PROCESSING_TIME])
+    raise StreamingError(
+        f"trigger can't be {value!r}\n  write '{AVAILABLE_NOW}', or {{'{PROCESSING_TIME}': '10 seconds'}}"
+    )
+
+
+def _interval(name: str, value: Any) -> Interval:
+    try:
+        read = Interval.parse(str(value))
+    except IntervalError as error:
+        raise StreamingError(f"{name}: {error}\n  {error.hint or 'write it such as 10 minutes'}") from error
+    if read.micros < 0:
+        raise StreamingError(f"{name} can't be negative: {value}\n  write it such as '10 minutes', or '0 seconds'")
+    return read
+
+
+def watermark(value: str) -> Interval:
+    """A watermark's delay, such as `'10 minutes'`.
+
+    Raises:
+        StreamingError: the text is none.
+    """
+    return _interval("watermark", value)
+
+
+_watermark = watermark
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise StreamingError(f"{name} is not a text: {value!r}")
+
+
+def _names(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = given.get(name) or []
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def _count(given: Mapping[str, Any], name: str) -> int | None:
+    value = given.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    raise StreamingError(f"{name} is no positive whole number: {value!r}\n  write it such as 100")
+
+
+def _choice(given: Mapping[str, Any], name: str, *choices: str) -> str:
+    value = given.get(name, choices[0])
+    if value not in choices:
+        raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(choices)}")
+    return str(value)
+
+
+def _flag(given: Mapping[str, Any], name: str) -> bool | None:
+    value = given.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    if str(value).lower() in ("true", "false"):
+        return str(value).lower() == "true"
+    raise StreamingError(f"{name} can't be {value!r}\n  write true or false")

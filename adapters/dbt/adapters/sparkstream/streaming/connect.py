@@ -1,0 +1,60 @@
+"""A session over Spark Connect, on the server whose Thrift port dbt talks to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+
+
+def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
+    """Opens a session.
+
+    Args:
+        credentials: a profile with another method than `session`.
+        project: the folder of the dbt project, where a local server's own folder may be.
+
+    Raises:
+        StreamingError: nobody knows the address, the client isn't installed, or nothing answers.
+    """
+    url = credentials.connect_url or _local_server(credentials, project)
+    if url is None:
+        raise StreamingError(
+            "a streaming model runs over Spark Connect, and the profile doesn't say where that is\n"
+            "  write connect_url: sc://HOST:15002 in the profile; it has to be the same Spark as that of host and port"
+        )
+    try:
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError as error:
+        raise StreamingError(
+            f"the client of Spark Connect is not installed: {error}\n"
+            "  install it with pip install 'dbt-sparkstream[connect]'"
+        ) from error
+    try:
+        session = SparkSession.builder.remote(url).create()
+        session.sql("SELECT 1").collect()
+    except Exception as error:
+        raise StreamingError(f"no Spark Connect at {url}: {readable(error)}\n  is the server running?") from error
+    return session
+
+
+def _local_server(credentials: SparkStreamCredentials, project: Path) -> str | None:
+    """The address of a server that `sparkstream server start` has started for this profile, if it is one."""
+    from dbt.adapters.sparkstream.server import ServerConfig, ServerError
+    from dbt.adapters.sparkstream.server.state import read_state
+
+    if credentials.host not in ("127.0.0.1", "localhost"):
+        return None
+    for folder in dict.fromkeys((Path(ServerConfig.folder).absolute(), project / ServerConfig.folder)):
+        try:
+            state = read_state(folder / "server.json")
+        except ServerError:
+            continue
+        if state is not None and state.port == credentials.port:
+            return state.connect_url
+    return None

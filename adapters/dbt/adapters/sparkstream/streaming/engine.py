@@ -1,0 +1,432 @@
+"""The seam to pyspark: everything that a streaming run asks of Spark, in the dbt process or over Spark Connect."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.streaming import Stage
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.progress import Batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+
+DELAY = "spark.watermarkDelayMs"
+"""Key in the metadata of a column that carries a watermark; Spark's own."""
+
+CLOSES = "sparkstream.closes"
+"""Key in the metadata of a `window_time`: it may carry the watermark of the window's end."""
+
+SETTINGS = {
+    # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
+    "spark.sql.streaming.numRecentProgressUpdates": "10000",
+}
+
+_END = "timestamp'9999-06-01'"
+"""The time of a row that closes all windows."""
+_NEVER = "timestamp'9999-01-01'"
+"""No row of a stream has a time from here on."""
+
+
+@contextmanager
+def spark_errors(doing: str = "") -> Iterator[None]:
+    """Turns what Spark raises into a StreamingError that can be read."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise StreamingError(f"{doing}{': ' if doing else ''}{_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    """What Spark says is wrong, without the query's plan behind and its name in front."""
+    text = readable(error).split("\n=== Streaming Query ===")[0]
+    _, failed, cause = text.partition("terminated with exception: ")
+    return (cause if failed else text).removesuffix(" SQLSTATE: XXKST").strip()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A query that Spark has understood.
+
+    Attributes:
+        columns: names and Spark types of its columns.
+        frame: pyspark's object.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    frame: DataFrame
+
+    @property
+    def streams(self) -> bool:
+        return bool(self.frame.isStreaming)
+
+
+class Engine:
+    """A Spark session of its own for one run of one model."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    @classmethod
+    def open(cls, credentials: SparkStreamCredentials, project: Path) -> Engine:
+        """A session of the Spark that the profile leads to.
+
+        Raises:
+            StreamingError: there is no way to it.
+        """
+        with warnings.catch_warnings():
+            # pyspark warns about a newer pandas, which nothing here uses.
+            warnings.simplefilter("ignore", FutureWarning)
+            if credentials.method == "session":
+                from dbt.adapters.sparkstream.session import spark_session
+
+                engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
+            else:
+                from dbt.adapters.sparkstream.streaming.connect import connect_session
+
+                engine = cls(connect_session(credentials, project))
+        for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
+            engine._set(name, str(value))
+        return engine
+
+    def _set(self, name: str, value: str) -> None:
+        from pyspark.errors import PySparkException
+
+        try:
+            if name.startswith("spark.sql.") and self._spark.conf.isModifiable(name):
+                self._spark.conf.set(name, value)
+        except PySparkException:
+            pass  # set when the server was started, or not at all
+
+    def close(self) -> None:
+        """Ends a session over Spark Connect; the one in this process goes on for others."""
+        if type(self._spark).__module__.startswith("pyspark.sql.connect"):
+            self._spark.stop()
+
+    # -- questions ---------------------------------------------------------------------------------
+    def sql(self, statement: str) -> list[Any]:
+        """Runs a statement and gives its rows.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        with spark_errors():
+            return list(self._spark.sql(statement).collect())
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of the text files in a folder; none where there is no folder."""
+        return self._read(path, "value")
+
+    def names(self, path: str) -> set[str]:
+        """The names of the files in a folder; none where there is no folder."""
+        return set(self._read(path, "_metadata.file_name"))
+
+    def _read(self, path: str, column: str) -> list[str]:
+        from pyspark.errors import AnalysisException
+
+        try:
+            with spark_errors():
+                return [str(row[0]) for row in self._spark.read.text(path).selectExpr(column).collect()]
+        except StreamingError as error:
+            if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
+                return []
+            raise
+
+    def exists(self, table: str) -> bool:
+        """Whether there is a table or view of this name."""
+        with spark_errors():
+            return bool(self._spark.catalog.tableExists(table))
+
+    def files(self, table: str) -> list[str]:
+        """The data files of a table."""
+        with spark_errors():
+            return list(self._spark.table(table).inputFiles())
+
+    def type_name(self, type_: str) -> str:
+        """A type as Spark names it: `int` for `integer`."""
+        with spark_errors(f"the type {type_!r}"):
+            return str(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType.simpleString())
+
+    # -- streams -----------------------------------------------------------------------------------
+    def stream_table(self, table: str, options: Mapping[str, str]) -> DataFrame:
+        with spark_errors(f"can't stream from {table}"):
+            return self._spark.readStream.options(**options).table(table)
+
+    def stream_format(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
+        """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for."""
+        given = {str(k): str(v) for k, v in dict(reader.get("options") or {}).items()}
+        with spark_errors("can't stream from the source"):
+            stream = self._spark.readStream.format(str(reader["format"])).options(**options, **given)
+            if "schema" in reader:
+                stream = stream.schema(str(reader["schema"]))
+            return stream.load(str(reader["path"])) if "path" in reader else stream.load()
+
+    def define(
+        self,
+        view: str,
+        stream: DataFrame,
+        event_time: str | None,
+        watermark: Interval | None,
+        drop: tuple[str, ...],
+        flush: str | None = None,
+    ) -> None:
+        """Makes a stream known under a name, with a watermark.
+
+        Args:
+            view: the name.
+            stream: the stream.
+            event_time: the column that the watermark is of.
+            watermark: its delay.
+            drop: columns to leave out.
+            flush: a folder whose rows move the watermark and are no rows of the stream.
+        """
+        if drop:
+            stream = stream.drop(*drop)
+        if event_time is not None and watermark is not None:
+            with spark_errors(f"the event time {event_time}"):
+                if flush is not None:
+                    marks = self._spark.readStream.schema(f"`{event_time}` timestamp").parquet(flush)
+                    stream = stream.unionByName(marks, allowMissingColumns=True)
+                stream = stream.withWatermark(event_time, watermark.words())
+                if flush is not None:
+                    # On the event time, as Spark would move any other condition to before the watermark.
+                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE)")
+        with spark_errors():
+            stream.createOrReplaceTempView(view)
+
+    def define_files(
+        self, view: str, table: str, reader: Mapping[str, Any], files: Sequence[str], drop: tuple[str, ...]
+    ) -> None:
+        """Makes the rows of some files of a table, or of another source of files, known under a name."""
+        with spark_errors():
+            if reader:
+                loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
+                rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(
+                    str(reader["path"])
+                )
+            else:
+                rows = self._spark.read.table(table)
+            names = ", ".join(_quoted(spelled) for name in files for spelled in _spellings(name))
+            rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE").drop(*drop)
+            rows.createOrReplaceTempView(view)
+
+    def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """The columns of several queries together, by name."""
+        return self._understood(self._union(queries)).columns
+
+    def count(self, queries: Sequence[str]) -> int:
+        """How many rows several queries have together."""
+        with spark_errors():
+            return int(self._union(queries).count())
+
+    def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
+        """Writes the rows of several queries to a table's partition of a micro-batch, in place of what is there."""
+        with spark_errors():
+            rows = self._union(queries)
+            columns = self._spark.read.table(table).columns
+            self._spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+            values = [f"`{name}`" for name in columns[:-1]] + [f"CAST({batch} AS BIGINT) AS `{columns[-1]}`"]
+            rows.selectExpr(*values).write.mode("overwrite").insertInto(table)
+
+    def _union(self, queries: Sequence[str]) -> DataFrame:
+        with spark_errors():
+            rows = self._spark.sql(queries[0])
+            for query in queries[1:]:
+                rows = rows.unionByName(self._spark.sql(query), allowMissingColumns=True)
+            return rows
+
+    def add_stage(self, stage: Stage) -> None:
+        """Makes a window function known under a name, its window's end marked as what the watermark closes.
+
+        Raises:
+            StreamingError: its time column has no watermark.
+        """
+        with spark_errors():
+            rows = self._spark.sql(stage.sql)
+            metadata = {field.name.casefold(): dict(field.metadata) for field in rows.schema.fields}
+        if not rows.isStreaming:
+            with spark_errors():
+                rows.createOrReplaceTempView(stage.view)
+            return
+        delay: Any = next((m[DELAY] for m in metadata.values() if DELAY in m), 0)
+        if stage.time is not None:
+            time = metadata.get(stage.time.casefold(), {})
+            if DELAY not in time and CLOSES not in time:
+                carriers = [name for name, m in metadata.items() if DELAY in m or CLOSES in m]
+                raise StreamingError(
+                    f"{stage.view.strip('_').rsplit('_', 1)[0].upper()}'s time column {stage.time} has no watermark\n  "
+                    + (
+                        f"{' and '.join(carriers)} has one: window by that, or make {stage.time} the event_time"
+                        if carriers
+                        else f"write config(event_time='{stage.time}', watermark='10 minutes'): "
+                        "how much later than others a row may come"
+                    )
+                )
+            delay = time.get(DELAY, delay)
+        for field in rows.schema.fields:
+            marks = {k: v for k, v in dict(field.metadata).items() if k not in (DELAY, CLOSES)}
+            if stage.end is not None and field.name.casefold() == stage.end.casefold():
+                marks[DELAY] = delay
+            if field.name.casefold() in {name.casefold() for name in stage.closes}:
+                marks[CLOSES] = delay
+            if marks != dict(field.metadata):
+                with spark_errors():
+                    rows = rows.withMetadata(field.name, marks)
+        with spark_errors():
+            rows.createOrReplaceTempView(stage.view)
+
+    def query(self, sql: str, buffered: bool = False) -> Rows:
+        """The rows of a query.
+
+        Args:
+            sql: the query.
+            buffered: whether the rows wait until the watermark has passed their marked column.
+        """
+        with spark_errors():
+            rows = self._spark.sql(sql)
+            fields = rows.schema.fields
+        if buffered:
+            marked = [field.name for field in fields if DELAY in field.metadata]
+            if not marked:
+                raise StreamingError(
+                    "the rows below OVER have no window whose end closes it\n"
+                    "  select window_end of a window function with them"
+                )
+            names = ", ".join(f"`{field.name}`" for field in fields)
+            rows.createOrReplaceTempView("__open_rows")
+            with spark_errors():
+                rows = self._spark.sql(
+                    f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
+                    f"WHERE `{marked[0]}` IS NOT NULL GROUP BY `{marked[0]}`"
+                )
+        return self._understood(rows)
+
+    def batch_columns(self, query: str, closed: str, rows: Rows, flag: str | None) -> tuple[tuple[str, str], ...]:
+        """The columns that a query over closed rows gives.
+
+        Args:
+            query: the query.
+            closed: its name for the rows.
+            rows: the rows.
+            flag: the column that they have besides, if any.
+        """
+        columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
+        columns += f", {flag} boolean" if flag else ""
+        with spark_errors():
+            self._spark.createDataFrame([], columns).createOrReplaceTempView(closed)
+            return self._understood(self._spark.sql(query)).columns
+
+    @staticmethod
+    def _understood(rows: DataFrame) -> Rows:
+        with spark_errors():
+            return Rows(tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields), rows)
+
+    def prepare_flush(self, folder: str) -> None:
+        """Makes the folder of a flush, with no rows yet."""
+        with spark_errors():
+            self._spark.createDataFrame([], "t timestamp").write.mode("ignore").parquet(folder)
+
+    def flush(self, folder: str, event_times: Sequence[str]) -> None:
+        """Puts a row into the folder of a flush, behind all times."""
+        with spark_errors():
+            columns = ", ".join(f"{_END} AS `{name}`" for name in dict.fromkeys(event_times))
+            self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
+
+    def start(
+        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None
+    ) -> Running:
+        """Starts a streaming query.
+
+        Args:
+            rows: the query.
+            sink: gets the rows of each micro-batch, and its number.
+            checkpoint: folder for offsets and state.
+            name: of the query, for people.
+            interval: time between two micro-batches; None to process what is there and end.
+        """
+        from pyspark import cloudpickle
+
+        from dbt.adapters.sparkstream.streaming import sink as sinks
+
+        cloudpickle.register_pickle_by_value(sinks)
+        writer = rows.frame.writeStream.outputMode("append").queryName(name).option("checkpointLocation", checkpoint)
+        writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
+        with spark_errors():
+            return Running(writer.foreachBatch(sink).start())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _spellings(file: str) -> set[str]:
+    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
+    spellings = {file, unquote(file)}
+    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
+
+
+class Running:
+    """A streaming query that runs."""
+
+    def __init__(self, query: StreamingQuery) -> None:
+        self._query = query
+        self._seen = -1
+
+    def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
+        """What has happened since the last time, again and again until the query has ended.
+
+        Raises:
+            StreamingError: why it failed.
+        """
+        while True:
+            with spark_errors():
+                ended = not self._query.isActive
+                new = [Batch.read(p.json if isinstance(p.json, str) else p.json()) for p in self._query.recentProgress]
+            new = [batch for batch in new if batch.number > self._seen and batch.ran]
+            if new:
+                self._seen = max(batch.number for batch in new)
+            yield new
+            if ended:
+                with spark_errors():
+                    failure = self._query.exception()
+                if failure is not None:
+                    raise StreamingError(_said(failure)) from failure
+                return
+            self._wait(pause)
+
+    def _wait(self, seconds: float) -> None:
+        with spark_errors():
+            try:
+                self._query.awaitTermination(max(1, round(seconds)))
+            except Exception as error:
+                from pyspark.errors import StreamingQueryException
+
+                if not isinstance(error, StreamingQueryException):
+                    raise
+
+    def stop(self, patience: float = 60) -> None:
+        """Ends the query when the micro-batch that runs has ended; at once when that takes too long.
+
+        Args:
+            patience: seconds to wait.
+        """
+        deadline = time.monotonic() + patience
+        with spark_errors():
+            while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self._query.stop()

@@ -1,0 +1,146 @@
+"""Streaming models as dbt has them: what `stream()` puts into their SQL, and what of a node a run needs to know."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
+from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
+from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.run import Model
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.table import BATCH
+
+SHOWN = ("show",)
+"""dbt's commands in which a streaming model is a query like any other."""
+
+COMPILED = ("compile", "generate")
+"""dbt's commands that show what would run."""
+
+
+def is_streaming(resource_type: str, materialized: str) -> bool:
+    """Whether a node is a streaming model."""
+    return str(resource_type) == "model" and materialized == MATERIALIZATION
+
+
+def stream_of(
+    model: Mapping[str, Any], relation: str, node: Any | None, delay: str | None, event_time: str | None
+) -> StreamSource:
+    """The stream that a model reads with `stream(relation, watermark, event_time)`.
+
+    Args:
+        model: the model that reads it.
+        relation: the table, as SQL names it.
+        node: the model, seed, snapshot or source behind it, if dbt has one.
+        delay: the watermark, if it is given for this stream.
+        event_time: the event time, if it is given for this stream.
+
+    Raises:
+        StreamingError: the model can't read streams, or the arguments are wrong.
+    """
+    if not is_streaming(model["resource_type"], model["config"]["materialized"]):
+        raise StreamingError(
+            f"stream() stands in a streaming model, and this one is materialized as {model['config']['materialized']}\n"
+            f"  write config(materialized='{MATERIALIZATION}'), or read the relation without stream()"
+        )
+    identifier = relation.replace("`", "").rsplit(".", 1)[-1]
+    config = getattr(node, "config", None)
+    streaming = config is not None and config.get("materialized") == MATERIALIZATION
+    # A streaming model's own event_time is a column of what it reads, not of what it has.
+    own = config.get("event_time") if config is not None and not streaming else None
+    meta: Mapping[str, Any] = {}
+    if node is not None and str(node.resource_type) == "source":
+        meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
+    reader = dict(meta.get("stream") or {})
+    if reader and "format" not in reader:
+        raise StreamingError(
+            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
+        )
+    checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
+    return StreamSource(
+        view=f"stream_{identifier}",
+        relation=relation,
+        event_time=event_time or own,
+        watermark=None if delay is None else watermark(delay),
+        reader=reader,
+        checksum=getattr(checksum, "checksum", None),
+    )
+
+
+def as_batch(relation: str, node: Any | None) -> str:
+    """The relation of `stream()` where nothing streams, as in `dbt show` and unit tests."""
+    config = getattr(node, "config", None)
+    if config is not None and config.get("materialized") == MATERIALIZATION:
+        return f"(SELECT * EXCEPT ({BATCH}) FROM {relation})"
+    return relation
+
+
+def known_configs() -> tuple[str, ...]:
+    """The names of the configs that dbt has for every model."""
+    from dbt.artifacts.resources.v1.model import ModelConfig
+
+    return tuple(f.name for f in dataclasses.fields(ModelConfig) if not f.name.startswith("_"))
+
+
+def read_config(config: Mapping[str, Any]) -> StreamConfig:
+    """The configs of a streaming model, checked.
+
+    Raises:
+        StreamingError: what is wrong with them.
+    """
+    return StreamConfig.read(config, known_configs())
+
+
+def planned(sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema) -> StreamPlan:
+    """The plan of a model's query.
+
+    Raises:
+        TranslationError: what can't stream, and what to do instead.
+    """
+    return plan(sql, dialect, streams=list(streams), schema=schema)
+
+
+def read_model(
+    node: Mapping[str, Any], sql: str, relation: str, runs: str, streams: Mapping[str, StreamSource], run_id: str
+) -> Model:
+    """What a run has to know of a model.
+
+    Args:
+        node: the model, as dbt gives it to macros.
+        sql: its query, with the streams by name.
+        relation: its table.
+        runs: the table of micro-batches.
+        streams: its streams.
+        run_id: dbt's invocation.
+
+    Raises:
+        StreamingError: its configs are wrong.
+    """
+    config = node["config"]
+    columns = list((node.get("columns") or {}).values())
+    contract = {}
+    if (node.get("contract") or {}).get("enforced"):
+        contract = {str(c["name"]): str(c["data_type"]) for c in columns}
+    docs = config.get("persist_docs") or {}
+    comments: dict[str, str] = {}
+    if docs.get("columns"):
+        comments |= {str(c["name"]).casefold(): c["description"] for c in columns if c.get("description")}
+    if docs.get("relation") and node.get("description"):
+        comments[""] = str(node["description"])
+    return Model(
+        unique_id=node["unique_id"],
+        identifier=node["alias"],
+        relation=relation,
+        runs=runs,
+        sql=sql,
+        dialect=config.get("sql_dialect") or "spark",
+        config=read_config(config),
+        sources=tuple(streams.values()),
+        contract=contract,
+        comments=comments,
+        run_id=run_id,
+    )

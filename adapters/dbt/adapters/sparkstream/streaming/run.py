@@ -1,0 +1,448 @@
+"""One run of a streaming model, from its query to what it says it did."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, StreamPlan
+from dbt.adapters.sparkstream.streaming import runs
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
+from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.sink import Append, History
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.table import (
+    BATCH,
+    Facts,
+    StreamTable,
+    last_begun,
+    path_of,
+    processed_files,
+)
+
+REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
+SETTLES = 30.0
+"""Seconds after which a run that goes on notes what it has done."""
+
+FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
+"""Formats whose tables are the files in a folder, with no list of their own."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A streaming model as dbt knows it.
+
+    Attributes:
+        unique_id: its id.
+        identifier: the last part of its table's name.
+        relation: its table, as SQL names it.
+        runs: the table of micro-batches, as SQL names it.
+        sql: its query, with the streams by name.
+        dialect: what that is written in.
+        config: its configs.
+        sources: its streams.
+        contract: column -> type, where the model has a contract.
+        comments: column -> description, and the table's under an empty name, where the model persists them.
+        run_id: dbt's invocation.
+    """
+
+    unique_id: str
+    identifier: str
+    relation: str
+    runs: str
+    sql: str
+    dialect: str
+    config: StreamConfig
+    sources: tuple[StreamSource, ...]
+    contract: Mapping[str, str] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
+    run_id: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did.
+
+    Attributes:
+        message: for the line that dbt prints.
+        rows: how many were appended.
+        late: how many came too late.
+    """
+
+    message: str
+    rows: int
+    late: int = 0
+
+
+@dataclass
+class _Watch:
+    """What is seen of a query while it runs; micro-batches up to `settled` are noted in the table's properties."""
+
+    batches: list[Batch] = field(default_factory=list)
+    late: dict[int, int] = field(default_factory=dict)
+    appended: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    settled: int = -1
+
+
+class Run:
+    """A run of a model.
+
+    Args:
+        model: the model.
+        plan: of its query.
+        engine: a session of its own.
+        report: told, in a line, what is worth telling while the run goes on.
+        stopping: whether to end when the micro-batch that runs has ended.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        plan: StreamPlan,
+        engine: Engine,
+        report: Callable[[str], None] = lambda line: None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.model = model
+        self._plan = plan
+        self._engine = engine
+        self._report = report
+        self._stopping = stopping
+        self._table = StreamTable(engine, model.relation)
+
+    def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
+        """Processes what is new.
+
+        Args:
+            drop: drops the model's table.
+            rebuild: whether to begin anew.
+            empty: whether to make the table only.
+
+        Raises:
+            StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
+        """
+        sources = [self._defined(source) for source in self.model.sources if source.view in self._plan.streams]
+        rows, columns = self._understood()
+        self._check_contract(columns)
+        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, self.model.config.flush is not None)
+        identities = {source.view: self._identity(source) for source in sources}
+        if self._engine.exists(self.model.relation):
+            if rebuild or self._is_outdated(query, identities):
+                drop()
+                self._create(columns, query, identities)
+        else:
+            self._create(columns, query, identities)
+        if empty:
+            return Outcome("made, with no rows read", 0)
+        if self.model.config.flush is not None:
+            self._engine.prepare_flush(self._flush_folder())
+            sources = [self._defined(source, self._flush_folder()) for source in sources]
+            rows, _ = self._understood()
+        lease = Lease(self._table)
+        if lease.take():
+            self._report("the run before this one has ended without a word; going on where it was")
+        try:
+            return self._process(rows, sources, identities)
+        finally:
+            lease.release()
+
+    # -- what there is -----------------------------------------------------------------------------
+    def _defined(self, source: StreamSource, flush: str | None = None) -> StreamSource:
+        """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
+        config = self.model.config
+        options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
+        if config.max_files_per_trigger is not None:
+            options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
+        if source.reader:
+            stream = self._engine.stream_format(source.reader, options)
+        else:
+            facts = Facts.of(self._engine, source.relation)
+            if facts.kind == "VIEW":
+                raise StreamingError(
+                    f"{source.relation} is a view, and Spark streams from tables only\n"
+                    "  read the table below it with stream(), and put what the view does into this model"
+                )
+            stream = self._engine.stream_table(source.relation, options)
+        names = {name.casefold(): name for name in stream.columns}
+        watermark = config.watermark if source.watermark is None else source.watermark
+        event_time = source.event_time or config.event_time
+        if watermark is not None and event_time is None:
+            raise StreamingError("a watermark needs to know the event time\n  write config(event_time='...'): a column")
+        if event_time is not None and event_time.casefold() not in names:
+            raise StreamingError(
+                f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
+            )
+        self._engine.define(source.view, stream, event_time, watermark, (BATCH,) if BATCH in names else (), flush)
+        return replace(source, event_time=event_time, watermark=watermark)
+
+    def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
+        """The streaming query, and the columns that the table gets."""
+        plan = self._plan
+        for stage in plan.stages:
+            self._engine.add_stage(stage)
+        rows = self._engine.query(plan.query, plan.buffered)
+        if not rows.streams:
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
+        if plan.batch is None:
+            return rows, rows.columns
+        return rows, self._engine.batch_columns(plan.batch, CLOSED, rows, NEW if plan.history else None)
+
+    def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
+        contract = {name.casefold(): self._engine.type_name(t) for name, t in self.model.contract.items()}
+        if not contract:
+            return
+        actual = {name.casefold(): type_ for name, type_ in columns}
+        faults = [
+            f"  {name}: {contract.get(name, 'missing in contract')} in the contract, "
+            f"{actual.get(name, 'missing')} in the query"
+            for name in dict.fromkeys([*contract, *actual])
+            if contract.get(name) != actual.get(name)
+        ]
+        if faults:
+            raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
+
+    def _identity(self, source: StreamSource) -> str:
+        """What tells a source from another one that has taken its place."""
+        if source.reader:
+            return json.dumps([source.reader.get("format"), source.reader.get("path")])
+        if source.checksum is not None:
+            return f"seed {source.checksum}"
+        facts = Facts.of(self._engine, source.relation)
+        return f"{facts.location} of {facts.created}"
+
+    def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
+        model = self.model
+        # Late rows of a table that was there before are none of this one's.
+        self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
+        self._table.create(
+            columns,
+            model.config,
+            {"table": uuid.uuid4().hex, "query": query, "sources": json.dumps(identities), "batch": "-1", "files": ""},
+            model.comments,
+            model.identifier,
+            model.comments.get(""),
+        )
+
+    def _is_outdated(self, query: str, identities: Mapping[str, str]) -> bool:
+        """Whether the table has to be made anew.
+
+        Raises:
+            StreamingError: it would have to be, and nobody has said that it may.
+        """
+        config = self.model.config
+        known = self._table.properties()
+        if "query" not in known:
+            raise StreamingError(
+                f"{self.model.relation} is there already, and no streaming model has made it\n  {REBUILD}"
+            )
+        if known["query"] != query:
+            if config.on_query_change == "rebuild":
+                self._report("the query has changed: making the table anew")
+                return True
+            raise StreamingError(
+                "the query, its columns, its sources or its watermark have changed since the table was made, and "
+                "windows half done by the old query can't be ended by the new one\n"
+                f"  {REBUILD}, or write config(on_query_change='rebuild')"
+            )
+        before = json.loads(known.get("sources") or "{}")
+        changed = [
+            s.relation for s in self.model.sources if before.get(s.view) != identities.get(s.view, before.get(s.view))
+        ]
+        if changed:
+            return self._other_source(changed[0], "is not the table that it was: it has been made anew")
+        return False
+
+    def _other_source(self, relation: str, what: str) -> bool:
+        choice = self.model.config.on_source_change
+        if choice == "rebuild":
+            self._report(f"{relation} {what}: making the table anew")
+            return True
+        raise StreamingError(
+            f"{relation} {what}, and rows processed before would be processed again\n"
+            f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')"
+        )
+
+    # -- the run itself ----------------------------------------------------------------------------
+    def checkpoint(self) -> str:
+        """The folder with the table's offsets and state."""
+        root = self.model.config.checkpoint_location
+        if root is None:
+            return f"{self._table.facts().location}/_checkpoint"
+        return f"{root.rstrip('/')}/{self.model.identifier}-{self._table.properties()['table']}"
+
+    def _flush_folder(self) -> str:
+        return f"{self.checkpoint()}_flush"
+
+    def _process(self, rows: Rows, sources: Sequence[StreamSource], identities: Mapping[str, str]) -> Outcome:
+        model, table = self.model, self._table
+        known = table.properties()
+        last = int(known["batch"])
+        checkpoint = self.checkpoint()
+        begun = last_begun(self._engine, checkpoint)
+        if begun < last:
+            raise StreamingError(
+                f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
+                f"  {REBUILD}"
+            )
+        self._check_foreign(known, last, begun)
+        if begun >= 0 and self._is_reloaded(sources, checkpoint):
+            return self._outcome([], {}, {})
+        table_columns = table.columns()
+        history = History(f"{checkpoint}_history", self._plan.history, NEW) if self._plan.history else None
+        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, begun, history)
+        late_table = self._late_table() if model.config.keep_late else None
+        late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
+        watch = _Watch(settled=last)
+        running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval)
+        try:
+            late.create(model.config.file_format)
+            for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
+                watch.late[number] = late.found(number) or 0
+            self._follow(running, watch, late, identities)
+            if model.config.flush:
+                self._engine.flush(self._flush_folder(), [s.event_time for s in sources if s.event_time])
+                running = self._engine.start(rows, sink, checkpoint, model.identifier, None)
+                self._follow(running, watch, late, identities)
+        except BaseException:
+            running.stop(patience=0)
+            raise
+        self._settle(watch, max(begun, last), identities)
+        return self._outcome(watch.batches, watch.appended, watch.late)
+
+    def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str]) -> None:
+        """Notes what was done since the last time."""
+        model, table = self.model, self._table
+        finished = max([begun, *(batch.number for batch in watch.batches)])
+        appended = {
+            n: counts for n, counts in table.appended(watch.settled, self._plan.windows).items() if n <= finished
+        }
+        files = table.files(finished) if model.config.file_format in FILE_FORMATS else ""
+        table.note(batch=str(finished), files=files, sources=json.dumps(identities))
+        watch.appended |= appended
+        new = [batch for batch in watch.batches if batch.number > watch.settled]
+        watch.settled = finished
+        try:
+            run = runs.Run(model.run_id, model.unique_id, model.relation)
+            runs.record(self._engine, model.runs, run, new, appended, watch.late)
+        except StreamingError as error:
+            self._report(f"can't write to {model.runs}: {error}")
+
+    def _late_table(self) -> str:
+        """The table that keeps late rows: the model's name with a suffix."""
+        name = self.model.relation
+        return f"{name[:-1]}{SUFFIX}`" if name.endswith("`") else f"{name}{SUFFIX}"
+
+    def _check_foreign(self, known: Mapping[str, str], last: int, begun: int) -> None:
+        if self.model.config.file_format not in FILE_FORMATS:
+            return
+        strange = self._table.foreign(begun)
+        if strange is not None:
+            # Rows of a micro-batch to come would be taken for those of an interrupted one.
+            raise StreamingError(
+                f"something else has written to {self.model.relation}: {strange}\n"
+                f"  remove them with ALTER TABLE {self.model.relation} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
+            )
+        if self.model.config.on_foreign_write == "accept":
+            return
+        if known.get("files") and known["files"] != self._table.files(last):
+            raise StreamingError(
+                f"something else has written to {self.model.relation}: its files are not those of the last run\n"
+                f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
+            )
+
+    def _is_reloaded(self, sources: Sequence[StreamSource], checkpoint: str) -> bool:
+        """Whether the sources have nothing new, as they are seeds that were loaded again.
+
+        Raises:
+            StreamingError: files that were processed are gone, so what is there now may be the same rows again.
+        """
+        processed = processed_files(self._engine, checkpoint)
+        gone: list[StreamSource] = []
+        for source in sources:
+            if source.reader or not processed:
+                continue
+            current = {path_of(name) for name in self._engine.files(source.relation)}
+            folder = Facts.of(self._engine, source.relation).location.rstrip("/")
+            mine = {name for name in processed if name.startswith(path_of(folder) + "/")}
+            if not mine <= current:
+                gone.append(source)
+        if not gone:
+            return False
+        if all(source.checksum is not None for source in sources) and len(gone) == len(sources):
+            return True
+        seeds = [source for source in gone if source.checksum is not None]
+        if self.model.config.on_source_change == "accept" and not seeds:
+            return False
+        raise StreamingError(
+            f"{gone[0].relation} was overwritten: files that were processed are gone, and rows processed before may be "
+            f"processed again\n  a stream reads what is only ever added to; {REBUILD}"
+            + (
+                ""
+                if seeds
+                else ", or, if old rows were removed and nothing else, write config(on_source_change='accept')"
+            )
+        )
+
+    def _follow(self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str]) -> None:
+        settled = time.monotonic()
+        for new in running.batches():
+            watch.batches += new
+            for batch in new:
+                self._report(_progress(batch))
+                if batch.late:
+                    found = late.found(batch.number)
+                    watch.late[batch.number] = batch.late if found is None else found
+            if self._stopping():
+                running.stop()
+            if new and time.monotonic() - settled > SETTLES:
+                self._settle(watch, watch.settled, identities)
+                settled = time.monotonic()
+
+    def _outcome(
+        self,
+        batches: Sequence[Batch],
+        appended: Mapping[int, tuple[int, int | None]],
+        late: Mapping[int, int],
+    ) -> Outcome:
+        rows = sum(written for written, _ in appended.values())
+        windows = [closed for _, closed in appended.values() if closed is not None]
+        parts = [f"+{counted(rows, 'row')}"]
+        if windows:
+            parts.append(f"{counted(sum(windows), 'window')} closed")
+        if sum(late.values()):
+            parts.append(f"{counted(sum(late.values()), 'late row')}")
+        watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
+        if watermark is not None:
+            parts.append("all windows closed" if watermark.year > 9000 else f"watermark {self._local(watermark)}")
+        if batches:
+            parts.append(f"state {bytes_in_words(batches[-1].state_bytes if batches[-1].state_rows else 0)}")
+        else:
+            parts.append("nothing new")
+        return Outcome(", ".join(parts), rows, sum(late.values()))
+
+    def _local(self, moment: datetime) -> str:
+        """A moment on the clock of the session's time zone."""
+        [(text,)] = self._engine.sql(
+            f"SELECT CAST(timestamp_micros({round(moment.timestamp() * 1_000_000)}) AS STRING)"
+        )
+        return str(text).removesuffix(":00")
+
+
+def _progress(batch: Batch) -> str:
+    rate = batch.rows * 1000 // max(batch.milliseconds, 1)
+    watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
+    return (
+        f"micro-batch {batch.number}: {counted(batch.rows, 'row')} ({rate:,}/s){watermark}, "
+        f"{counted(batch.state_rows, 'row')} and {bytes_in_words(batch.state_bytes)} of state"
+    )

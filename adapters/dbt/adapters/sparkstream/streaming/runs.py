@@ -1,0 +1,86 @@
+"""The table `sparkstream_runs`: one row for each micro-batch of every streaming model of a schema."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.table import quoted
+
+NAME = "sparkstream_runs"
+
+COLUMNS = """\
+  run_id STRING COMMENT 'dbt invocation',
+  model STRING COMMENT 'unique id of the model',
+  relation STRING COMMENT 'its table',
+  batch BIGINT COMMENT 'number of the micro-batch, as in the column micro_batch of the table',
+  started_at TIMESTAMP COMMENT 'when the micro-batch began',
+  duration_ms BIGINT COMMENT 'how long it took, in milliseconds',
+  rows_read BIGINT COMMENT 'rows that came from the sources',
+  rows_appended BIGINT COMMENT 'rows that went into the table',
+  windows_closed BIGINT COMMENT 'windows that these rows are of; NULL where columns do not tell',
+  rows_late BIGINT COMMENT 'rows that came after their windows were closed',
+  watermark TIMESTAMP COMMENT 'windows up to here are closed',
+  state_rows BIGINT COMMENT 'rows kept for windows that are open',
+  state_bytes BIGINT COMMENT 'memory that they take'"""
+
+_lock = threading.Lock()
+"""Two threads that insert into the same table would remove each other's temporary files."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the rows of one run have in common."""
+
+    id: str
+    model: str
+    relation: str
+
+
+def record(
+    engine: Engine,
+    table: str,
+    run: Run,
+    batches: Sequence[Batch],
+    appended: Mapping[int, tuple[int, int | None]],
+    late: Mapping[int, int],
+) -> None:
+    """Adds the micro-batches of a run to the table.
+
+    Raises:
+        StreamingError: what Spark says is wrong.
+    """
+    if not batches:
+        return
+    rows = []
+    for batch in batches:
+        written, windows = appended.get(batch.number, (0, None))
+        values = [
+            quoted(run.id),
+            quoted(run.model),
+            quoted(run.relation),
+            batch.number,
+            _moment(batch.started.timestamp()),
+            batch.milliseconds,
+            batch.rows,
+            written,
+            "NULL" if windows is None else windows,
+            late.get(batch.number, 0),
+            "NULL" if batch.watermark is None else _moment(batch.watermark.timestamp()),
+            batch.state_rows,
+            batch.state_bytes,
+        ]
+        rows.append("(" + ", ".join(map(str, values)) + ")")
+    with _lock:
+        engine.sql(
+            f"CREATE TABLE IF NOT EXISTS {table} (\n{COLUMNS}\n) USING parquet\n"
+            "COMMENT 'the micro-batches of streaming models'"
+        )
+        engine.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES\n" + ",\n".join(rows))
+
+
+def _moment(seconds: float) -> str:
+    return f"timestamp_micros({round(seconds * 1_000_000)})"

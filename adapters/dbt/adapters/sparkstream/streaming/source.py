@@ -1,0 +1,30 @@
+"""What a streaming model reads as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.interval import Interval
+
+
+@dataclass(frozen=True)
+class StreamSource:
+    """A stream that a model reads under a name.
+
+    Attributes:
+        view: the name that the model's query has for it.
+        relation: the table, as SQL names it.
+        event_time: the column with the time that the watermark is of; None for the model's `event_time`.
+        watermark: how late a row may be; None for the model's `watermark`.
+        reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
+        checksum: of a seed's rows; None for what is no seed.
+    """
+
+    view: str
+    relation: str
+    event_time: str | None = None
+    watermark: Interval | None = None
+    reader: Mapping[str, Any] = field(default_factory=dict)
+    checksum: str | None = None

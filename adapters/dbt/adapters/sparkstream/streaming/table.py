@@ -1,0 +1,183 @@
+"""The table of a streaming model: made with what has to be known of it, and checked before each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.fingerprint import digest
+
+BATCH = "micro_batch"
+"""The column, and partition, that says which micro-batch has appended a row."""
+
+PREFIX = "sparkstream."
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the catalog says of a table.
+
+    Attributes:
+        kind: `MANAGED`, `EXTERNAL` or `VIEW`.
+        location: its folder.
+        created: when it was made, as the catalog writes it.
+    """
+
+    kind: str
+    location: str
+    created: str
+
+    @classmethod
+    def of(cls, engine: Engine, table: str) -> Facts:
+        found: dict[str, str] = {}
+        details = False
+        for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}"):
+            details = details or str(row[0]).startswith("# Detailed Table")
+            if details and row[0]:
+                found.setdefault(str(row[0]), str(row[1]))
+        return cls(found.get("Type", ""), found.get("Location", ""), found.get("Created Time", ""))
+
+
+def quoted(text: str) -> str:
+    """A text as a literal of Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def path_of(name: str) -> str:
+    """A file's path, however its URI is written."""
+    parts = urlsplit(name)
+    return f"{parts.scheme}://{parts.netloc}{unquote(parts.path)}" if parts.scheme else name
+
+
+class StreamTable:
+    """The table that a streaming model appends to.
+
+    Args:
+        engine: the Spark that has it.
+        name: its name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self.name = name
+
+    def create(
+        self,
+        columns: Sequence[tuple[str, str]],
+        config: StreamConfig,
+        properties: Mapping[str, str],
+        comments: Mapping[str, str],
+        identifier: str,
+        description: str | None,
+    ) -> None:
+        """Makes the table.
+
+        Raises:
+            StreamingError: columns that no table can have, or what Spark says is wrong.
+        """
+        names = [name.casefold() for name, _ in columns]
+        if BATCH in names:
+            raise StreamingError(f"the column {BATCH} is the adapter's own\n  give yours another name")
+        missing = [name for name in config.partition_by if name.casefold() not in names]
+        if missing:
+            raise StreamingError(
+                f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}"
+            )
+        partitions = {name.casefold() for name in config.partition_by}
+        ordered = [c for c in columns if c[0].casefold() not in partitions]
+        ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
+        lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
+        lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
+        location = (
+            f"\nLOCATION {quoted(config.location_root.rstrip('/') + '/' + identifier)}" if config.location_root else ""
+        )
+        everything = {**dict(config.tblproperties), **{PREFIX + k: v for k, v in properties.items()}}
+        pairs = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in everything.items())
+        self._engine.sql(
+            f"CREATE TABLE {self.name} (\n  "
+            + ",\n  ".join(lines)
+            + f"\n)\nUSING {config.file_format}\nPARTITIONED BY ("
+            + ", ".join([*map(_name, config.partition_by), BATCH])
+            + f"){location}{_comment(description)}\nTBLPROPERTIES ({pairs})"
+        )
+
+    def properties(self) -> dict[str, str]:
+        """What was noted of the table, by `note`."""
+        rows = self._engine.sql(f"SHOW TBLPROPERTIES {self.name}")
+        return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+    def note(self, **facts: str) -> None:
+        """Notes facts in the table's properties."""
+        pairs = ", ".join(f"{quoted(PREFIX + name)} = {quoted(value)}" for name, value in facts.items())
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
+
+    def facts(self) -> Facts:
+        return Facts.of(self._engine, self.name)
+
+    def columns(self) -> list[str]:
+        """The names of its columns; the micro-batch's number is the last."""
+        return [name for name, _ in self._engine.query(f"SELECT * FROM {self.name}").columns]
+
+    def files(self, last: int) -> str:
+        """A digest of the data files that micro-batches up to one have written."""
+        return digest(name for name in self._engine.files(self.name) if (batch_of(name) or 0) <= last)
+
+    def foreign(self, begun: int) -> str | None:
+        """What is in it of no micro-batch up to the last that was begun, if there is anything."""
+        names = self._engine.files(self.name)
+        strange = [n for n in names if (b := batch_of(n)) is None or b > begun]
+        if strange:
+            return f"{len(strange)} of its files are of no micro-batch, such as {strange[0]}"
+        return None
+
+    def appended(self, after: int, windows: Sequence[str]) -> dict[int, tuple[int, int | None]]:
+        """Rows, and windows where columns tell them, that each micro-batch after one has appended."""
+        distinct = f"count(DISTINCT {', '.join(map(_name, windows))})" if windows else "NULL"
+        rows = self._engine.sql(
+            f"SELECT {BATCH}, count(*), {distinct} FROM {self.name} WHERE {BATCH} > {after} GROUP BY {BATCH}"
+        )
+        return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
+
+
+def batch_of(file: str) -> int | None:
+    """The micro-batch that a data file belongs to, by the folder it is in."""
+    for part in reversed(file.split("/")):
+        name, equals, value = part.partition("=")
+        if equals and name.casefold() == BATCH:
+            return int(value) if value.lstrip("-").isdigit() else None
+    return None
+
+
+def processed_files(engine: Engine, checkpoint: str) -> set[str]:
+    """The files that the runs so far have read, as Spark notes them in the checkpoint."""
+    found: set[str] = set()
+    for line in engine.lines(f"{checkpoint}/sources/*"):
+        if line.startswith("{"):
+            facts = json.loads(line)
+            if "path" in facts:
+                found.add(path_of(str(facts["path"])))
+    return found
+
+
+def last_begun(engine: Engine, checkpoint: str) -> int:
+    """The last micro-batch that has begun; -1 where none has."""
+    from contextlib import suppress
+
+    found = -1
+    for name in engine.names(f"{checkpoint}/offsets"):
+        with suppress(ValueError):
+            found = max(found, int(name))
+    return found
+
+
+def _name(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _comment(text: str | None) -> str:
+    return f" COMMENT {quoted(text)}" if text else ""

@@ -1,0 +1,16 @@
+{% macro stream(relation, watermark=none, event_time=none) -%}
+  {{ return(adapter.dispatch('stream', 'sparkstream')(relation, watermark, event_time) if execute else '') }}
+{%- endmacro %}
+
+{% macro sparkstream__stream(relation, watermark, event_time) -%}
+  {{ return(adapter.stream(model, relation, watermark, event_time)) }}
+{%- endmacro %}
+
+{% macro default__stream(relation, watermark, event_time) -%}
+  {{ exceptions.raise_compiler_error(
+    "stream needs the adapter dbt-sparkstream: a streaming query can't be run by SQL alone, as the adapter "
+    ~ adapter.type() ~ " would"
+    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    ~ "\n  or materialize this model as incremental and read " ~ relation ~ " without stream()"
+  ) }}
+{%- endmacro %}

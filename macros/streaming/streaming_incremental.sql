@@ -1,0 +1,41 @@
+{#- Each run appends what is new and final. How is in the adapter's Python, which alone can run a streaming query. -#}
+{% materialization streaming_incremental, adapter='sparkstream' %}
+  {%- set existing = load_cached_relation(this) -%}
+  {%- set target = this.incorporate(type='table') -%}
+  {%- set grant_config = config.get('grants') -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {%- if existing is not none and (should_full_refresh() or not existing.is_table) -%}
+    {%- if not should_full_refresh() -%}
+      {{ exceptions.raise_compiler_error(
+        this ~ " is a " ~ existing.type ~ ", and a streaming model appends to a table"
+        ~ "\n  run it with --full-refresh to put a table in its place"
+      ) }}
+    {%- endif -%}
+    {{ adapter.drop_relation(existing) }}
+  {%- endif -%}
+
+  {%- set run = adapter.run_stream(model, sql, target, run_id=invocation_id) -%}
+
+  {%- call noop_statement('main', run.message, 'OK', run.rows) -%}
+    {{ run.sql }}
+  {%- endcall -%}
+  {#- The stream has written in a session of its own. -#}
+  {%- call statement() -%}
+    refresh table {{ target }}
+  {%- endcall -%}
+
+  {% do apply_grants(target, grant_config, should_revoke(existing, should_full_refresh())) %}
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target]}) }}
+{% endmaterialization %}
+
+{% materialization streaming_incremental, default %}
+  {{ exceptions.raise_compiler_error(
+    "the materialization streaming_incremental needs the adapter dbt-sparkstream, and this is " ~ adapter.type()
+    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    ~ "\n  or materialize this model as incremental and read its relations without stream()"
+  ) }}
+{% endmaterialization %}

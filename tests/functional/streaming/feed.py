@@ -1,0 +1,82 @@
+"""A streaming model without dbt around it, and tables that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.streaming import plan
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.run import Model, Outcome, Run
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from tests.support import quick_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COLUMNS = "id BIGINT, ts TIMESTAMP, k STRING, v BIGINT"
+EventRow = tuple[int, int, str, int]
+"""id, seconds since the epoch, key, value."""
+
+
+class Feed:
+    """Tables `bid` and `ask` in a schema of their own, and models that stream from them as `bid` and `ask`."""
+
+    def __init__(self, spark: SparkSession, schema: str) -> None:
+        self.spark = quick_session(spark)
+        self.schema = schema
+        self.spark.sql(f"CREATE SCHEMA {schema}")
+        for table in ("bid", "ask"):
+            self.spark.sql(f"CREATE TABLE {schema}.{table} ({COLUMNS}) USING parquet")
+
+    def drop(self) -> None:
+        self.spark.sql(f"DROP SCHEMA {self.schema} CASCADE")
+
+    def add(self, table: str, rows: Sequence[EventRow]) -> None:
+        """Adds rows to a table, as one file."""
+        if rows:
+            values = ", ".join(f"({i}, timestamp_seconds({t}), '{k}', {v})" for i, t, k, v in rows)
+            self.spark.sql(f"INSERT INTO {self.schema}.{table} SELECT /*+ COALESCE(1) */ * FROM VALUES {values}")
+
+    def run(self, sql: str, name: str = "model", **options: Any) -> Outcome:
+        """Runs a model once.
+
+        Args:
+            sql: its query, with `bid` and `ask` in it.
+            name: its table.
+            options: configs.
+        """
+        config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
+        sources = tuple(StreamSource(view=table, relation=f"{self.schema}.{table}") for table in ("bid", "ask"))
+        schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
+        model = Model(
+            unique_id=f"model.test.{name}",
+            identifier=name,
+            relation=f"{self.schema}.{name}",
+            runs=f"{self.schema}.sparkstream_runs",
+            sql=sql,
+            dialect="spark",
+            config=config,
+            sources=sources,
+        )
+        engine = Engine(quick_session(self.spark))
+        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema), engine)
+        return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
+
+    def table(self, name: str = "model") -> list[tuple[Any, ...]]:
+        """The rows of a model's table, without the number of the micro-batch, sorted."""
+        rows = self.spark.read.table(f"{self.schema}.{name}").drop("micro_batch").collect()
+        return ordered(rows)
+
+    def batch(self, sql: str, where: str = "TRUE") -> list[tuple[Any, ...]]:
+        """The rows that the same query gives in batch, sorted."""
+        self.spark.sql(f"USE {self.schema}")
+        schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
+        return ordered(self.spark.sql(f"SELECT * FROM ({translate(sql, schema=schema)}) WHERE {where}").collect())
+
+
+def ordered(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row) for row in rows), key=lambda row: [(value is not None, str(value)) for value in row])

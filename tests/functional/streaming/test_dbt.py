@@ -1,0 +1,175 @@
+"""Streaming models in dbt: everything that dbt does with a model, it does with these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.functional.adapter.project import Project
+
+BIDS = """\
+{{ config(materialized='streaming_incremental', event_time='bidtime', watermark='1 minute', tags=['live']) }}
+select window_start, window_end, item, sum(price) as total
+from {{ tumble(stream(source('raw', 'bid')), 'bidtime', '10 minutes') }}
+group by window_start, window_end, item
+"""
+BEST = """\
+{{ config(materialized="streaming_incremental", event_time="window_end", watermark="0 seconds") }}
+{% set totals = "(select window_end as t, total as best from " ~ stream(ref("bids")) ~ ")" %}
+select window_start, window_end, max(best) as best
+from {{ hop(totals, "t", "10 minutes", "20 minutes") }}
+group by window_start, window_end
+"""
+SCHEMA = """\
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    tables:
+      - name: bid
+models:
+  - name: bids
+    description: Bids in windows
+    config:
+      contract: {enforced: true}
+      persist_docs: {relation: true, columns: true}
+    columns:
+      - {name: window_start, data_type: timestamp, data_tests: [not_null]}
+      - {name: window_end, data_type: timestamp}
+      - {name: item, data_type: string, description: what was bid for}
+      - {name: total, data_type: double}
+    data_tests:
+      - no_late_rows: {arguments: {max_percent: 30}}
+unit_tests:
+  - name: windows_of_ten_minutes
+    model: bids
+    given:
+      - input: source('raw', 'bid')
+        format: sql
+        rows: select timestamp'2020-01-01 00:01:00' as bidtime, cast(2 as double) as price, 'A' as item
+    expect:
+      rows: [{item: A, total: 2.0}]
+"""
+DAY = "2020-04-15"
+
+
+def bids(project: Project, *rows: tuple[str, float, str]) -> None:
+    values = ", ".join(f"(timestamp'{DAY} {time}', {price}, '{item}')" for time, price, item in rows)
+    project.sql(f"insert into {{}}.bid values {values}")
+
+
+TOTALS = "select date_format(window_start, 'HH:mm'), item, total from {}.bids"
+
+
+def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> None:
+
+    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": SCHEMA, "models/best.sql": BEST})
+    shop.sql("create schema if not exists {}")
+    shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
+    bids(shop, ("08:05:00", 4, "A"), ("08:07:00", 2, "B"), ("08:11:00", 2, "B"), ("08:25:00", 9, "C"))
+
+    # A chain, its tests and unit tests in one build; only what is final is there.
+    messages = {r.node.name: r.message for r in shop.dbt("build").results}
+    assert messages["bids"].startswith("+3 rows, 2 windows closed, watermark 2020-04-15 08:24, state ")
+    assert shop.rows(TOTALS) == [("08:00", "A", 4.0), ("08:00", "B", 2.0), ("08:10", "B", 2.0)]
+    assert shop.rows("select date_format(window_end, 'HH:mm'), best from {}.best") == [("08:20", 4.0)]
+    comments = {row[0]: row[2] for row in shop.rows("describe table {}.bids")}
+    assert comments["item"] == "what was bid for"
+    assert "__tumble_1 AS (" in shop.executed("bids")
+
+    # New rows only, of which one is late.
+    bids(shop, ("08:26:00", 1, "C"), ("08:41:00", 5, "A"), ("08:03:00", 7, "A"))
+    [second] = shop.dbt("run", "--select", "bids").results
+    assert second.message.startswith("+1 row, 1 window closed, 1 late row, watermark 2020-04-15 08:40")
+    assert shop.rows(TOTALS)[-1] == ("08:20", "C", 10.0)
+    [third] = shop.dbt("run", "--select", "tag:live").results
+    assert third.message == "+0 rows, nothing new"
+    shop.dbt("test", "--select", "bids")
+
+    # Shown, it is a query like any other.
+    shown = shop.dbt("show", "--select", "bids", "--limit", "50").results[0].agate_table
+    assert len(shown) == 5
+
+    # A full refresh reads all rows again, of which none is late now.
+    [anew] = shop.dbt("run", "--select", "bids", "--full-refresh").results
+    assert "late" not in anew.message
+    assert shop.rows(TOTALS)[0] == ("08:00", "A", 11.0)
+    assert shop.rows("select rows_late from {}.sparkstream_runs where relation like '%bids' and batch = 0")[-1] == (0,)
+
+    # Its rows were read by the model downstream, which says so.
+    assert "made anew" in shop.failure("run", "--select", "best")
+
+    # Other columns than the contract has.
+    shop.write({"models/bids.sql": BIDS.replace("sum(price)", "count(*)")})
+    assert "contract" in shop.failure("run", "--select", "bids")
+
+
+def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
+    shop = make_project({})
+    events = shop.folder / "events"
+    schema = {
+        "seeds/bids_seed.csv": "bidtime,price\n2020-04-15 08:05:00,4\n2020-04-15 08:21:00,1\n",
+        "models/from_seed.sql": BIDS.replace("source('raw', 'bid')", "ref('bids_seed')").replace("item", "price"),
+        "models/from_files.sql": "{{ config(materialized='streaming_incremental') }}\n"
+        "select id, upper(name) as name from {{ stream(source('files', 'events')) }}",
+        "models/schema.yml": "sources:\n  - name: files\n    tables:\n      - name: events\n        config:\n"
+        "          meta: {stream: {format: json, path: '" + str(events) + "', schema: 'id bigint, name string'}}\n",
+    }
+    shop.write(schema)
+    events.mkdir()
+    (events / "1.json").write_text('{"id": 1, "name": "ada"}\n')
+    shop.dbt("build")
+    assert shop.rows("select total from {}.from_seed") == [(4,)]
+    assert shop.rows("select id, name from {}.from_files") == [(1, "ADA")]
+
+    # The seed is loaded anew with each build, and has the same rows.
+    (events / "2.json").write_text('{"id": 2, "name": "bob"}\n')
+    messages = {r.node.name: r.message for r in shop.dbt("build").results}
+    assert messages["from_seed"] == "+0 rows, nothing new"
+    assert shop.rows("select id, name from {}.from_files") == [(1, "ADA"), (2, "BOB")]
+    shop.write({"seeds/bids_seed.csv": schema["seeds/bids_seed.csv"] + "2020-04-15 08:55:00,1\n"})
+    assert "made anew" in shop.failure("build", "--select", "bids_seed", "from_seed")
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (BIDS.replace("watermark=", "watermrk="), ["no config 'watermrk'", "did you mean 'watermark'?"]),
+        (BIDS.replace("tags=['live']", "unique_key='item'"), ["no unique_key"]),
+        (BIDS.replace("tags=['live']", "trigger='often'"), ["trigger can't be 'often'", "processing_time"]),
+        (BIDS.replace("streaming_incremental", "table"), ["stream() stands in a streaming model"]),
+        (BIDS.replace("stream(source('raw', 'bid'))", "source('raw', 'bid')"), ["reads no stream", "models/bids.sql"]),
+        (BIDS + "order by 1", ["ORDER BY has no meaning", "models/bids.sql:5"]),
+        (BIDS.replace("window_start, window_end, item\n", "item\n"), ["GROUP BY needs the end of a window"]),
+    ],
+)
+def test_faults_are_told_before_anything_runs(
+    make_project: Callable[..., Project], model: str, words: list[str]
+) -> None:
+    source = "sources:\n  - name: raw\n    schema: nowhere\n    tables: [{name: bid}]\n"
+    shop = make_project({"models/bids.sql": model, "models/schema.yml": source})
+    message = shop.failure("compile") if "config" not in words[0] else shop.failure("run")
+    for word in words:
+        assert word in message
+
+
+def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project]) -> None:
+    from tests.functional.adapter.project import with_package
+
+    shop = make_project(
+        with_package({"models/bids.sql": BIDS.replace("source('raw', 'bid')", "'x'")}), type="spark", host="localhost"
+    )
+    shop.dbt("deps")
+    assert "needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "bids")
+
+
+def test_empty_makes_the_table_only(make_project: Callable[..., Project]) -> None:
+    schema = "sources:\n  - name: raw\n    schema: '{{ target.schema }}'\n    tables: [{name: bid}]\n"
+    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": schema})
+    shop.sql("create schema if not exists {}")
+    shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
+    bids(shop, ("08:05:00", 4, "A"), ("08:25:00", 9, "C"))
+    shop.dbt("run", "--empty")
+    assert shop.rows(TOTALS) == []
+    shop.dbt("run")
+    assert shop.rows(TOTALS) == [("08:00", "A", 4.0)]

@@ -1,0 +1,149 @@
+"""What runs as a stream of a query, what on closed rows, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
+
+TUMBLE = "tumble(s, ts, '10 minutes')"
+BOUNDS = "window_start, window_end"
+COUNTS = f"SELECT {BOUNDS}, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, k"
+
+
+def plan(sql: str, dialect: str = "spark") -> StreamPlan:
+    columns = {"ts": "timestamp", "k": "string", "v": "bigint"}
+    return plan_of(sql, dialect, streams=["s"], schema={"s": columns, "names": {"k": "string", "name": "string"}})
+
+
+def test_a_window_function_is_a_stage_and_the_rest_stays() -> None:
+    found = plan(f"SELECT {BOUNDS}, sum(v) /* all */ FROM {TUMBLE} GROUP BY {BOUNDS}")
+    [stage] = found.stages
+    assert (stage.view, stage.time, stage.end, stage.closes) == ("__tumble_1", "ts", "window_end", ("window_time",))
+    assert "window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes')" in stage.sql
+    assert found.query == f"SELECT {BOUNDS}, sum(v) /* all */ FROM __tumble_1 GROUP BY {BOUNDS}"
+    assert (found.streams, found.batch, found.history) == (("s",), None, None)
+    assert found.windows == ("window_start", "window_end")
+
+
+def test_stages_see_the_ctes_before_them() -> None:
+    sql = f"WITH a AS (SELECT *, v + 1 AS w FROM s), b AS (SELECT * FROM {TUMBLE.replace('(s', '(a')}) SELECT * FROM b"
+    found = plan(sql)
+    assert found.stages[0].sql.startswith("WITH a AS (SELECT *, v + 1 AS w FROM s)\n/* tumble")
+    assert found.query == "WITH a AS (SELECT *, v + 1 AS w FROM s), b AS (SELECT * FROM __tumble_1) SELECT * FROM b"
+
+
+def test_a_table_is_not_staged() -> None:
+    found = plan(f"SELECT * FROM s JOIN (SELECT max(v) AS m FROM {TUMBLE.replace('(s', '(t')} GROUP BY k) ON v = m")
+    assert found.stages == ()
+    assert "/* tumble: windows of 10 minutes on ts */" in found.query
+
+
+def test_flink_dialect() -> None:
+    window = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
+    sql = f"SELECT {BOUNDS}, COUNT(*) AS n FROM {window} GROUP BY {BOUNDS}"
+    assert plan(sql, "flink").query.endswith(f"FROM __tumble_1 GROUP BY {BOUNDS}")
+
+
+@pytest.mark.parametrize(
+    ("sql", "query"),
+    [
+        (
+            f"SELECT {BOUNDS}, k, sum(v) FROM session(s PARTITION BY k, ts, '5 minutes') GROUP BY {BOUNDS}, k",
+            "SELECT session_window.start AS window_start, session_window.end AS window_end, k, sum(v) FROM s "
+            "GROUP BY session_window(ts, '5 minutes'), k",
+        ),
+        (
+            f"SELECT window_end AS e, sum(v) FROM session(s, ts, '5 minutes') GROUP BY {BOUNDS}",
+            "SELECT session_window.end AS e, sum(v) FROM (SELECT *, 1 AS __all_rows FROM s) "
+            "GROUP BY session_window(ts, '5 minutes'), __all_rows",
+        ),
+    ],
+)
+def test_sessions(sql: str, query: str) -> None:
+    assert plan(sql).query == query
+
+
+def test_anti_joins() -> None:
+    found = plan("SELECT * FROM s l ANTI JOIN s AS r ON l.k = r.k WHERE l.v > 1")
+    assert found.query == (
+        "SELECT l.* FROM s l LEFT JOIN (SELECT *, TRUE AS __matched FROM s) AS r ON l.k = r.k "
+        "WHERE (l.v > 1) AND r.__matched IS NULL"
+    )
+
+
+def test_over_within_windows_runs_on_closed_rows() -> None:
+    rank = f"row_number() OVER (PARTITION BY {BOUNDS} ORDER BY n DESC) AS rn"
+    found = plan(f"WITH c AS ({COUNTS}) SELECT * FROM (SELECT *, {rank} FROM c) WHERE rn < 3")
+    assert found.query == f"WITH c AS ({COUNTS.replace(TUMBLE, '__tumble_1')})\nSELECT * FROM c"
+    assert found.batch == f"SELECT * FROM (SELECT *, {rank} FROM __closed_rows AS c) WHERE rn < 3"
+    assert not found.buffered
+    assert plan(f"SELECT *, {rank.replace('n DESC', 'v')} FROM {TUMBLE}").buffered
+
+
+def test_over_across_windows_keeps_what_its_frames_reach() -> None:
+    frame = "PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"
+    found = plan(f"SELECT ts, sum(v) OVER ({frame}) AS t FROM s WHERE v > 1")
+    assert found.query == "SELECT * FROM s"
+    assert found.batch == (
+        f"SELECT * EXCEPT (__is_new) FROM (SELECT ts, sum(v) OVER ({frame}) AS t, __is_new "
+        "FROM __closed_rows AS s WHERE v > 1) WHERE __is_new"
+    )
+    assert found.history is not None
+    assert found.history.endswith("(SELECT max(ts) FROM __closed_rows AS s WHERE v > 1) - INTERVAL '10' SECOND")
+    rows = plan("SELECT *, lag(v, 2) OVER (PARTITION BY k ORDER BY ts, v DESC) AS l FROM s").history
+    assert rows is not None
+    assert "row_number() OVER (PARTITION BY k ORDER BY ts DESC, v ASC) AS __newest_0" in rows
+    assert rows.endswith("WHERE __newest_0 <= 2")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("SELECT * FROM names", "reads no stream", "stream(ref('...'))"),
+        ("SELECT * FROM s ORDER BY ts", "ORDER BY has no meaning", "order the rows where they are read"),
+        ("SELECT * FROM s LIMIT 3", "LIMIT has no meaning", "window_top_n"),
+        ("SELECT DISTINCT k FROM s", "SELECT DISTINCT", "group by the columns together"),
+        ("SELECT k FROM s UNION SELECT k FROM s", "UNION ALL only", "write UNION ALL"),
+        ("SELECT count(*) FROM s", "is never final", "window function"),
+        ("SELECT k, count(*) FROM s GROUP BY k", "needs the end of a window", "through a window function"),
+        (f"SELECT window_start, count(*) FROM {TUMBLE} GROUP BY window_start", "the end of a window", "add window_end"),
+        ("SELECT * FROM session(s, ts, '5 minutes')", "has to be aggregated", "group its rows"),
+        (
+            f"SELECT {BOUNDS}, count(*) FROM session(s PARTITION BY k, ts, '5 minutes') GROUP BY {BOUNDS}",
+            "by its windows and its keys",
+            f"GROUP BY {BOUNDS}, k",
+        ),
+        ("SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts) FROM s", "all rows that ever were", "lower bound"),
+        ("SELECT *, lead(v) OVER (ORDER BY ts) FROM s", "still to come", "LAG"),
+        ("SELECT *, count(*) OVER (PARTITION BY k) FROM s", "ordered by time", "ORDER BY"),
+        (
+            f"SELECT {BOUNDS}, rank() OVER (PARTITION BY {BOUNDS} ORDER BY count(*)) FROM {TUMBLE} GROUP BY {BOUNDS}",
+            "OVER beside GROUP BY",
+            "into a subquery",
+        ),
+    ],
+)
+def test_refused(sql: str, message: str, hint: str) -> None:
+    with pytest.raises(TranslationError) as error:
+        plan(sql)
+    assert message in error.value.message
+    assert hint in str(error.value.hint)
+
+
+@pytest.mark.parametrize("keys", ["1, 2", "ALL", "e, window_start", "window_start, e"])
+def test_keys_by_number_and_output_name(keys: str) -> None:
+    sql = f"SELECT window_start, window_end AS e, count(*) AS n FROM {TUMBLE} GROUP BY {keys}"
+    assert plan(sql).windows == ("window_start", "e")
+
+
+def test_translate_shows_the_plan() -> None:
+    text = translate(
+        f"SELECT {BOUNDS}, count(*) AS n FROM tumble(db.bid, ts, '1 hour') GROUP BY {BOUNDS}", mode="stream"
+    )
+    assert text.startswith("WITH __tumble_1 AS (\n/* tumble: windows of 1 hour on ts */")
+    assert text.endswith(f"SELECT * FROM (\nSELECT {BOUNDS}, count(*) AS n FROM __tumble_1 GROUP BY {BOUNDS}\n)")
+    with pytest.raises(TranslationError, match="ORDER BY has no meaning"):
+        translate("SELECT * FROM bid ORDER BY ts", mode="stream")

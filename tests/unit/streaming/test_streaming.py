@@ -1,0 +1,149 @@
+"""The parts of streaming models that need no Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
+from dbt.adapters.sparkstream.streaming.lease import EXPIRES, Holder
+from dbt.adapters.sparkstream.streaming.models import known_configs
+from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.registry import Registry
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.table import batch_of, path_of
+
+
+def test_configs_are_read() -> None:
+    config = StreamConfig.read(
+        {
+            "materialized": "streaming_incremental",
+            "event_time": "ts",
+            "watermark": "10 minutes",
+            "trigger": {"processing_time": "10 seconds"},
+            "late_rows": "keep",
+            "partition_by": "day",
+            "flush": "false",
+            "on_schema_change": "ignore",
+            "unique_key": None,
+        },
+        known_configs(),
+    )
+    assert (config.watermark, config.interval) == (Interval.parse("10 minutes"), Interval.parse("10 seconds"))
+    assert (config.keep_late, config.partition_by, config.flush) == (True, ("day",), False)
+    assert StreamConfig.read({}).flush is None
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"waterrmark": "1 hour"}, ["no config 'waterrmark'", "did you mean 'watermark'?"]),
+        ({"frobnicate": 1}, ["no config 'frobnicate'", "put what is yours into meta"]),
+        ({"watermark": "soon"}, ["watermark: 'soon' is not an interval"]),
+        ({"watermark": "-1 hour"}, ["can't be negative"]),
+        ({"watermark": "1 month"}, ["MONTH"]),
+        ({"trigger": "hourly"}, ["trigger can't be 'hourly'", "available_now"]),
+        ({"trigger": {"processing_time": "often"}}, ["trigger's processing_time"]),
+        ({"output_mode": "update"}, ["output_mode can't be 'update'", "append"]),
+        ({"unique_key": "id"}, ["takes no unique_key", "leave it out"]),
+        ({"incremental_strategy": "merge"}, ["takes no incremental_strategy"]),
+        ({"max_files_per_trigger": 0}, ["no positive whole number: 0"]),
+        ({"max_files_per_trigger": True}, ["no positive whole number"]),
+        ({"on_query_change": "ignore"}, ["on_query_change can't be 'ignore'", "fail, rebuild"]),
+        ({"on_schema_change": "append_new_columns"}, ["on_schema_change", "on_query_change='rebuild'"]),
+        ({"late_rows": "count"}, ["drop, keep"]),
+        ({"flush": "perhaps"}, ["true or false"]),
+        ({"flush": True, "trigger": {"processing_time": "1 s"}}, ["flush closes all windows", "leave one"]),
+    ],
+)
+def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(StreamingError) as error:
+        StreamConfig.read(config, known_configs())
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_fingerprint_is_of_what_matters() -> None:
+    source = StreamSource("bid", "db.bid", "ts", Interval.parse("1 minute"))
+    columns = [("n", "bigint")]
+
+    def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
+        given = {"dialect": "spark", "sources": [source], "columns": columns, "flush": False, **changes}
+        return fingerprint(sql, **given)
+
+    assert of() == of("SELECT  count(*) AS n -- all of them\nFROM bid")
+    others = [
+        of("SELECT count(1) AS n FROM bid"),
+        of(columns=[("n", "int")]),
+        of(flush=True),
+        of(sources=[StreamSource("bid", "db.bid", "ts", Interval.parse("2 minutes"))]),
+        of(sources=[StreamSource("bid", "db.other", "ts", Interval.parse("1 minute"))]),
+    ]
+    assert len({of(), *others}) == len(others) + 1
+    assert digest(["a", "b"]) == digest(["b", "a"]) != digest(["a"])
+
+
+def test_a_run_that_is_dead() -> None:
+    here, now = socket.gethostname(), time.time()
+    assert not Holder("x", here, os.getpid(), now).is_dead()
+    assert not Holder("x", here, 1, now).is_dead()
+    assert not Holder("x", "elsewhere", 1, now).is_dead()
+    assert Holder("x", "elsewhere", 1, now - EXPIRES - 1).is_dead()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert Holder("x", here, child, now).is_dead()
+    assert Holder.read("") is None
+    assert Holder.read("{") is None
+
+
+def test_progress_is_read() -> None:
+    text = json.dumps(
+        {
+            "batchId": 3,
+            "timestamp": "2020-01-01T10:00:00.500Z",
+            "batchDuration": 250,
+            "durationMs": {"addBatch": 200},
+            "eventTime": {"watermark": "2020-01-01T09:00:00.000Z"},
+            "sources": [{"numInputRows": 2}, {"numInputRows": 3}],
+            "stateOperators": [{"numRowsTotal": 4, "memoryUsedBytes": 2048, "numRowsDroppedByWatermark": 1}],
+        }
+    )
+    batch = Batch.read(text)
+    assert (batch.number, batch.rows, batch.late, batch.state_rows, batch.ran) == (3, 5, 1, 4, True)
+    assert batch.watermark is not None
+    assert batch.watermark.isoformat() == "2020-01-01T09:00:00+00:00"
+    idle = Batch.read('{"batchId": 4, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {}, "eventTime": {}}')
+    assert (idle.ran, idle.watermark) == (False, None)
+
+
+def test_numbers_in_words() -> None:
+    assert [counted(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
+    assert [bytes_in_words(n) for n in (0, 900, 3072, 1_600_000)] == ["0 B", "900 B", "3 KB", "1.5 MB"]
+
+
+def test_files() -> None:
+    assert batch_of("file:///w/t/micro_batch=12/part-0.parquet") == 12
+    assert batch_of("file:///w/t/day=1/micro_batch=3/part-0.parquet") == 3
+    assert batch_of("file:///w/t/part-0.parquet") is None
+    assert batch_of("file:///w/t/micro_batch=__HIVE_DEFAULT_PARTITION__/part-0.parquet") is None
+    assert path_of("file:/a%20b/c") == path_of("file:///a b/c") == "file:///a b/c"
+
+
+def test_streams_have_names_of_their_own() -> None:
+    registry = Registry()
+    bid = StreamSource("stream_bid", "db.bid")
+    assert registry.add("m", bid) == "stream_bid"
+    assert registry.add("m", bid) == "stream_bid"
+    assert registry.add("m", StreamSource("stream_bid", "other.bid")) == "stream_bid_2"
+    assert registry.add("other", StreamSource("stream_bid", "other.bid")) == "stream_bid"
+    assert set(registry.of("m")) == {"stream_bid", "stream_bid_2"}
