@@ -12,6 +12,10 @@ from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.parser import EXPRESSIONS, WindowParser, with_spans
 
+_BINARY = ("factor_operand", "factor", "term", "bitwise", "comparison", "equality", "conjunction", "disjunction")
+_NOTED = tuple(name for name in EXPRESSIONS if name.removeprefix("_parse_") not in _BINARY)
+"""An operator with an operand on each side is where these are; noting that costs time."""
+
 _RULED = ("HOP", "CUMULATE")
 
 
@@ -19,7 +23,7 @@ class SparkSpans(SparkStream):
     """What the optimiser reads; no dialect for users."""
 
     # The span of a SELECT stays its own, without a WITH before it.
-    @with_spans(*EXPRESSIONS)
+    @with_spans(*_NOTED)
     class Parser(WindowParser):
         FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS = {name: WindowParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS}
