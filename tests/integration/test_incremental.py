@@ -21,9 +21,10 @@ def test_window_replace(target: Target, tmp_path_factory: pytest.TempPathFactory
     names = ("hopping", "visits")
     files = {key: text for name in names for key, text in incremental.replaced(name).items()}
     project = _project(target, tmp_path_factory, files)
-    for step in ("over midnight", "late rows", "a new day", "it began the day before"):
+    for step in ("late rows", "a new day", "it began the day before"):
         write(project.folder, incremental.STEPS[step])
-        project.dbt("run")
+        # The views that all is compared with stay as they are.
+        project.dbt("run", *([] if step == "late rows" else ["--select", "arriving", *names]))
         for name in names:
             whole = target.rows(f"select * from {project.schema}.{name}_whole")
             assert target.rows(f"select * from {project.schema}.{name}") == whole, (step, name)
