@@ -16,11 +16,13 @@
 # --- Written by dbt: the result becomes a table. ---
 dbt = dbtObj(spark.table)
 df = model(dbt, spark)
-if hasattr(df, "to_spark"):  # pandas on Spark
+# By the class's name: one of Spark Connect has an attribute of any name, as a column.
+kind = f"{type(df).__module__}.{type(df).__name__}"
+if kind.startswith("pyspark.pandas."):
     df = df.to_spark()
-elif type(df).__module__.split(".")[0] == "pandas":
+elif kind.startswith("pandas."):
     df = spark.createDataFrame(df)
-if not hasattr(df, "writeTo"):
+elif not (kind.startswith("pyspark.sql.") and kind.endswith("DataFrame")):
     raise TypeError(f"a model returns a data frame of Spark or pandas, and this one returned {type(df)}")
 writer = df.write.mode("overwrite").format({{ file_format | tojson }})
 {%- for name, value in options.items() %}
