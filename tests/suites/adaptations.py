@@ -16,7 +16,7 @@ from dbt.tests.adapter.simple_seed.seeds import seeds__expected_sql
 from dbt.tests.util import AnyInteger, check_relations_equal, run_dbt
 
 from tests.integration.targets import Target
-from tests.suites.reasons import COMMENTS, DROP_COLUMN
+from tests.suites.reasons import COMMENTS, DROP_COLUMN, MATERIALIZED_VIEWS
 
 
 def profile_output(target: Target) -> dict[str, Any]:
@@ -279,6 +279,7 @@ ADAPTATIONS: dict[str, Any] = {
     "persist_docs.PersistDocsColumnMissing": without("test_missing_column", COMMENTS),
     "python_model.PySparkTests": KOALAS,
     "python_model.PythonIncrementalTests": given(project_config_update={"models": {"+incremental_strategy": "append"}}),
+    "simple_copy.SimpleCopyBase": without("test_simple_copy_with_materialized_views", MATERIALIZED_VIEWS),
     "simple_copy.SimpleCopyUppercase": replaced("dbt_profile_target", _own_target),
     **{f"simple_seed.{name}": seed_suite for name in SEED_SUITES},
 }
