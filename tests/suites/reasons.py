@@ -87,6 +87,7 @@ REASONS: dict[str, str] = {
     "persist_docs.PersistDocs": COMMENTS,
     "persist_docs.PersistDocsCommentOnQuotedColumn": COMMENTS,
     "simple_copy.EmptyModelsArentRun": POSTGRES,
+    "simple_seed.SimpleSeedColumnOverride": POSTGRES,
     "simple_snapshot": SNAPSHOTS,
 }
 
