@@ -156,11 +156,12 @@ def test_faults_are_told_before_anything_runs(
 def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project]) -> None:
     from tests.functional.adapter.project import with_package
 
-    shop = make_project(
-        with_package({"models/bids.sql": BIDS.replace("source('raw', 'bid')", "'x'")}), type="spark", host="localhost"
-    )
+    head = "{{ config(materialized='streaming_incremental') }} select 1 as x"
+    files = {"models/alone.sql": head, "models/reads.sql": "select * from {{ sparkstream.stream('bid') }}"}
+    shop = make_project(with_package(files), type="spark", host="localhost")
     shop.dbt("deps")
-    assert "needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "bids")
+    assert "streaming_incremental needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "alone")
+    assert "stream needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "reads")
 
 
 def test_empty_makes_the_table_only(make_project: Callable[..., Project]) -> None:
