@@ -300,7 +300,7 @@ def failures(make_project: Callable[..., Project], embedded: SparkSession) -> It
             files = with_package(model_files(tests, "sparkstream."))
             project = make_project(files, type="spark", host="none", server_side_parameters=parameters)
             project.dbt("deps")
-            found |= _results(project, *(f"+{model}" for model in {model for model, *_ in tests.values()}))
+            found |= _results(project, "+no_bids", *(f"+{model}" for model in {model for model, *_ in tests.values()}))
         yield found
     finally:
         embedded.conf.unset("spark.sql.session.timeZone")
@@ -316,7 +316,7 @@ def test_with_the_adapter_alone(make_project: Callable[..., Project]) -> None:
     """Their names are global then."""
     tests = {name: case for name, case in TESTS.items() if case[0] in ("tumbling", "off_grid")}
     assert {test for _, test, _, _ in tests.values()} >= {*WRONG, "window_aligned"}
-    found = _results(make_project(model_files(tests, "")), "+tumbling", "off_grid")
+    found = _results(make_project(model_files(tests, "")), "+no_bids", "+tumbling", "off_grid")
     assert found == {name: ("fail" if case[3] else "pass", case[3]) for name, case in tests.items()}
 
 
