@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Protocol
 
 from sqlglot import exp
@@ -54,7 +55,6 @@ class Statement:
         self._spanned = spanned
         self._dialect = dialect
         self._strict = dialect == "flink"
-        self._calls = _calls(source.tokens)
 
     @classmethod
     def parse(
@@ -150,7 +150,7 @@ class Statement:
         resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
         passes: list[Pass] = [WindowFunctions(source, resolver, keep=keep_windows)]
-        if self._strict or _may_group(source.tokens, self._calls):
+        if self._strict or _may_group(source.tokens, _calls(source.tokens)):
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if isinstance(resolver, FlinkResolver):
             passes.append(FlinkExpressions(source, resolver))
@@ -221,9 +221,10 @@ def _unclosed(reader: Dialect, sql: str) -> int:
 
 def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
     """The tokens of each statement of a text."""
+    semicolon = TokenType.SEMICOLON
     chunk: list[Token] = []
     for token in tokens:
-        if token.token_type == TokenType.SEMICOLON:
+        if token.token_type is semicolon:
             if chunk:
                 yield chunk
             chunk = []
@@ -235,12 +236,11 @@ def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
 
 def _calls(tokens: list[Token]) -> list[int]:
     """Where a window function, or an auxiliary function of one, is called."""
+    opening, names = TokenType.L_PAREN, (TokenType.VAR, TokenType.SESSION)
     return [
         i
-        for i, token in enumerate(tokens[:-1])
-        if tokens[i + 1].token_type == TokenType.L_PAREN
-        and token.token_type in (TokenType.VAR, TokenType.SESSION)
-        and token.text.upper() in _CALLED
+        for i, (token, following) in enumerate(pairwise(tokens))
+        if following.token_type is opening and token.token_type in names and token.text.upper() in _CALLED
     ]
 
 
@@ -263,7 +263,11 @@ _BEFORE_RELATION = (TokenType.FROM, TokenType.JOIN, TokenType.LT)
 def _may_group(tokens: list[Token], calls: list[int]) -> bool:
     """Whether a group window may be among the calls, or one of its auxiliary functions."""
     before = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
-    return any(tokens[i].text.upper() in AUXILIARY or tokens[i - 1].token_type in before for i in calls)
+    return any(
+        tokens[i].text.upper() in AUXILIARY
+        or (tokens[i - 1].token_type in before and not (i > 1 and tokens[i - 2].token_type == TokenType.TABLE))
+        for i in calls
+    )
 
 
 def _only_windows(tokens: list[Token], sql: str) -> bool:
@@ -315,7 +319,8 @@ def _as_spark_reads(tokens: list[Token]) -> list[Token]:
     WINDOW is a name unless a window is defined behind it, and `>>>` is one operator.
     """
     out: list[Token] = []
-    if not any(t.token_type == TokenType.WINDOW or t.token_type == TokenType.GT for t in tokens):
+    window, greater = TokenType.WINDOW, TokenType.GT
+    if not any(t.token_type is window or t.token_type is greater for t in tokens):
         return tokens
     for i, token in enumerate(tokens):
         if token.token_type not in (TokenType.WINDOW, TokenType.GT):
