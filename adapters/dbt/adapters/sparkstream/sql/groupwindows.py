@@ -137,7 +137,7 @@ class GroupWindows:
             raise source.error(
                 span,
                 f"{name} has other arguments than {kind} in GROUP BY",
-                f"give both the same: {source.text[slice(*source.span(read.time))]} and the same intervals",
+                f"give both the same: {source.written(read.time)} and the same intervals",
             )
         if bound == "PROCTIME":
             raise source.error(
@@ -156,7 +156,7 @@ class GroupWindows:
         alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
         if self._type(read.time, select) == NTZ:
             return Edit(span, lambda: text + alias)
-        return Edit(span, lambda: f"coalesce({text}, min({source.render(source.span(read.time))})){alias}")
+        return Edit(span, lambda: f"coalesce({text}, min({source.rendered(read.time)})){alias}")
 
     @staticmethod
     def _clause(select: exp.Select, node: exp.Expr) -> str:
@@ -212,7 +212,7 @@ class GroupWindows:
         check_time(self._source, place, name, column.type, column.origin)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
-        time = self._source.render(self._source.span(read.time))
+        time = self._source.rendered(read.time)
         wall = time if self._type(read.time, select) == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
         window = read.window
         if isinstance(window, Session):

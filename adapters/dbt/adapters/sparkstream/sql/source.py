@@ -73,6 +73,10 @@ class Source:
                     return start, token.end + 1
         return start, node.meta["end"] + 1
 
+    def written(self, node: exp.Expr) -> str:
+        """A node's text as its author wrote it."""
+        return self.text[slice(*self.span(node))]
+
     def indent(self, offset: int) -> str:
         """The white space that the line of an offset begins with."""
         start = self.text.rfind("\n", 0, offset) + 1
@@ -106,6 +110,10 @@ class Source:
             at = last
         out.append(self.text[at:end])
         return "".join(out)
+
+    def rendered(self, node: exp.Expr) -> str:
+        """A node's text, with the edits made so far."""
+        return self.render(self.span(node))
 
     def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
         return sorted((s, e) for s, e in self._edits.items() if s[0] >= start and s[1] <= end)

@@ -43,9 +43,9 @@ class WindowFunctions:
         call = WindowCall(
             window=function.window,
             relation=source.render(relation),
-            time=source.text[slice(*source.span(function.timecol))],
+            time=source.written(function.timecol),
             time_type=time.type if time else None,
-            keys=tuple(source.text[slice(*source.span(key))] for key in function.partition_by),
+            keys=tuple(source.written(key) for key in function.partition_by),
             notes=tuple(
                 note
                 for token in source.tokens_in((span[0], span[1] - 1))

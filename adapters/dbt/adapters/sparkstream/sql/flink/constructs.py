@@ -37,7 +37,7 @@ class Constructs:
         }
 
     def _text(self, node: exp.Expr) -> str:
-        return self._source.render(self._source.span(node))
+        return self._source.rendered(node)
 
     def _negated(self, predicate: exp.Expr) -> str:
         """`NOT ` where it stands between a predicate's operand and its operator."""

@@ -101,7 +101,7 @@ class FlinkExpressions:
 
     # -- helpers -----------------------------------------------------------------------------------
     def _text(self, node: exp.Expr) -> str:
-        return self._source.render(self._source.span(node))
+        return self._source.rendered(node)
 
     def _type(self, node: exp.Expr | None) -> str | None:
         if node is None:
@@ -358,7 +358,7 @@ class FlinkExpressions:
         if column.find_ancestor(exp.Order, exp.Select) is not select and column.name.casefold() in aliases:
             return
         known = [c.name for s in sources(select) for c in self._resolver.columns(s).items]
-        written = self._source.text[slice(*self._source.span(column))]
+        written = self._source.written(column)
         self._refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
 
     def _interval(self, node: exp.Expr) -> Iterator[Edit]:

@@ -194,9 +194,7 @@ class SQLstreamSpelling:
                 continue
             value = source.span(call.expressions[0])
             columns = list(call.expressions[0].find_all(exp.Column))
-            prefix = (
-                source.text[slice(*source.span(columns[0].args["table"]))] + "." if columns and columns[0].table else ""
-            )
+            prefix = source.written(columns[0].args["table"]) + "." if columns and columns[0].table else ""
             prefix = prefix.replace('"', "`")
             order = f"struct({prefix}ROWTIME, {prefix}{self._arrival})" if self._arrival else f"{prefix}ROWTIME"
             function = "min_by" if name == "FIRST_VALUE" else "max_by"

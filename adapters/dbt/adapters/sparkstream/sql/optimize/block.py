@@ -229,7 +229,7 @@ class _Reader:
 
     # -- expressions ---------------------------------------------------------------------------------
     def _text(self, node: exp.Expr) -> str:
-        return self._a.source.render(self._a.source.span(node))
+        return self._a.source.rendered(node)
 
     def _row_expression(self, node: exp.Expr, what: str) -> None:
         if node.find(exp.Window) or any(_aggregate_name(n) for n in node.find_all(exp.Anonymous)):

@@ -57,7 +57,7 @@ class Slices:
         self._offset = offset
         self._texts: list[str] = []
         source = aggregate.source
-        self.time = source.text[slice(*source.span(aggregate.function.timecol))]
+        self.time = source.written(aggregate.function.timecol)
         self.time_type = aggregate.time_type()
         grouping = aggregate.grouping
         self.keys = [key.column for key in grouping.keys]
@@ -135,7 +135,7 @@ class Slices:
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
         wall = self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
-        own = [self.hold(source.render(source.span(key.node))) for key in grouping.keys]
+        own = [self.hold(source.rendered(key.node)) for key in grouping.keys]
         items = [
             text if key.is_column and key.column != f"__key_{i}" else f"{text} AS {key.column}"
             for i, (key, text) in enumerate(zip(grouping.keys, own, strict=True), 1)
@@ -146,7 +146,7 @@ class Slices:
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
         items.append("__slice")
         items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
-        relation = self.hold(source.render(source.span(aggregate.function.this)))
+        relation = self.hold(source.rendered(aggregate.function.this))
         # Rounded down, before the origin too.
         micros = f"({wall} - {self.origin}) DIV INTERVAL '0.000001' SECOND"
         length = self.slice.micros

@@ -78,8 +78,8 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
         if not order or not isinstance(order[0][0], exp.Column) or order[0][1]:
             raise source.error(place, "OVER on a stream is ordered by time", "write ORDER BY and the event time")
         times.setdefault(order[0][0].name.casefold(), order[0][0])
-        back = ", ".join(f"{source.text[slice(*source.span(o))]} {'ASC' if desc else 'DESC'}" for o, desc in order)
-        names = tuple(source.text[slice(*source.span(key))] for key in keys)
+        back = ", ".join(f"{source.written(o)} {'ASC' if desc else 'DESC'}" for o, desc in order)
+        names = tuple(source.written(key) for key in keys)
         reach = _reach(window, select, source)
         if isinstance(reach, Interval):
             span = max(span or reach, reach)
@@ -97,10 +97,10 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
     where = select.args.get("where")
     relation = select.args["from_"].this
     return History(
-        source.text[slice(*source.span(column))],
+        source.written(column),
         span,
         tuple((keys, back, count) for (keys, back), count in rows.items()),
-        source.text[slice(*source.span(where.this))] if where is not None else None,
+        source.written(where.this) if where is not None else None,
         relation.alias_or_name,
     )
 

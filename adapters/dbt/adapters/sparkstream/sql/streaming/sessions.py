@@ -62,7 +62,7 @@ class Sessions:
         source = self._source
         group = select.args["group"]
         assert isinstance(function.window, Session)
-        time = source.text[slice(*source.span(function.timecol))]
+        time = source.written(function.timecol)
         call = f"session_window({time}, '{function.window.gap.words()}')"
         relation = source.span(function.this)
         if function.partition_by:

@@ -83,7 +83,7 @@ class StagedWindows(WindowFunctions):
                     "SELECT * FROM "
                     + self._add(
                         function,
-                        with_clause(self._source, aggregate) + self._source.render(self._source.span(aggregate)),
+                        with_clause(self._source, aggregate) + self._source.rendered(aggregate),
                         None,
                         end,
                         closes,
@@ -95,7 +95,7 @@ class StagedWindows(WindowFunctions):
     def _noted(self, function: WindowFunction, relation: str) -> str:
         """The rows of a session, which are noted: each is late by its own session, before that is merged."""
         if not self._follows(function):
-            time, gap = self._source.text[slice(*self._source.span(function.timecol))], function.window
+            time, gap = self._source.written(function.timecol), function.window
             assert isinstance(gap, Session)
             self.late.append(
                 with_clause(self._source, function.this)
