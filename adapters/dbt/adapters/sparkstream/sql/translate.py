@@ -21,6 +21,8 @@ _SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
 """A window function is one of these words with one of these suffixes, and a parenthesis; in any case."""
 _COMMENTS = ("--", "/*")
 """What may stand between two words beside white space."""
+_CLOSINGS = {"'": "'", '"': '"', "`": "`", "--": "\n", "/*": "*/"}
+"""What begins a string, a quoted name or a comment -> what ends it."""
 
 
 def translate(
@@ -64,13 +66,14 @@ def translate(
     optimize = optimize and mode == "batch"
     with _gc_paused():
         statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
-        if callable(schema):
-            tables = statement.tables()
-            schema = schema(tables) if tables else None
-        try:
+    if callable(schema):
+        tables = statement.tables()
+        schema = schema(tables) if tables else None
+    try:
+        with _gc_paused():
             return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize)
-        except RecursionError:
-            raise TranslationError("this statement is nested too deeply to be translated") from None
+    except RecursionError:
+        raise TranslationError("this statement is nested too deeply to be translated") from None
 
 
 @contextmanager
@@ -103,6 +106,10 @@ def tables(sql: str, dialect: str = "spark") -> list[str]:
 def may_hold_windows(sql: str) -> bool:
     """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
     text = sql.lower()
+    return _holds_words(text) and _holds_words(_code(text))
+
+
+def _holds_words(text: str) -> bool:
     return (
         any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
         or may_hold_frames(text)
@@ -131,6 +138,25 @@ def _followed(text: str, word: str, suffixes: tuple[str, ...], by: tuple[str, ..
                     return True
         at = text.find(word, at + 1)
     return False
+
+
+def _code(text: str) -> str:
+    """A text without its strings, quoted names and comments; or all of it where it takes a tokenizer to find them."""
+    if "\\" in text or "\r" in text:
+        return text
+    text += "\n"
+    code, at = [], 0
+    starts = {opening: start for opening in _CLOSINGS if (start := text.find(opening)) >= 0}
+    while starts:
+        opening = min(starts, key=starts.__getitem__)
+        inside = starts[opening] + len(opening)
+        end = text.find(_CLOSINGS[opening], inside)
+        if end < 0 or (opening == "/*" and "/*" in text[inside:end]):
+            return text
+        code.append(text[at : starts[opening]])
+        at = end + len(_CLOSINGS[opening])
+        starts = {o: new for o, old in starts.items() if (new := old if old >= at else text.find(o, at)) >= 0}
+    return " ".join((*code, text[at:]))
 
 
 def _after_blank(text: str, at: int) -> str:
