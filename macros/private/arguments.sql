@@ -53,15 +53,43 @@
   {{ return(keys) }}
 {% endmacro %}
 
+{#- The column that a gap names; none for one that is an interval. -#}
+{% macro default__sparkstream_gap_column(gap, macro_name) %}
+  {%- set text = gap | string | trim -%}
+  {%- if gap is not string or not text or text[0] in '0123456789+-.' or (text.split() | first | lower) == 'interval' -%}
+    {{ return(none) }}
+  {%- endif -%}
+  {%- if ' ' in text and not text.startswith('`') -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s gap is neither an interval nor a column: '" ~ text ~ "'"
+      ~ "\n  write an interval such as '10 minutes', or the name of the column with each row's own gap"
+    ) }}
+  {%- endif -%}
+  {{ return(adapter.dispatch('sparkstream_column', 'sparkstream')(text, macro_name, 'gap')) }}
+{% endmacro %}
+
+{#- A condition on a row, in parentheses; none where there is none. -#}
+{% macro default__sparkstream_condition(condition, macro_name, argument) %}
+  {%- if condition is none -%}{{ return(none) }}{%- endif -%}
+  {%- if condition is not string or not condition | trim -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s " ~ argument ~ " is no condition: " ~ condition
+      ~ "\n  write it as in WHERE, such as \"event = 'logout'\""
+    ) }}
+  {%- endif -%}
+  {{ return('(' ~ condition | trim ~ ')') }}
+{% endmacro %}
+
 {#- A window function on one line, for the translator of the adapter, which checks the intervals.
-    intervals: (argument's name, value) pairs; an offset that is none was left out. -#}
-{% macro default__sparkstream_window_function(macro_name, relation, timecol, intervals, keys=[]) %}
+    intervals: (argument's name, value) pairs; an offset or max_duration that is none was left out.
+    others: more arguments, as SQL. -#}
+{% macro default__sparkstream_window_function(macro_name, relation, timecol, intervals, keys=[], others=[]) %}
   {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, macro_name) -%}
   {%- set parts = [
     relation ~ (' PARTITION BY (' ~ keys | join(', ') ~ ')' if keys else ''),
     adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, macro_name, 'timecol')
   ] -%}
-  {%- for argument, value in intervals if not (argument == 'offset' and value is none) -%}
+  {%- for argument, value in intervals if not (argument in ['offset', 'max_duration'] and value is none) -%}
     {%- if value is not string or not value | trim -%}
       {{ exceptions.raise_compiler_error(
         macro_name ~ "'s " ~ argument ~ " is not a text: " ~ value
@@ -69,7 +97,8 @@
       ) }}
     {%- endif -%}
     {%- set is_literal = (value.split() | first | lower) == 'interval' -%}
-    {%- do parts.append(value | trim if is_literal else "'" ~ value.replace("'", "\\'") ~ "'") -%}
+    {%- set literal = value | trim if is_literal else "'" ~ value.replace("'", "\\'") ~ "'" -%}
+    {%- do parts.append(('max_duration => ' if argument == 'max_duration' else '') ~ literal) -%}
   {%- endfor -%}
-  {{ return(macro_name ~ '(' ~ parts | join(', ') ~ ')') }}
+  {{ return(macro_name ~ '(' ~ (parts + others) | join(', ') ~ ')') }}
 {% endmacro %}

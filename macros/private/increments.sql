@@ -8,7 +8,7 @@
 {#- What a window macro reads, and a condition on its windows or none.
     The arguments are the window macro's. -#}
 {% macro default__sparkstream_increment(
-  macro_name, relation, timecol, size=none, slide=none, step=none, offset=none, gap=none
+  macro_name, relation, timecol, size=none, slide=none, step=none, offset=none, gap=none, max_duration=none
 ) %}
   {%- set strategy = none -%}
   {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental' -%}
@@ -21,10 +21,10 @@
       ~ "\n  build the inner windows in a model of their own"
     ) }}
   {%- elif strategy == 'microbatch' and relation is not string and relation.event_time_filter and relation.limit is none -%}
-    {%- set kind = lengths(macro_name, size, slide, step, offset, gap) -%}
+    {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(macro_name, relation, timecol, kind)) }}
   {%- elif strategy == 'window_replace' and relation is not string and is_incremental() -%}
-    {%- set kind = lengths(macro_name, size, slide, step, offset, gap) -%}
+    {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {%- set from_time = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(this, kind).rows_from -%}
     {%- if from_time is not none -%}
       {%- set rows = "(SELECT * FROM " ~ relation ~ " WHERE " ~ timecol ~ " >= " ~ from_time ~ ")" -%}
@@ -34,14 +34,17 @@
   {{ return({'relation': relation, 'windows': none}) }}
 {% endmacro %}
 
-{#- A window's lengths in microseconds: windows begin `every`, and end every `period`. -#}
-{% macro default__sparkstream_lengths(macro_name, size, slide, step, offset, gap) %}
+{#- A window's lengths in microseconds: windows begin `every`, and end every `period`. What a session begins with depends
+    on rows up to its `reach` earlier; on any of its key, where that is none. -#}
+{% macro default__sparkstream_lengths(macro_name, size, slide, step, offset, gap, max_duration=none) %}
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- if gap is not none -%}
-    {{ return({'gap': interval(gap, macro_name, 'gap', positive=true), 'size': none}) }}
+    {%- set own_gap = adapter.dispatch('sparkstream_gap_column', 'sparkstream')(gap, macro_name) -%}
+    {%- set reach = none if own_gap or max_duration is not none else interval(gap, macro_name, 'gap', positive=true) -%}
+    {{ return({'gap': true, 'reach': reach, 'size': none}) }}
   {%- endif -%}
   {{ return({
-    'gap': none,
+    'gap': false,
     'size': interval(size, macro_name, 'size', positive=true),
     'every': interval(slide or size, macro_name, 'slide', positive=true),
     'period': interval(slide or step or size, macro_name, 'step', positive=true),
@@ -91,7 +94,7 @@
   {%- elif kind.gap -%}
     {#- A row no more than a gap before the batch says that a session began earlier; one that begins in the batch may
         last beyond it, and one that ends in it may have begun at any time. -#}
-    {%- set rows_from = begin - kind.gap if bound == 'window_start' else none -%}
+    {%- set rows_from = begin - kind.reach if bound == 'window_start' and kind.reach is not none else none -%}
     {%- set rows_to = none if bound == 'window_start' else end + before_end -%}
   {%- elif bound == 'window_start' -%}
     {%- set rows_from = begin + (kind.offset - begin) % kind.every -%}

@@ -66,6 +66,57 @@ class Session:
     keyed: bool = False
 
 
+@dataclass(frozen=True)
+class RuledSession:
+    """A session that more than a constant gap ends.
+
+    Attributes:
+        gap: for all rows; None where each has its own.
+        max_duration: no session lasts longer; None for no limit.
+        keyed: whether each key has sessions of its own.
+    """
+
+    gap: int | None
+    max_duration: int | None = None
+    keyed: bool = False
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """A row of a session: its time on the wall clock, its key, its own gap, and whether it closes."""
+
+    time: int | None
+    key: Hashable = None
+    gap: int | None = None
+    closes: bool = False
+
+
+def assign_sessions(window: RuledSession, rows: Sequence[SessionRow]) -> list[Bounds | None]:
+    """The session of every row; None for a row that is in none."""
+    found: list[Bounds | None] = [None] * len(rows)
+    by_key: dict[Hashable, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, row in enumerate(rows):
+        gap = row.gap if window.gap is None else window.gap
+        if row.time is not None and gap is not None and gap > 0:
+            by_key[row.key if window.keyed else None][row.time - row.time % MS].append(number)
+    for times in by_key.values():
+        start = until = 0
+        members: list[int] = []
+        closed = True
+        for time in sorted(times):
+            limit = window.max_duration is not None and time >= start + window.max_duration
+            if closed or time > until or limit:
+                start, until, members = time, time, []
+            here = [rows[number] for number in times[time]]
+            members += times[time]
+            until = max(until, *(time + ((row.gap if window.gap is None else window.gap) or 0) for row in here))
+            closed = any(row.closes for row in here)
+            end = until if window.max_duration is None else min(until, start + window.max_duration)
+            for number in members:
+                found[number] = start, time + MS if closed else end
+    return found
+
+
 def assign(
     window: Tumble | Hop | Cumulate | Session, times: Sequence[int | None], keys: Sequence[Hashable]
 ) -> list[list[Bounds]]:

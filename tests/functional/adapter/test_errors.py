@@ -156,6 +156,20 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
         "window slide must be positive",
     ),
     "session(ref('bid'), 'bidtime', '0s')": ("session's gap must be positive: '0s'", "window gap must be positive"),
+    "session(ref('bid'), 'bidtime', 'two minutes')": (
+        "session's gap is neither an interval nor a column: 'two minutes'\n"
+        "  write an interval such as '10 minutes', or the name of the column with each row's own gap"
+    ),
+    "session(ref('bid'), 'bidtime', 'a+b')": "session's gap is no column name: a+b\n  write the name of a column",
+    "session(ref('bid'), 'bidtime', none)": "session's gap is not a text: None",
+    "session(ref('bid'), 'bidtime', '1m', max_duration=4)": "session's max_duration is not a text: 4",
+    "session(ref('bid'), 'bidtime', '1m', max_duration='0h')": (
+        "session's max_duration must be positive: '0h'",
+        "window max_duration must be positive",
+    ),
+    "session(ref('bid'), 'bidtime', '1m', close_on=true)": (
+        "session's close_on is no condition: True\n  write it as in WHERE, such as \"event = 'logout'\""
+    ),
     "cumulate(ref('bid'), 'bidtime', '4 minutes', '10 minutes')": (
         "cumulate's size (10 minutes) must be a whole multiple of its step (4 minutes)\n"
         "  write a size such as '8 minutes'",

@@ -17,11 +17,15 @@ from tests.property.window_reference import (
     MINUTE,
     MS,
     SECOND,
+    Bounds,
     Cumulate,
     Hop,
+    RuledSession,
     Session,
+    SessionRow,
     Tumble,
     assign,
+    assign_sessions,
 )
 
 if TYPE_CHECKING:
@@ -29,8 +33,10 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1)
 
+Window = Tumble | Hop | Cumulate | Session | RuledSession
+
 # What the macro is called with -> the window that it means.
-WINDOWS: dict[str, Tumble | Hop | Cumulate | Session] = {
+WINDOWS: dict[str, Window] = {
     "tumble(EVENTS, 'ts', '10 minutes')": Tumble(10 * MINUTE),
     "tumble(EVENTS, 'ts', '10m', '2 minutes')": Tumble(10 * MINUTE, 2 * MINUTE),
     "tumble(EVENTS, 'ts', '10 Minutes', offset='-2 min')": Tumble(10 * MINUTE, -2 * MINUTE),
@@ -55,6 +61,12 @@ WINDOWS: dict[str, Tumble | Hop | Cumulate | Session] = {
     "session(EVENTS, 'ts', '2 minutes')": Session(2 * MINUTE),
     "session(EVENTS, 'ts', '2 minutes', partition_by='k')": Session(2 * MINUTE, keyed=True),
     "session(EVENTS, 'ts', '2 minutes', ['k'])": Session(2 * MINUTE, keyed=True),
+    "session(EVENTS, 'ts', 'id')": RuledSession(None),
+    "session(EVENTS, 'ts', '2 minutes', max_duration='3 minutes')": RuledSession(2 * MINUTE, 3 * MINUTE),
+    "session(EVENTS, 'ts', '2 minutes', 'k', close_on='id % 3 = 1')": RuledSession(2 * MINUTE, keyed=True),
+    "session(EVENTS, 'ts', gap='`id`', partition_by=['k'], max_duration='1s', close_on='id % 3 = 1')": RuledSession(
+        None, SECOND, keyed=True
+    ),
 }
 
 # Ties, gaps of exactly two minutes and a bit more, parts of a millisecond, before 1970, year 1, no time, no key.
@@ -87,11 +99,18 @@ def table(type_: str) -> str:
     return f"select id, cast(ts as {type_}) as ts, k from values\n  {rows}\nas t(id, ts, k)"
 
 
-def expected(window: Tumble | Hop | Cumulate | Session) -> Counter[tuple[Any, ...]]:
-    windows = assign(window, [micros(ts) for _, ts, _ in TIMES], [k for _, _, k in TIMES])
+def assigned(call: str) -> list[list[Bounds]]:
+    window = WINDOWS[call]
+    if not isinstance(window, RuledSession):
+        return assign(window, [micros(ts) for _, ts, _ in TIMES], [k for _, _, k in TIMES])
+    rows = [SessionRow(micros(ts), k, i * SECOND, "close_on" in call and i % 3 == 1) for i, ts, k in TIMES]
+    return [[bounds] if bounds else [] for bounds in assign_sessions(window, rows)]
+
+
+def expected(call: str) -> Counter[tuple[Any, ...]]:
     return Counter(
         (row[0], EPOCH + timedelta(microseconds=start), EPOCH + timedelta(microseconds=end))
-        for row, bounds in zip(TIMES, windows, strict=True)
+        for row, bounds in zip(TIMES, assigned(call), strict=True)
         for start, end in bounds
     )
 
@@ -129,7 +148,7 @@ def test_rows(windows: Project, embedded: SparkSession, call: str) -> None:
             "id", *(f"cast({c} as timestamp_ntz)" for c in ("window_start", "window_end", "window_time"))
         )
         rows = clock.collect()
-        assert Counter((r[0], r[1], r[2]) for r in rows) == expected(WINDOWS[call])
+        assert Counter((r[0], r[1], r[2]) for r in rows) == expected(call)
         assert all(r[3] == r[2] - timedelta(milliseconds=1) for r in rows)
 
 

@@ -35,6 +35,8 @@ class TestTimeColumn(Pairs):
         self.refused("select * from tumble((select q.* from t q join u on true), at, '5m')", "no column at", at="at", hint="k, ts, n", schema=SCHEMA)
         self.refused("select * from session(t partition by user, ts, '5m')", "no column user", at="user", hint="k, ts, n", schema=SCHEMA)
         self.refused("select * from session((select k, ts from t) partition by (k, v), ts, '5m')", "no column v", at="v", hint="it has k, ts")
+        self.refused("select * from session(t, ts, g)", "no column g", at="g", hint="k, ts, n", schema=SCHEMA)
+        self.refused("select * from session(t, ts, '5m', close_on => k = 'a' and event = 'b')", "no column event", at="event", hint="k, ts, n", schema=SCHEMA)
         self.refused_flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(tz), INTERVAL '5' MINUTE)", "no column tz", at="tz", hint="k, ts, n", schema=SCHEMA)
 
     def test_of_another_type(self) -> None:
@@ -44,6 +46,12 @@ class TestTimeColumn(Pairs):
             self.refused_flink(f"SELECT * FROM HOP(TABLE u, DESCRIPTOR({column}), INTERVAL '5' MINUTE, INTERVAL '5' MINUTE)", f"of type {type_}", at=column, hint="TIMESTAMP", schema=SCHEMA)
         self.refused("select * from tumble((select cast(ts as date) as d from t), d, '5m')", "of type date", at="d", hint="CAST(d AS TIMESTAMP)")
         self.refused("select * from tumble((select ts::date as d from t), d, '5m')", "of type date", at="d", hint="CAST(d AS TIMESTAMP)")
+
+    def test_gap_of_another_type(self) -> None:
+        for type_ in ("double", "boolean", "timestamp", "interval year to month"):
+            self.refused("select * from session(t, ts, g)", f"gap g is of type {type_}", at="g", hint="CAST(g AS DECIMAL(18, 3))", schema={"t": {"ts": "timestamp", "g": type_}})
+        for type_ in ("int", "decimal(9,3)", "string", "interval day to second", "interval minute"):
+            translate("select * from session(t, ts, g)", schema={"t": {"ts": "timestamp", "g": type_}})
 
     def test_bounds_of_a_window(self) -> None:
         """A window's start and end are no times to window by; window_time is."""

@@ -44,6 +44,24 @@ class TestArguments(Pairs):
         self.refused_flink("SELECT * FROM TUMBLE(DATA => TABLE t, SIZE => INTERVAL '5' MINUTE, TIMECOL => DESCRIPTOR(ts))", "stand in order", at="SIZE", hint=USAGE["TUMBLE"])
         self.refused_flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, OFFSET => INTERVAL '1' MINUTE)", "OFFSET is a keyword", at="OFFSET", hint="`OFFSET` =>")
 
+    def test_session_rules(self) -> None:
+        start = "select * from session(t, ts, '5m', "
+        self.refused(f"{start}'4h')", "one too many", at="'4h'", hint="max_duration => INTERVAL '4' HOURS")
+        self.refused(f"{start}maximum => '4h')", "no argument maximum", at="maximum", hint="max_duration =>")
+        self.refused(f"{start}max_duration => g)", "max_duration: a window takes a constant interval", at="g", hint="INTERVAL '10' MINUTES")
+        self.refused(f"{start}max_duration => '-1 hour')", "max_duration must be positive", at="max_duration => '-1 hour'", hint="such as")
+        self.refused(f"{start}max_duration => '1 month')", "no fixed length", at="'1 month'", hint="days")
+        self.refused(f"{start}close_on => a, close_on => b)", "its close_on twice", at="close_on", hint=USAGE["SESSION"])
+        self.refused(f"{start}close_on => )", "takes a condition here", at=")", hint="close_on => event = 'logout'")
+        for condition in ("sum(x) > 1", "x in (select 1)", "lag(x) over (order by ts) = 1"):
+            self.refused(f"{start}close_on => {condition})", "beyond its row", at=condition, hint="close_on => ends")
+        self.refused("select * from session(t, ts, a + b)", "takes a constant interval", at="a + b", hint="or the name of the column")
+        self.refused("select * from session(t, ts, t.g)", "takes a constant interval", at="t.g", hint="or the name of the column")
+        self.refused("select * from session(t partition by a, b, ts, g)", "several keys", at=", b", hint="PARTITION BY (a, b)")
+        self.refused("select * from tumble(t, ts, '5m', close_on => a)", "TUMBLE has no argument close_on", at="close_on", hint=USAGE["TUMBLE"])
+        self.refused_flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, close_on => a)", "no argument close_on", at="close_on", hint=USAGE["SESSION"])
+        self.refused_flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), g)", "takes a constant interval", at="g", hint="INTERVAL '10' MINUTES")
+
     def test_punctuation(self) -> None:
         self.refused("select * from tumble(t, ts, '5m',)", "missing", at=",", hint="INTERVAL")
         self.refused("select * from tumble(t, ts, )", "missing", at=",", hint="INTERVAL")

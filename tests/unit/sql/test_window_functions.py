@@ -157,6 +157,16 @@ class TestSession(Pairs):
             ("<< session(t partition by k, ts, '2m') >>", "k"),
         ):
             self.spark(f"SELECT * FROM {call}", spark="SELECT * FROM " + session(keys=keys))
+        same = [
+            "session(t partition by k, ts, g, max_duration => '4h', close_on => e = 'out' or f)",
+            "session(t partition by (k), ts, gap => g, close_on => e = 'out' or f, max_duration => interval '4' hours)",
+            "session(timecol => ts, close_on => e = 'out' or f, max_duration => interval '240' minutes, gap => g, data => t partition by (k))",
+            "<< session(table t partition by k, descriptor(ts), g, max_duration => '1h 180m', close_on => e = 'out' or f) >>",
+        ]
+        assert len({flat(translate(f"SELECT * FROM {call}")) for call in same}) == 1
+        [made] = {flat(translate(f"SELECT * FROM {call}")) for call in same}
+        assert all(flat(piece) in made for piece in ("PARTITION BY k, __stretch", "coalesce(e = 'out' or f, FALSE)", "try_cast(g AS INTERVAL SECOND)", "INTERVAL '4' HOUR"))
+        assert "'log\n out'" in translate("  SELECT * FROM session(t, ts, '2m', close_on => e = 'log\n out')"), "a string is no place to indent"
         self.spark("SELECT * FROM session((SELECT * FROM t LIMIT 0) q partition by (k), ts, '2m') s", spark="SELECT * FROM " + session('(SELECT * FROM t LIMIT 0) q', keys='k') + " s")
 
 
@@ -299,6 +309,8 @@ class TestLayout:
             ("cumulate(t, ts, '1h', '1d')", "/* cumulate: windows that grow by 1 hour up to 1 day on ts */"),
             ("session(t, ts, '90s')", "/* session: sessions with a gap of 90 seconds on ts */"),
             ("session(t partition by (k, v), ts, '2m')", "/* session: sessions with a gap of 2 minutes on ts, per k, v */"),
+            ("session(t, ts, g, max_duration => '4h')", "/* session: sessions with each row's own gap, of 4 hours at most on ts */"),
+            ("session(t, ts, '2m', close_on => e =\n 'a*/b')", "/* session: sessions with a gap of 2 minutes on ts, closed on e = 'a* /b' */"),
             ("tumble(t, `a*/b`, '1h')", "/* tumble: windows of 1 hour on `a* /b` */"),
         ],
     )

@@ -216,6 +216,7 @@ class GroupWindows:
         wall = time if self._type(read.time, select) == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
         window = read.window
         if isinstance(window, Session):
+            assert window.gap is not None
             # Flink keeps milliseconds; session_window would keep what is finer.
             finer = f"pmod(({wall} - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000)"
             return f"session_window({wall} - INTERVAL '0.000001' SECOND * {finer}, '{window.gap.words()}')"

@@ -14,7 +14,8 @@ from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Tumble,
 
 NTZ = "timestamp_ntz"
 _RELATION = "\0relation\0"
-"""Stands for the relation until all lines are indented; no SQL has it."""
+_CONDITION = "\0condition\0"
+"""These stand for the relation and for close_on until all lines are indented; no SQL has them."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class WindowCall:
         time_type: its Spark type, or None when nobody knows.
         keys: the columns of PARTITION BY.
         notes: comments that stood within the call.
+        gap: the column with each row's own gap, of a SESSION.
+        close_on: the condition for a row that ends its SESSION.
     """
 
     window: Window
@@ -36,6 +39,8 @@ class WindowCall:
     time_type: str | None = None
     keys: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    gap: str | None = None
+    close_on: str | None = None
 
     @property
     def wall(self) -> str:
@@ -62,12 +67,16 @@ def time_window(time: str, size: Interval, offset: Interval, slide: Interval | N
 def spelled(call: WindowCall) -> str:
     """The window function itself, as Spark SQL with our windows has it."""
     keys = f" PARTITION BY ({', '.join(call.keys)})" if call.keys else ""
-    given = [getattr(call.window, name) for name in call.window.arguments]
-    intervals = [
-        value.sql() for name, value in zip(call.window.arguments, given, strict=True) if name != "offset" or value
+    given = {name: getattr(call.window, name) for name in call.window.arguments}
+    arguments = [
+        call.gap or "" if value is None else value.sql() for name, value in given.items() if name != "offset" or value
     ]
+    if isinstance(call.window, Session) and call.window.max_duration is not None:
+        arguments.append(f"max_duration => {call.window.max_duration.sql()}")
+    if call.close_on is not None:
+        arguments.append(f"close_on => {call.close_on}")
     notes = "".join(f" /* {_plain(note.strip())} */" for note in call.notes)
-    return f"{call.window.name}({call.relation}{keys}, {call.time}, {', '.join(intervals)}{notes})"
+    return f"{call.window.name}({call.relation}{keys}, {call.time}, {', '.join(arguments)}{notes})"
 
 
 def lower(call: WindowCall, indent: str = "") -> str:
@@ -80,10 +89,14 @@ def lower(call: WindowCall, indent: str = "") -> str:
     comment = f"/* {window.name.lower()}: {window.words()} on {_plain(call.time)}"
     if call.keys:
         comment += f", per {', '.join(_plain(k) for k in call.keys)}"
+    if call.close_on is not None:
+        comment += f", closed on {_plain(' '.join(call.close_on.split()))}"
     lines = [comment + " */", *(f"/* {_plain(note.strip())} */" for note in call.notes)]
-    # The relation comes in last: new lines in its strings are no place to indent.
-    lines += _LOWERINGS[type(window)](replace(call, relation=_RELATION), window).split("\n")
-    return ("(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})").replace(_RELATION, call.relation)
+    # The relation and the condition come in last: new lines in their strings are no place to indent.
+    condition = None if call.close_on is None else _CONDITION
+    lines += _LOWERINGS[type(window)](replace(call, relation=_RELATION, close_on=condition), window).split("\n")
+    text = "(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})"
+    return text.replace(_CONDITION, call.close_on or "").replace(_RELATION, call.relation)
 
 
 def _plain(text: str) -> str:
@@ -152,6 +165,9 @@ LATERAL VIEW explode(sequence({first}, {block}.end, {step})) __step AS end"""
 
 
 def _session(call: WindowCall, window: Session) -> str:
+    if call.gap is not None or call.close_on is not None or window.max_duration is not None:
+        return _ruled_session(call, window)
+    assert window.gap is not None
     gap = window.gap.sql()
     keys = ", ".join(call.keys)
     per_key = f"PARTITION BY {keys} " if keys else ""
@@ -174,6 +190,103 @@ FROM (
   )
 )
 WINDOW __same AS (PARTITION BY {f"{keys}, " if keys else ""}__session)"""
+
+
+def _ruled_session(call: WindowCall, window: Session) -> str:
+    """A SESSION that something else than a constant gap ends; a query around a query for each of its rules."""
+    added = ["__time", "__until", "__opens", "__session", "__first", "__end"]
+    keys = call.keys
+    rows = f"SELECT *, {time_window(call.wall, MILLISECOND, Interval(0))}.start AS __time"
+    if call.close_on is not None:
+        rows += f", coalesce({call.close_on}, FALSE) AS __closes"
+        added.append("__closes")
+    rows += f"\nFROM {call.relation}"
+    rows = _around(f"SELECT *, {_until(call, window)} AS __until", rows)
+    if call.gap is not None:
+        rows = _around("SELECT *", rows, "WHERE __until > __time")
+    if call.close_on is not None:
+        # Rows of the same time as one that closes are in its session: no order tells them apart.
+        so_far, here = _per(keys, "ORDER BY __time"), _per((*keys, "__time"))
+        before = f"count_if(__closes) OVER {so_far} - count_if(__closes) OVER {here}"
+        rows = _around(f"SELECT *, {before} AS __stretch", rows)
+        keys = (*keys, "__stretch")
+        added.append("__stretch")
+    earlier = _per(keys, "ORDER BY __time ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING")
+    rows = _around(f"SELECT *, coalesce(__time > max(__until) OVER {earlier}, TRUE) AS __opens", rows)
+    # The running count takes the default RANGE frame, so rows of the same time get the same session.
+    rows = _around(f"SELECT *, count_if(__opens) OVER {_per(keys, 'ORDER BY __time')} AS __session", rows)
+    keys = (*keys, "__session")
+    end = "max(__until) OVER __same"
+    if window.max_duration is not None:
+        rows = _in_parts(rows, keys, window.max_duration)
+        keys = (*keys, "__part")
+        added.append("__part")
+        end = f"least({end}, min(__time) OVER __same + {window.max_duration.sql()})"
+    if call.close_on is not None:
+        end = f"IF(max(__closes) OVER __same, max(__time) OVER __same + {MILLISECOND.sql()}, {end})"
+    bounds = f"SELECT *, min(__time) OVER __same AS __first, {end} AS __end"
+    columns = f"""\
+SELECT
+  * EXCEPT ({", ".join(added)}),
+  {call.typed("__first")} AS window_start,
+  {call.typed("__end")} AS window_end,
+  {call.typed(f"__end - {MILLISECOND.sql()}")} AS window_time"""
+    return _around(columns, _around(bounds, rows, f"WINDOW __same AS {_per(keys)}"))
+
+
+def _until(call: WindowCall, window: Session) -> str:
+    """The time up to which a row keeps its session open; NULL for a row without a gap."""
+    if window.gap is not None:
+        return f"__time + {window.gap.sql()}"
+    # No cast of Spark's takes intervals and numbers as well as texts such as '5 minutes'.
+    casts = (f"try_cast({call.gap} AS INTERVAL SECOND)", f"try_cast(CAST({call.gap} AS STRING) AS INTERVAL)")
+    return f"coalesce({', '.join(f'__time + {cast}' for cast in casts)})"
+
+
+def _in_parts(rows: str, keys: tuple[str, ...], longest: Interval) -> str:
+    """Rows with `__part`, the first time of their part of a session, where that would last too long.
+
+    Where a part begins depends on where the one before it does, so the rows of each session are gone through in order.
+    The sessions from below are those without a limit: a row beyond it may open one more, as what keeps a session open
+    ends with it.
+    """
+    listed = ", ".join(keys)
+    opens = f"row.__time > seen.until OR row.__time >= element_at(seen.parts, -1) + {longest.sql()}"
+    opened = "named_struct('parts', concat(seen.parts, array(row.__time)), 'until', row.__until)"
+    goes_on = "named_struct('parts', seen.parts, 'until', greatest(seen.until, row.__until))"
+    matches = " AND ".join(f"__rows.{key} <=> __parts.{key}" for key in keys)
+    same = _per(tuple(f"__rows.{key}" for key in keys), "ORDER BY __rows.__time")
+    return f"""\
+WITH __rows AS (
+{_indented(rows)}
+), __parts AS (
+  SELECT {listed}, explode(aggregate(
+    sort_array(collect_list(struct(__time, __until))),
+    named_struct('parts', array(min(__time)), 'until', min(__time)),
+    (seen, row) -> IF({opens}, {opened}, {goes_on}),
+    seen -> seen.parts
+  )) AS __begins
+  FROM __rows
+  GROUP BY {listed}
+)
+SELECT __rows.*, max(__parts.__begins) OVER {same} AS __part
+FROM __rows
+LEFT JOIN __parts ON {matches} AND __rows.__time = __parts.__begins"""
+
+
+def _per(keys: tuple[str, ...], order: str = "") -> str:
+    """A window of each of some keys, for OVER."""
+    per = [f"PARTITION BY {', '.join(keys)}"] if keys else []
+    return f"({' '.join([*per, *filter(None, [order])])})"
+
+
+def _around(select: str, rows: str, behind: str = "") -> str:
+    """A query over the rows of another one."""
+    return f"{select}\nFROM (\n{_indented(rows)}\n)" + (f"\n{behind}" if behind else "")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 _LOWERINGS: dict[type, Callable[..., str]] = {

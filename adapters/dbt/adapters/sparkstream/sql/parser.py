@@ -240,7 +240,8 @@ class WindowParser(FrameGrammar):
         first = self._curr
         self._advance(2)
         window_type = WINDOWS[first.text.upper()]
-        arguments = self._parse_window_arguments(window_type.name, ("data", "timecol", *window_type.arguments))
+        options = () if self.STRICT_FLINK else getattr(window_type, "options", ())
+        arguments = self._parse_window_arguments(window_type.name, ("data", "timecol", *window_type.arguments), options)
         required = ("data", "timecol", *(a for a in window_type.arguments if a != "offset"))
         missing = [name for name in required if name not in arguments]
         if missing:
@@ -251,7 +252,9 @@ class WindowParser(FrameGrammar):
                 self._prev,
             )
         relation, keys = arguments["data"][1]
-        intervals = {name: value for name, (_, value) in arguments.items() if name not in ("data", "timecol")}
+        values = {name: value for name, (_, value) in arguments.items() if name not in ("data", "timecol", "close_on")}
+        columns = {name: value for name, value in values.items() if isinstance(value, exp.Identifier)}
+        intervals: dict[str, Any] = {name: None if name in columns else value for name, value in values.items()}
         try:
             window: Window = window_type(**intervals)
         except WindowError as error:
@@ -263,15 +266,20 @@ class WindowParser(FrameGrammar):
                 *arguments["data"][0],
             )
         node = WindowFunction(
-            this=relation, timecol=arguments["timecol"][1], window=window, partition_by=keys
+            this=relation,
+            timecol=arguments["timecol"][1],
+            window=window,
+            partition_by=keys,
+            close_on=arguments["close_on"][1] if "close_on" in arguments else None,
+            **columns,
         ).update_positions(first)
         node.meta[SPAN] = span_of(first, self._prev)
         return node
 
     def _parse_window_arguments(
-        self, function: str, names: tuple[str, ...]
+        self, function: str, names: tuple[str, ...], options: tuple[str, ...]
     ) -> dict[str, tuple[tuple[Token, Token], Any]]:
-        """Reads `( ... )` into argument name -> (its first and last token, its value)."""
+        """Reads `( ... )` into argument name -> (its first and last token, its value); options have to be named."""
         arguments: dict[str, tuple[tuple[Token, Token], Any]] = {}
         if self._closing(self._index - 1) is None:
             self._fail(f"this parenthesis of {function} is never closed", "close it with )", self._prev)
@@ -281,7 +289,7 @@ class WindowParser(FrameGrammar):
             first = self._curr
             named = bool(self._next and self._next.token_type == TokenType.FARROW)
             name = (
-                self._argument_name(function, names, arguments)
+                self._argument_name(function, (*names, *options), arguments)
                 if named
                 else self._next_name(function, names, arguments)
             )
@@ -290,6 +298,10 @@ class WindowParser(FrameGrammar):
                 value = self._parse_window_input(function)
             elif name == "timecol":
                 value = self._parse_time_column(function)
+            elif name == "gap" and self._at_gap_column():
+                value = self._parse_id_var(any_token=True)
+            elif name == "close_on":
+                value = self._parse_close_on(function)
             else:
                 value = self._parse_window_interval(function, name)
             arguments[name] = ((first, self._prev), value)
@@ -305,9 +317,10 @@ class WindowParser(FrameGrammar):
     def _next_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
         free = [n for n in names if n not in given]
         if not free:
+            optional = function == "SESSION" and not self.STRICT_FLINK
             self._fail(
                 f"{function} takes {_counts(names)} arguments, and this is one too many",
-                _usage(function),
+                f"{_usage(function)}; {_OPTIONS}" if optional else _usage(function),
                 self._curr,
             )
         return free[0]
@@ -316,7 +329,12 @@ class WindowParser(FrameGrammar):
         token = self._curr
         name = token.text.lower()
         if name not in names:
-            self._fail(f"{function} has no argument {token.text}", _usage(function), token)
+            optional = "close_on" in names
+            self._fail(
+                f"{function} has no argument {token.text}",
+                f"{_usage(function)}; {_OPTIONS}" if optional else _usage(function),
+                token,
+            )
         if name in given:
             self._fail(f"{function} has its {token.text} twice", _usage(function), token)
         if self.STRICT_FLINK:
@@ -433,11 +451,19 @@ class WindowParser(FrameGrammar):
 
     def _several_keys(self) -> bool:
         """Whether a comma is followed by one more name and a comma, and not by the time column."""
-        tokens = self._tokens[self._index + 1 : self._index + 5]
+        tokens = self._tokens[self._index + 1 : self._index + 7]
         kinds = [t.token_type for t in tokens]
         if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
             return False
-        return self.STRICT_FLINK or (len(tokens) > 3 and kinds[2] not in (TokenType.STRING, TokenType.INTERVAL))
+        if self.STRICT_FLINK:
+            return True
+        # What stands behind the time column may be the column with the gap; then no more than options come.
+        return (
+            len(tokens) > 5
+            and kinds[2] not in (TokenType.STRING, TokenType.INTERVAL)
+            and kinds[3] == TokenType.COMMA
+            and kinds[5] != TokenType.FARROW
+        )
 
     def _parse_time_column(self, function: str) -> exp.Identifier:
         first = self._curr
@@ -479,8 +505,34 @@ class WindowParser(FrameGrammar):
             return read_interval(tokens, strict=self.STRICT_FLINK)
         except IntervalError as error:
             at = tokens or [self._prev]
-            self._fail(f"{function}'s {name}: {error}", error.hint, at[0], at[-1])
+            named = ", or the name of the column with each row's gap" if name == "gap" and not self.STRICT_FLINK else ""
+            self._fail(f"{function}'s {name}: {error}", f"{error.hint}{named}" if error.hint else None, at[0], at[-1])
             raise
+
+    def _at_gap_column(self) -> bool:
+        """Whether a gap is a name, and nothing else."""
+        if self.STRICT_FLINK or not (self._curr and self._next):
+            return False
+        constant = (TokenType.STRING, TokenType.NUMBER, TokenType.INTERVAL, TokenType.COMMA, TokenType.R_PAREN)
+        return self._curr.token_type not in constant and self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
+
+    def _parse_close_on(self, function: str) -> exp.Expr:
+        """Reads a condition on the columns of a row."""
+        first = self._curr
+        condition = self._parse_disjunction()
+        if condition is None:
+            raise error_at(self.sql, span_of(first, first), f"{function} takes a condition here", _CLOSE_ON)
+        span = span_of(first, self._prev)
+        beyond = condition.find(exp.AggFunc, exp.Window, exp.Query)
+        if beyond is not None:
+            raise error_at(
+                self.sql,
+                span,
+                f"{function}'s close_on looks beyond its row",
+                "compute it in a subquery: (SELECT *, ... AS ends FROM t), then close_on => ends",
+            )
+        condition.meta[SPAN] = span
+        return condition
 
     def _skip_argument(self) -> None:
         """Goes on to the comma or parenthesis that ends an argument."""
@@ -506,6 +558,8 @@ def _counts(names: tuple[str, ...]) -> str:
     return f"{len(names) - 1} or {len(names)}" if "offset" in names else str(len(names))
 
 
+_CLOSE_ON = "write a condition on its columns, such as close_on => event = 'logout'"
+_OPTIONS = "more by their names: max_duration => INTERVAL '4' HOURS, close_on => event = 'logout'"
 _COMPUTE = "compute it in a subquery: (SELECT ..., expression AS ts FROM t)"
 _USAGE = {
     "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES [, offset])",

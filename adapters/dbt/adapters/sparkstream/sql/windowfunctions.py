@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver, check_time
 from dbt.adapters.sparkstream.sql.lower import WindowCall, lower, spelled
 from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.types import INTEGERS, is_decimal, is_string
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction, window_functions
 
 
@@ -52,6 +53,8 @@ class WindowFunctions:
                 for note in token.comments
                 if note not in source.text[slice(*relation)]
             ),
+            gap=source.written(function.gap) if function.gap is not None else None,
+            close_on=source.rendered(function.close_on) if function.close_on is not None else None,
         )
         if self._keep:
             return spelled(call)
@@ -79,7 +82,27 @@ class WindowFunctions:
                 f"the input of {name} has no column {function.timecol.name}",
                 f"it has {known}" if known else None,
             )
-        for key in function.partition_by:
-            if rows.complete and not rows.find(key.name):
+        condition = function.close_on
+        conditions = [] if condition is None else [c for c in condition.find_all(exp.Column) if not c.table]
+        own_gap = [] if function.gap is None else [function.gap]
+        used: list[exp.Expr] = [*function.partition_by, *own_gap, *conditions]
+        for node in used:
+            if rows.complete and not rows.find(node.name):
                 known = ", ".join(c.name for c in rows.items)
-                raise source.error(source.span(key), f"the input of {name} has no column {key.name}", f"it has {known}")
+                raise source.error(
+                    source.span(node), f"the input of {name} has no column {node.name}", f"it has {known}"
+                )
+        gap = rows.find(own_gap[0].name) if own_gap else None
+        if gap is not None and gap.type is not None and not _is_gap(gap.type):
+            raise source.error(
+                source.span(own_gap[0]),
+                f"the gap {gap.name} is of type {gap.type}, and no length of time",
+                f"cast it in a subquery, to seconds: (SELECT *, CAST({gap.name} AS DECIMAL(18, 3)) AS gap FROM ...)",
+            )
+
+
+def _is_gap(type_: str) -> bool:
+    """Whether a type can say how long a gap is: a text, a number of seconds, or an interval of days and less."""
+    if type_.startswith("interval"):
+        return not any(unit in type_ for unit in ("year", "month"))
+    return is_string(type_) or type_ in INTEGERS or is_decimal(type_) or type_ == "void"

@@ -112,18 +112,31 @@ class Cumulate:
 
 @dataclass(frozen=True)
 class Session:
-    """Windows of activity: rows at most a gap apart, per partition key."""
+    """Windows of activity: rows at most a gap apart, per partition key.
+
+    Attributes:
+        gap: how long a row keeps its session open; None where a column says it for each row.
+        max_duration: no session lasts longer; None for no limit.
+    """
 
     name: ClassVar[str] = "SESSION"
     arguments: ClassVar[tuple[str, ...]] = ("gap",)
+    options: ClassVar[tuple[str, ...]] = ("max_duration", "close_on")
+    """Arguments that are given by name only, and that Flink doesn't have."""
 
-    gap: Interval
+    gap: Interval | None
+    max_duration: Interval | None = None
 
     def __post_init__(self) -> None:
-        _positive("gap", self.gap)
+        if self.gap is not None:
+            _positive("gap", self.gap)
+        if self.max_duration is not None:
+            _positive("max_duration", self.max_duration)
 
     def words(self) -> str:
-        return f"sessions with a gap of {self.gap.words()}"
+        gap = f"a gap of {self.gap.words()}" if self.gap is not None else "each row's own gap"
+        limit = f", of {self.max_duration.words()} at most" if self.max_duration is not None else ""
+        return f"sessions with {gap}{limit}"
 
 
 def _offset_words(offset: Interval) -> str:
@@ -147,9 +160,18 @@ class WindowFunction(exp.Expression, exp.Func):
         timecol: Identifier of the time column.
         window: the window, one of `WINDOWS`; a value, not a node.
         partition_by: keys of SESSION.
+        gap: Identifier of the column with each row's own gap, of a SESSION that has no other.
+        close_on: the condition for a row that ends its SESSION.
     """
 
-    arg_types = {"this": True, "timecol": True, "window": True, "partition_by": False}
+    arg_types = {
+        "this": True,
+        "timecol": True,
+        "window": True,
+        "partition_by": False,
+        "gap": False,
+        "close_on": False,
+    }
 
     @property
     def window(self) -> Window:
@@ -162,6 +184,20 @@ class WindowFunction(exp.Expression, exp.Func):
     @property
     def partition_by(self) -> list[exp.Expr]:
         return self.args.get("partition_by") or []
+
+    @property
+    def gap(self) -> exp.Identifier | None:
+        return self.args.get("gap")
+
+    @property
+    def close_on(self) -> exp.Expr | None:
+        return self.args.get("close_on")
+
+    @property
+    def has_session_rules(self) -> bool:
+        """Whether more than a constant gap says where a session ends."""
+        limited = isinstance(self.window, Session) and self.window.max_duration is not None
+        return limited or self.gap is not None or self.close_on is not None
 
 
 _LEAVES = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, exp.Star, exp.Null, exp.Boolean})

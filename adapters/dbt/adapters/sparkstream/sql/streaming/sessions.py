@@ -41,6 +41,12 @@ class Sessions:
             "group its rows by window_start, window_end and the keys of PARTITION BY, in the same SELECT; "
             "or use a table model"
         )
+        if function.has_session_rules:
+            raise source.error(
+                source.span(function),
+                "on a stream, a SESSION has a constant gap and no more rules",
+                "use a table model",
+            )
         if select is None or group is None or _relation(select) is not function:
             raise source.error(source.span(function), "SESSION on a stream has to be aggregated", hint)
         if any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup")):
@@ -62,6 +68,7 @@ class Sessions:
         source = self._source
         group = select.args["group"]
         assert isinstance(function.window, Session)
+        assert function.window.gap is not None
         time = source.written(function.timecol)
         call = f"session_window({time}, '{function.window.gap.words()}')"
         relation = source.span(function.this)

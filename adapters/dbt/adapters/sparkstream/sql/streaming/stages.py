@@ -97,6 +97,7 @@ class StagedWindows(WindowFunctions):
         if not self._follows(function):
             time, gap = self._source.written(function.timecol), function.window
             assert isinstance(gap, Session)
+            assert gap.gap is not None
             self.late.append(
                 with_clause(self._source, function.this)
                 + f"SELECT *, {time} AS window_start, {time} + {gap.gap.sql()} AS window_end FROM {relation}"
