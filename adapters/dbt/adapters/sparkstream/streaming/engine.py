@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import Stage
+from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
 
@@ -97,8 +98,6 @@ class Engine:
 
                 engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
             else:
-                from dbt.adapters.sparkstream.streaming.connect import connect_session
-
                 engine = cls(connect_session(credentials, project))
         for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
             engine._set(name, str(value))
@@ -115,7 +114,7 @@ class Engine:
 
     def close(self) -> None:
         """Ends a session over Spark Connect; the one in this process goes on for others."""
-        if type(self._spark).__module__.startswith("pyspark.sql.connect"):
+        if is_connect(self._spark):
             self._spark.stop()
 
     # -- questions ---------------------------------------------------------------------------------
@@ -366,8 +365,9 @@ class Engine:
         cloudpickle.register_pickle_by_value(sinks)
         writer = rows.frame.writeStream.outputMode("append").queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
+        query = writer.foreachBatch(sink)
         with spark_errors():
-            return Running(writer.foreachBatch(sink).start())
+            return Running(started(query.start) if is_connect(self._spark) else query.start())
 
 
 def _quoted(text: str) -> str:
