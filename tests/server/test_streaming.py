@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,8 @@ def kill(shop: Shop, rng: random.Random, number: int, server: bool) -> bool:
     if server:
         os.kill(shop.pid, signal.SIGKILL)
         time.sleep(rng.uniform(0, 3))  # the client finds out, or doesn't
-    os.killpg(client.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it has ended by itself
+        os.killpg(client.pid, signal.SIGKILL)
     client.communicate()
     if server:
         shop.start()

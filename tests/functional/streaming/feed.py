@@ -63,7 +63,7 @@ class Feed:
             sources=sources,
         )
         engine = Engine(quick_session(self.spark))
-        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema), engine)
+        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc()), engine)
         return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
 
     def table(self, name: str = "model") -> list[tuple[Any, ...]]:

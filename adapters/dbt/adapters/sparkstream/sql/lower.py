@@ -28,6 +28,7 @@ class WindowCall:
         time_type: its Spark type, or None when nobody knows.
         keys: the columns of PARTITION BY.
         notes: comments that stood within the call.
+        utc: whether the session's clock shows UTC, so that a TIMESTAMP is its wall clock as it is.
     """
 
     window: Window
@@ -36,15 +37,21 @@ class WindowCall:
     time_type: str | None = None
     keys: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    utc: bool = False
+
+    @property
+    def is_wall(self) -> bool:
+        """Whether the time is wall clock as it is."""
+        return self.utc or self.time_type == NTZ
 
     @property
     def wall(self) -> str:
         """The time as wall clock."""
-        return self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+        return self.time if self.is_wall else f"CAST({self.time} AS TIMESTAMP_NTZ)"
 
     def typed(self, bound: str, time: str | None = None) -> str:
         """A wall-clock bound in the type of the time column."""
-        return bound if self.time_type == NTZ else f"coalesce({bound}, {time or self.time})"
+        return bound if self.is_wall else f"coalesce({bound}, {time or self.time})"
 
 
 def time_window(time: str, size: Interval, offset: Interval, slide: Interval | None = None) -> str:
@@ -125,7 +132,7 @@ FROM (
 ) AS __rows
 LATERAL VIEW explode(sequence({first}, {last}, {slide})) __hop AS start"""
     if not window.even:
-        wall = time if call.time_type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+        wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
         query += f"\nWHERE {wall} < {end}"
     return query
 
@@ -135,7 +142,7 @@ def _cumulate(call: WindowCall, window: Cumulate) -> str:
         return _tumble(call, Tumble(window.size, window.offset % window.size))
     step = window.step.sql()
     time = f"__rows.{call.time}"
-    wall = time if call.time_type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+    wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
     block = "__rows.__block"
     first = f"{block}.start + {step} * (({wall} - {block}.start) DIV {step} + 1)"
     return f"""\

@@ -34,7 +34,7 @@ class WindowFunctions:
             self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
-    def _lower(self, function: WindowFunction, indent: str | None = None) -> str:
+    def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
         source = self._source
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
@@ -52,6 +52,7 @@ class WindowFunctions:
                 for note in token.comments
                 if note not in source.text[slice(*relation)]
             ),
+            utc=utc,
         )
         if self._keep:
             return spelled(call)

@@ -35,6 +35,9 @@ SETTINGS = {
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
 
+UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00"})
+"""Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
+
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
 _NEVER = "timestamp'9999-01-01'"
@@ -145,6 +148,15 @@ class Engine:
             if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
                 return []
             raise
+
+    def zone(self) -> str:
+        """The time zone whose clock windows follow."""
+        with spark_errors():
+            return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    def is_utc(self) -> bool:
+        """Whether that clock shows UTC."""
+        return self.zone() in UTC
 
     def exists(self, table: str) -> bool:
         """Whether there is a table or view of this name."""
