@@ -56,7 +56,8 @@ def as_model(spark: Any, number: int) -> float:
         sources=(StreamSource(view="bid", relation="bench.bid"),),
     )
     start = time.perf_counter()
-    Run(model, plan(SQL, streams=["bid"]), Engine(spark.newSession()))(lambda: None)
+    engine = Engine(spark.newSession())
+    Run(model, plan(SQL, streams=["bid"], utc=engine.is_utc()), engine)(lambda: None)
     return time.perf_counter() - start
 
 

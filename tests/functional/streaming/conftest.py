@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,11 +13,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_NUMBERS = itertools.count()
-
 
 @pytest.fixture
 def feed(embedded: SparkSession) -> Iterator[Feed]:
-    feed = Feed(embedded, f"feed_{next(_NUMBERS)}")
+    feed = Feed(embedded)
     yield feed
     feed.drop()

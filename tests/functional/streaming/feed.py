@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +19,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COLUMNS = "id BIGINT, ts TIMESTAMP, k STRING, v BIGINT"
-EventRow = tuple[int, int, str, int]
+EventRow = tuple[int, int, str | None, int | None]
 """id, seconds since the epoch, key, value."""
+
+_numbers = itertools.count()
 
 
 class Feed:
     """Tables `bid` and `ask` in a schema of their own, and models that stream from them as `bid` and `ask`."""
 
-    def __init__(self, spark: SparkSession, schema: str) -> None:
+    def __init__(self, spark: SparkSession) -> None:
         self.spark = quick_session(spark)
-        self.schema = schema
-        self.spark.sql(f"CREATE SCHEMA {schema}")
+        self.schema = f"feed_{next(_numbers)}"
+        self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table in ("bid", "ask"):
-            self.spark.sql(f"CREATE TABLE {schema}.{table} ({COLUMNS}) USING parquet")
+            self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({COLUMNS}) USING parquet")
 
     def drop(self) -> None:
         self.spark.sql(f"DROP SCHEMA {self.schema} CASCADE")
@@ -38,7 +41,7 @@ class Feed:
     def add(self, table: str, rows: Sequence[EventRow]) -> None:
         """Adds rows to a table, as one file."""
         if rows:
-            values = ", ".join(f"({i}, timestamp_seconds({t}), '{k}', {v})" for i, t, k, v in rows)
+            values = ", ".join(f"({i}, timestamp_seconds({t}), {literal(k)}, {literal(v)})" for i, t, k, v in rows)
             self.spark.sql(f"INSERT INTO {self.schema}.{table} SELECT /*+ COALESCE(1) */ * FROM VALUES {values}")
 
     def run(self, sql: str, name: str = "model", **options: Any) -> Outcome:
@@ -63,8 +66,18 @@ class Feed:
             sources=sources,
         )
         engine = Engine(quick_session(self.spark))
-        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema), engine)
+        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc()), engine)
         return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
+
+    def state(self, name: str = "model", what: str = "state_rows") -> int:
+        """The state that a model's last micro-batch has left."""
+        runs = self.spark.table(f"{self.schema}.sparkstream_runs").where(f"relation = '{self.schema}.{name}'")
+        return int(runs.orderBy("batch", ascending=False).select(what).head()[0])
+
+    def folder(self, name: str) -> str:
+        """A folder that goes with the tables."""
+        database = self.spark.catalog.getDatabase(self.schema)
+        return f"{database.locationUri}/{name}"
 
     def table(self, name: str = "model") -> list[tuple[Any, ...]]:
         """The rows of a model's table, without the number of the micro-batch, sorted."""
@@ -76,6 +89,10 @@ class Feed:
         self.spark.sql(f"USE {self.schema}")
         schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
         return ordered(self.spark.sql(f"SELECT * FROM ({translate(sql, schema=schema)}) WHERE {where}").collect())
+
+
+def literal(value: str | int | None) -> str:
+    return "NULL" if value is None else repr(value)
 
 
 def ordered(rows: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from tests.functional.streaming.feed import EventRow, Feed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BOUNDS = "window_start, window_end"
 LAG = 10
@@ -68,18 +78,6 @@ CONSTRUCTS = {
 }
 
 
-def chunks(rng: random.Random, number: int, first: int) -> list[list[EventRow]]:
-    """Rows with ties, gaps and disorder, of which no chunk has one that is late after the ones before it."""
-    latest, out = 1000, []
-    ids = itertools.count(first)
-    for _ in range(number):
-        size = rng.choice((0, 1, 4, 9))
-        times = [rng.randint(latest - LAG + 1, latest + rng.choice((3, 25, 70))) for _ in range(size)]
-        latest = max([latest, *times])
-        out.append([(next(ids), time, rng.choice("abc"), rng.randint(0, 5)) for time in times])
-    return out
-
-
 FIRST = (
     "tumble",
     "hop",
@@ -95,25 +93,173 @@ FIRST = (
 """What `make test` runs."""
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in FIRST else pytest.param(name, marks=pytest.mark.full) for name in CONSTRUCTS]
+SEED = int(os.environ.get("SPARKSTREAM_SEED", 0))
+"""Of the cases that `make test-all` makes; 0 for another one each time. It is printed."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows that come together, as a file of each table."""
+
+    bids: list[EventRow]
+    asks: list[EventRow]
+    runs: bool
+    """Whether the models run before the next ones come."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """What happens to two tables, and to the models that stream from them."""
+
+    chunks: list[Chunk]
+    max_files: int | None
+    flush: bool
+    """Whether the last run flushes; else rows come that close every window before."""
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Story:
+    """Rows with ties, gaps, disorder and NULLs, none of them late: no more than LAG behind its table's latest."""
+    latest = {"bid": 1000, "ask": 1000}
+    ids = itertools.count()
+
+    def rows(table: str) -> list[EventRow]:
+        jump = draw(st.sampled_from((3, 25, 70)))
+        times = draw(st.lists(st.integers(latest[table] - LAG + 1, latest[table] + jump), max_size=9))
+        latest[table] = max([latest[table], *times])
+        values = st.one_of(st.none(), st.integers(0, 5))
+        return [(next(ids), time, draw(st.sampled_from(("a", "b", "c", None))), draw(values)) for time in times]
+
+    chunks = [Chunk(rows("bid"), rows("ask"), draw(st.integers(0, 9)) < 7) for _ in range(draw(st.integers(2, 5)))]
+    return Story(chunks, draw(st.sampled_from((None, 1))), draw(st.booleans()))
+
+
+# A story takes a minute, too long for finding a shorter one that fails too.
+told = settings(
+    deadline=None,
+    database=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
 )
-def test_chunks_over_runs_are_one_batch(feed: Feed, name: str) -> None:
-    sql = CONSTRUCTS[name]
-    rng = random.Random(name)
-    bids, asks = chunks(rng, 4, 0), chunks(rng, 4, 100)
-    for bid, ask in zip(bids, asks, strict=True):
-        # What comes to one of them must not be late by the time of the other.
-        feed.add("bid", bid)
-        feed.add("ask", ask)
-        if rng.random() < 0.7:
-            feed.run(sql)
-    feed.add("bid", [(98, END, "z", 0)])
-    feed.add("ask", [(99, END, "y", 0)])
-    outcome = feed.run(sql)
-    ends = "window_end" if "window_end" in [f.name for f in feed.spark.table(f"{feed.schema}.model").schema] else "ts"
-    closed = "TRUE" if name in ("rows", "windows") else f"{ends} <= timestamp_seconds({END} - {LAG})"
-    expected = feed.batch(sql, closed)
-    assert feed.table() == expected
-    assert expected, "no rows to compare"
-    assert outcome.rows <= len(expected)
+
+
+def tell(embedded: SparkSession, story: Story, names: Sequence[str]) -> None:
+    """Runs models as a story says, and compares their tables with the same queries in batch."""
+    feed = Feed(embedded)
+    options = {"flush": False if story.flush else None, "max_files_per_trigger": story.max_files}
+
+    def run(**more: Any) -> None:
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(lambda name: feed.run(CONSTRUCTS[name], name, **{**options, **more}), names))
+
+    try:
+        for chunk in story.chunks:
+            feed.add("bid", chunk.bids)
+            feed.add("ask", chunk.asks)
+            if chunk.runs:
+                run()
+        if story.flush:
+            run(flush=True)
+        else:
+            feed.add("bid", [(998, END, "z", 0)])
+            feed.add("ask", [(999, END, "y", 0)])
+            run()
+        for name in names:
+            closed = "TRUE" if story.flush or name in ("rows", "windows") else f"{end_of(feed, name)} <= {CLOSED}"
+            assert feed.table(name) == feed.batch(CONSTRUCTS[name], closed), name
+            if story.flush:
+                assert feed.state(name) == 0, name
+    finally:
+        feed.drop()
+
+
+CLOSED = f"timestamp_seconds({END - LAG})"
+
+
+def end_of(feed: Feed, name: str) -> str:
+    columns = [f.name for f in feed.spark.table(f"{feed.schema}.{name}").schema]
+    return "window_end" if "window_end" in columns else "ts"
+
+
+@seed(1)
+@settings(told, max_examples=2)
+@given(story=stories())
+def test_chunks_over_runs_are_one_batch(embedded: SparkSession, story: Story) -> None:
+    tell(embedded, story, FIRST)
+
+
+@pytest.mark.full
+def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSession) -> None:
+    number = SEED or random.randrange(1, 1_000_000)
+    print(f"SPARKSTREAM_SEED={number}")
+
+    @seed(number)
+    @settings(told, max_examples=4)
+    @given(story=stories())
+    def telling(story: Story) -> None:
+        tell(embedded, story, list(CONSTRUCTS))
+
+    telling()
+
+
+WINDOWS = {
+    "tumble": ("tumble(bid, ts, '20 seconds')", 20, 20),
+    "hop": ("hop(bid, ts, '10 seconds', '30 seconds')", 10, 30),
+}
+"""Window functions with their slides and sizes in seconds."""
+
+
+@seed(2)
+@settings(told, max_examples=2)
+@given(runs=st.lists(st.lists(st.integers(1000, 1200), min_size=1, max_size=12), min_size=2, max_size=4))
+def test_rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[list[int]]) -> None:
+    """Rows of any times: each is in its window, or among the late ones when that was closed before its run."""
+    feed = Feed(embedded)
+    groups = "GROUP BY window_start, window_end"
+    try:
+        late: dict[str, set[tuple[int, int]]] = {name: set() for name in WINDOWS}
+        latest, number = None, 0
+        for times in runs:
+            rows = [(number + i, time, "a", 1) for i, time in enumerate(times)]
+            feed.add("bid", rows)
+            for name, (window, slide, size) in WINDOWS.items():
+                ends = [
+                    (id_, time // slide * slide - i * slide + size)
+                    for id_, time, _, _ in rows
+                    for i in range(size // slide)
+                ]
+                late[name] |= {pair for pair in ends if latest is not None and pair[1] <= latest - LAG}
+                feed.run(f"SELECT window_start, window_end, count(*) AS n FROM {window} {groups}", name, keep_late=True)
+            latest, number = max([latest or 0, *times]), number + len(rows)
+        feed.add("bid", [(999, END, "a", 1)])
+        for name, (window, _, _) in WINDOWS.items():
+            feed.run(f"SELECT window_start, window_end, count(*) AS n FROM {window} {groups}", name, keep_late=True)
+            kept = (
+                feed.spark.table(f"{feed.schema}.{name}__late").selectExpr("id", "unix_seconds(window_end)").collect()
+            )
+            assert sorted(map(tuple, kept)) == sorted(late[name]), name
+            feed.spark.table(f"{feed.schema}.{name}__late").createOrReplaceTempView("late")
+            assert feed.table(name) == feed.batch(
+                f"SELECT window_start, window_end, count(*) AS n FROM (SELECT * FROM {window}) "
+                f"LEFT ANTI JOIN late USING (id, window_end) {groups}",
+                f"window_end <= {CLOSED}",
+            ), name
+    finally:
+        feed.drop()
+
+
+@pytest.mark.parametrize("overlap", [2, 12])
+def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> None:
+    feed.add("bid", [(i, 1000 + 7 * i, "abc"[i % 3], i) for i in range(50)])
+    hop = f"hop(bid, ts, '10 seconds', '{10 * overlap} seconds')"
+    feed.run(f"SELECT window_start, window_end, k, sum(v) AS s FROM {hop} GROUP BY window_start, window_end, k")
+    feed.spark.sql(
+        f"SELECT window(ts, '{10 * overlap} seconds', '10 seconds') AS w, k, sum(v) AS s "
+        f"FROM STREAM {feed.schema}.bid WATERMARK ts DELAY OF INTERVAL {LAG} SECONDS GROUP BY w, k"
+    ).createOrReplaceTempView("by_hand")
+    query = feed.spark.table("by_hand").writeStream.format("noop").trigger(availableNow=True)
+    query = query.option("checkpointLocation", feed.folder("by_hand")).start()
+    query.awaitTermination()
+    [operator] = query.recentProgress[-1].stateOperators
+    assert 0 < feed.state("model") <= operator.numRowsTotal
+    assert feed.state("model", "state_bytes") <= 1.1 * operator.memoryUsedBytes

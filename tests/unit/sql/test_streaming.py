@@ -28,6 +28,15 @@ def test_a_window_function_is_a_stage_and_the_rest_stays() -> None:
     assert found.windows == ("window_start", "window_end")
 
 
+def test_windows_on_a_clock_that_shows_utc() -> None:
+    """No time is cast there, as an instant is its own wall clock."""
+    for window in (TUMBLE, "hop(s, ts, '7 minutes', '10 minutes')", "cumulate(s, ts, '5 minutes', '10 minutes')"):
+        columns = {"s": {"ts": "timestamp"}}
+        [stage] = plan_of(f"SELECT * FROM {window}", streams=["s"], schema=columns, utc=True).stages
+        assert "window(ts, '" in stage.sql
+        assert "NTZ" not in stage.sql and "coalesce" not in stage.sql
+
+
 def test_stages_see_the_ctes_before_them() -> None:
     sql = f"WITH a AS (SELECT *, v + 1 AS w FROM s), b AS (SELECT * FROM {TUMBLE.replace('(s', '(a')}) SELECT * FROM b"
     found = plan(sql)

@@ -76,7 +76,8 @@ def test_a_fingerprint_is_of_what_matters() -> None:
     columns = [("n", "bigint")]
 
     def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
-        given = {"dialect": "spark", "sources": [source], "columns": columns, "flush": False, **changes}
+        given = {"dialect": "spark", "sources": [source], "columns": columns, "flush": False, "zone": "UTC"}
+        given |= changes
         return fingerprint(sql, **given)
 
     assert of() == of("SELECT  count(*) AS n -- all of them\nFROM bid")
@@ -84,6 +85,7 @@ def test_a_fingerprint_is_of_what_matters() -> None:
         of("SELECT count(1) AS n FROM bid"),
         of(columns=[("n", "int")]),
         of(flush=True),
+        of(zone="Europe/Berlin"),
         of(sources=[StreamSource("bid", "db.bid", "ts", Interval.parse("2 minutes"))]),
         of(sources=[StreamSource("bid", "db.other", "ts", Interval.parse("1 minute"))]),
     ]

@@ -31,6 +31,7 @@ class WindowCall:
         notes: comments that stood within the call.
         gap: the column with each row's own gap, of a SESSION.
         close_on: the condition for a row that ends its SESSION.
+        utc: whether the session's clock shows UTC, so that a TIMESTAMP is its wall clock as it is.
     """
 
     window: Window
@@ -41,15 +42,21 @@ class WindowCall:
     notes: tuple[str, ...] = ()
     gap: str | None = None
     close_on: str | None = None
+    utc: bool = False
+
+    @property
+    def is_wall(self) -> bool:
+        """Whether the time is wall clock as it is."""
+        return self.utc or self.time_type == NTZ
 
     @property
     def wall(self) -> str:
         """The time as wall clock."""
-        return self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+        return self.time if self.is_wall else f"CAST({self.time} AS TIMESTAMP_NTZ)"
 
     def typed(self, bound: str, time: str | None = None) -> str:
         """A wall-clock bound in the type of the time column."""
-        return bound if self.time_type == NTZ else f"coalesce({bound}, {time or self.time})"
+        return bound if self.is_wall else f"coalesce({bound}, {time or self.time})"
 
 
 def time_window(time: str, size: Interval, offset: Interval, slide: Interval | None = None) -> str:
@@ -138,7 +145,7 @@ FROM (
 ) AS __rows
 LATERAL VIEW explode(sequence({first}, {last}, {slide})) __hop AS start"""
     if not window.even:
-        wall = time if call.time_type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+        wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
         query += f"\nWHERE {wall} < {end}"
     return query
 
@@ -148,7 +155,7 @@ def _cumulate(call: WindowCall, window: Cumulate) -> str:
         return _tumble(call, Tumble(window.size, window.offset % window.size))
     step = window.step.sql()
     time = f"__rows.{call.time}"
-    wall = time if call.time_type == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+    wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
     block = "__rows.__block"
     first = f"{block}.start + {step} * (({wall} - {block}.start) DIV {step} + 1)"
     return f"""\

@@ -35,7 +35,7 @@ class WindowFunctions:
             self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
-    def _lower(self, function: WindowFunction, indent: str | None = None) -> str:
+    def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
         source = self._source
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
@@ -55,6 +55,7 @@ class WindowFunctions:
             ),
             gap=source.written(function.gap) if function.gap is not None else None,
             close_on=source.rendered(function.close_on) if function.close_on is not None else None,
+            utc=utc,
         )
         if self._keep:
             return spelled(call)

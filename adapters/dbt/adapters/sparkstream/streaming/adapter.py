@@ -80,11 +80,11 @@ class StreamingModels:
         plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark")
         return plan.describe() if dbtflags.which() in models.COMPILED else sql
 
-    def _plan(self, model: str, sql: str, dialect: str) -> StreamPlan:
+    def _plan(self, model: str, sql: str, dialect: str, utc: bool = False) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         try:
-            return models.planned(sql, dialect, streams, self._schema(model))
+            return models.planned(sql, dialect, streams, self._schema(model), utc)
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error
@@ -109,7 +109,6 @@ class StreamingModels:
             model = models.read_model(node, sql, str(relation), str(runs), streams, run_id)
         interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
         model = replace(model, config=replace(model.config, interval=interval))
-        plan = self._plan(model.unique_id, sql, model.dialect)
 
         def report(line: str) -> None:
             (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
@@ -118,6 +117,7 @@ class StreamingModels:
             credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
             engine = Engine.open(credentials, adapter.connections.project)
             try:
+                plan = self._plan(model.unique_id, sql, model.dialect, engine.is_utc())
                 run = Run(model, plan, engine, report, self._stops)
                 outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+
+T = TypeVar("T")
+
+ATTEMPTS = 4
+"""How often a streaming query is started before its Python process is given up."""
+
+_starting = threading.Lock()
+
+
+def is_connect(session: Any) -> bool:
+    """Whether a session is one over Spark Connect, and not of a Spark in this process."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def started(start: Callable[[], T]) -> T:
+    """Starts a streaming query whose sink is a Python process on the server.
+
+    The server gives that process ten seconds to import pyspark and report, which no setting changes and a busy machine
+    may not keep. Nothing of the query has begun then, so it is started again. One starts after the other, as several at
+    once make each other late.
+
+    Args:
+        start: starts it.
+    """
+    from pyspark.errors import PySparkException
+
+    with _starting:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return start()
+            except PySparkException as error:
+                if "failed to connect back" not in str(error):
+                    raise
+        return start()
 
 
 def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import Stage
+from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
 
@@ -33,6 +34,9 @@ SETTINGS = {
     # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
+
+UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00"})
+"""Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
@@ -97,8 +101,6 @@ class Engine:
 
                 engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
             else:
-                from dbt.adapters.sparkstream.streaming.connect import connect_session
-
                 engine = cls(connect_session(credentials, project))
         for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
             engine._set(name, str(value))
@@ -115,7 +117,7 @@ class Engine:
 
     def close(self) -> None:
         """Ends a session over Spark Connect; the one in this process goes on for others."""
-        if type(self._spark).__module__.startswith("pyspark.sql.connect"):
+        if is_connect(self._spark):
             self._spark.stop()
 
     # -- questions ---------------------------------------------------------------------------------
@@ -146,6 +148,15 @@ class Engine:
             if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
                 return []
             raise
+
+    def zone(self) -> str:
+        """The time zone whose clock windows follow."""
+        with spark_errors():
+            return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    def is_utc(self) -> bool:
+        """Whether that clock shows UTC."""
+        return self.zone() in UTC
 
     def exists(self, table: str) -> bool:
         """Whether there is a table or view of this name."""
@@ -366,8 +377,9 @@ class Engine:
         cloudpickle.register_pickle_by_value(sinks)
         writer = rows.frame.writeStream.outputMode("append").queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
+        query = writer.foreachBatch(sink)
         with spark_errors():
-            return Running(writer.foreachBatch(sink).start())
+            return Running(started(query.start) if is_connect(self._spark) else query.start())
 
 
 def _quoted(text: str) -> str:

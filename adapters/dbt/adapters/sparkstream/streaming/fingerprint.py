@@ -14,7 +14,7 @@ LOWERING = 1
 
 
 def fingerprint(
-    sql: str, dialect: str, sources: Iterable[StreamSource], columns: Sequence[tuple[str, str]], flush: bool
+    sql: str, dialect: str, sources: Iterable[StreamSource], columns: Sequence[tuple[str, str]], flush: bool, zone: str
 ) -> str:
     """A hash of all that state depends on; comments, white space and the case of keywords make no difference.
 
@@ -24,13 +24,14 @@ def fingerprint(
         sources: its streams.
         columns: names and types of the columns it gives.
         flush: whether the query has an input for flushing.
+        zone: the time zone whose clock windows follow.
     """
     tokens = [token.text for token in DIALECTS[dialect]().tokenize(sql)]
     streams = sorted(
         (s.view, s.relation, s.event_time or "", s.watermark.micros if s.watermark else -1, json.dumps(s.reader))
         for s in sources
     )
-    facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush])
+    facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush, zone])
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 

@@ -18,6 +18,8 @@ RENEWED = 10.0
 """Seconds between two signs of life."""
 EXPIRES = 60.0
 """Seconds without one after which a run is taken for dead."""
+SETTLES = 0.2
+"""Seconds between looking whether somebody runs the model and noting that one does, at most."""
 KEY = "run"
 
 
@@ -54,9 +56,11 @@ class Lease:
         self._holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid(), time.time())
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
+        self._noted = 0.0
+        self._lost = False
 
     def take(self) -> bool:
-        """Takes the right.
+        """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
         Returns:
             Whether another run had it, and is dead.
@@ -72,13 +76,27 @@ class Lease:
                 f"  wait for its end; if it was killed, it is taken over {EXPIRES:.0f} seconds after its last sign"
             )
         self._note(self._holder)
+        self._noted = time.monotonic()
+        return other is not None
+
+    def confirm(self) -> dict[str, str]:
+        """Makes sure of the right, and keeps it from now on.
+
+        Returns:
+            What is noted of the table, now that nobody else notes anything.
+
+        Raises:
+            StreamingError: another run has it.
+        """
         # Two may have looked at the same time: the one that noted itself last has it.
-        time.sleep(0.2)
-        if Holder.read(self._table.properties().get(KEY)) != self._holder:
+        time.sleep(max(0.0, self._noted + SETTLES - time.monotonic()))
+        properties = self._table.properties()
+        if Holder.read(properties.get(KEY)) != self._holder:
+            self._lost = True
             raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()
-        return other is not None
+        return properties
 
     def _note(self, holder: Holder | None) -> None:
         self._table.note(**{KEY: "" if holder is None else json.dumps(asdict(holder))})
@@ -89,7 +107,9 @@ class Lease:
                 self._note(Holder(self._holder.id, self._holder.host, self._holder.pid, time.time()))
 
     def release(self) -> None:
-        """Gives the right back."""
+        """Gives the right back, unless another run has it."""
+        if self._lost:
+            return
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

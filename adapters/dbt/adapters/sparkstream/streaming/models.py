@@ -95,13 +95,15 @@ def read_config(config: Mapping[str, Any]) -> StreamConfig:
     return StreamConfig.read(config, known_configs())
 
 
-def planned(sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema) -> StreamPlan:
+def planned(
+    sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema, utc: bool = False
+) -> StreamPlan:
     """The plan of a model's query.
 
     Raises:
         TranslationError: what can't stream, and what to do instead.
     """
-    return plan(sql, dialect, streams=list(streams), schema=schema)
+    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc)
 
 
 def read_model(

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
@@ -27,6 +27,7 @@ from dbt.adapters.sparkstream.streaming.table import (
     last_begun,
     path_of,
     processed_files,
+    up_to,
 )
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
@@ -118,6 +119,8 @@ class Run:
         self._report = report
         self._stopping = stopping
         self._table = StreamTable(engine, model.relation)
+        self._facts: dict[str, Facts] = {}
+        self._checkpoint = ""
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -133,7 +136,9 @@ class Run:
         sources = [self._defined(source) for source in self.model.sources if source.view in self._plan.streams]
         rows, columns = self._understood()
         self._check_contract(columns)
-        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, self.model.config.flush is not None)
+        flushes = self.model.config.flush is not None
+        zone = self._engine.zone()
+        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone)
         identities = {source.view: self._identity(source) for source in sources}
         if self._engine.exists(self.model.relation):
             if rebuild or self._is_outdated(query, identities):
@@ -151,7 +156,7 @@ class Run:
         if lease.take():
             self._report("the run before this one has ended without a word; going on where it was")
         try:
-            return self._process(rows, sources, identities)
+            return self._process(rows, sources, identities, lease)
         finally:
             lease.release()
 
@@ -165,8 +170,7 @@ class Run:
         if source.reader:
             stream = self._engine.stream_format(source.reader, options)
         else:
-            facts = Facts.of(self._engine, source.relation)
-            if facts.kind == "VIEW":
+            if self._facts_of(source).kind == "VIEW":
                 raise StreamingError(
                     f"{source.relation} is a view, and Spark streams from tables only\n"
                     "  read the table below it with stream(), and put what the view does into this model"
@@ -218,8 +222,13 @@ class Run:
             return json.dumps([source.reader.get("format"), source.reader.get("path")])
         if source.checksum is not None:
             return f"seed {source.checksum}"
-        facts = Facts.of(self._engine, source.relation)
+        facts = self._facts_of(source)
         return f"{facts.location} of {facts.created}"
+
+    def _facts_of(self, source: StreamSource) -> Facts:
+        if source.relation not in self._facts:
+            self._facts[source.relation] = Facts.of(self._engine, source.relation)
+        return self._facts[source.relation]
 
     def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
         model = self.model
@@ -251,8 +260,8 @@ class Run:
                 self._report("the query has changed: making the table anew")
                 return True
             raise StreamingError(
-                "the query, its columns, its sources or its watermark have changed since the table was made, and "
-                "windows half done by the old query can't be ended by the new one\n"
+                "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
+                "made, and windows half done by the old query can't be ended by the new one\n"
                 f"  {REBUILD}, or write config(on_query_change='rebuild')"
             )
         before = json.loads(known.get("sources") or "{}")
@@ -277,25 +286,31 @@ class Run:
     def checkpoint(self) -> str:
         """The folder with the table's offsets and state."""
         root = self.model.config.checkpoint_location
-        if root is None:
-            return f"{self._table.facts().location}/_checkpoint"
-        return f"{root.rstrip('/')}/{self.model.identifier}-{self._table.properties()['table']}"
+        if not self._checkpoint and root is None:
+            self._checkpoint = f"{self._table.facts().location}/_checkpoint"
+        elif not self._checkpoint and root is not None:
+            self._checkpoint = f"{root.rstrip('/')}/{self.model.identifier}-{self._table.properties()['table']}"
+        return self._checkpoint
 
     def _flush_folder(self) -> str:
         return f"{self.checkpoint()}_flush"
 
-    def _process(self, rows: Rows, sources: Sequence[StreamSource], identities: Mapping[str, str]) -> Outcome:
+    def _process(
+        self, rows: Rows, sources: Sequence[StreamSource], identities: Mapping[str, str], lease: Lease
+    ) -> Outcome:
         model, table = self.model, self._table
-        known = table.properties()
-        last = int(known["batch"])
         checkpoint = self.checkpoint()
         begun = last_begun(self._engine, checkpoint)
+        files = table.files() if model.config.file_format in FILE_FORMATS else None
+        known = lease.confirm()
+        last = int(known["batch"])
         if begun < last:
             raise StreamingError(
                 f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
                 f"  {REBUILD}"
             )
-        self._check_foreign(known, last, begun)
+        if files is not None:
+            self._check_foreign(files, known, last, begun)
         if begun >= 0 and self._is_reloaded(sources, checkpoint):
             return self._outcome([], {}, {})
         table_columns = table.columns()
@@ -317,7 +332,13 @@ class Run:
         except BaseException:
             running.stop(patience=0)
             raise
-        self._settle(watch, max(begun, last), identities)
+        noted = (
+            begun == last
+            and known["sources"] == json.dumps(identities)
+            and (files is None or known["files"] == digest(files))
+        )
+        if watch.batches or not noted:
+            self._settle(watch, max(begun, last), identities)
         return self._outcome(watch.batches, watch.appended, watch.late)
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str]) -> None:
@@ -327,7 +348,7 @@ class Run:
         appended = {
             n: counts for n, counts in table.appended(watch.settled, self._plan.windows).items() if n <= finished
         }
-        files = table.files(finished) if model.config.file_format in FILE_FORMATS else ""
+        files = digest(up_to(table.files(), finished)) if model.config.file_format in FILE_FORMATS else ""
         table.note(batch=str(finished), files=files, sources=json.dumps(identities))
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
@@ -343,19 +364,19 @@ class Run:
         name = self.model.relation
         return f"{name[:-1]}{SUFFIX}`" if name.endswith("`") else f"{name}{SUFFIX}"
 
-    def _check_foreign(self, known: Mapping[str, str], last: int, begun: int) -> None:
-        if self.model.config.file_format not in FILE_FORMATS:
-            return
-        strange = self._table.foreign(begun)
-        if strange is not None:
+    def _check_foreign(self, files: Sequence[str], known: Mapping[str, str], last: int, begun: int) -> None:
+        own = set(up_to(files, begun))
+        strange = [name for name in files if name not in own]
+        if strange:
             # Rows of a micro-batch to come would be taken for those of an interrupted one.
             raise StreamingError(
-                f"something else has written to {self.model.relation}: {strange}\n"
+                f"something else has written to {self.model.relation}: {len(strange)} of its files are of no "
+                f"micro-batch, such as {strange[0]}\n"
                 f"  remove them with ALTER TABLE {self.model.relation} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
             )
         if self.model.config.on_foreign_write == "accept":
             return
-        if known.get("files") and known["files"] != self._table.files(last):
+        if known.get("files") and known["files"] != digest(up_to(files, last)):
             raise StreamingError(
                 f"something else has written to {self.model.relation}: its files are not those of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
@@ -373,7 +394,7 @@ class Run:
             if source.reader or not processed:
                 continue
             current = {path_of(name) for name in self._engine.files(source.relation)}
-            folder = Facts.of(self._engine, source.relation).location.rstrip("/")
+            folder = self._facts_of(source).location.rstrip("/")
             mine = {name for name in processed if name.startswith(path_of(folder) + "/")}
             if not mine <= current:
                 gone.append(source)

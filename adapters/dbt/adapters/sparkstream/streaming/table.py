@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.fingerprint import digest
 
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""
@@ -64,6 +64,7 @@ class StreamTable:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
+        self._noting = threading.Lock()
         self.name = name
 
     def create(
@@ -114,7 +115,9 @@ class StreamTable:
     def note(self, **facts: str) -> None:
         """Notes facts in the table's properties."""
         pairs = ", ".join(f"{quoted(PREFIX + name)} = {quoted(value)}" for name, value in facts.items())
-        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
+        # The catalog reads all properties and writes them back: of two at a time, one would be lost.
+        with self._noting:
+            self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
 
     def facts(self) -> Facts:
         return Facts.of(self._engine, self.name)
@@ -123,17 +126,9 @@ class StreamTable:
         """The names of its columns; the micro-batch's number is the last."""
         return [name for name, _ in self._engine.query(f"SELECT * FROM {self.name}").columns]
 
-    def files(self, last: int) -> str:
-        """A digest of the data files that micro-batches up to one have written."""
-        return digest(name for name in self._engine.files(self.name) if (batch_of(name) or 0) <= last)
-
-    def foreign(self, begun: int) -> str | None:
-        """What is in it of no micro-batch up to the last that was begun, if there is anything."""
-        names = self._engine.files(self.name)
-        strange = [n for n in names if (b := batch_of(n)) is None or b > begun]
-        if strange:
-            return f"{len(strange)} of its files are of no micro-batch, such as {strange[0]}"
-        return None
+    def files(self) -> list[str]:
+        """Its data files."""
+        return self._engine.files(self.name)
 
     def appended(self, after: int, windows: Sequence[str]) -> dict[int, tuple[int, int | None]]:
         """Rows, and windows where columns tell them, that each micro-batch after one has appended."""
@@ -151,6 +146,11 @@ def batch_of(file: str) -> int | None:
         if equals and name.casefold() == BATCH:
             return int(value) if value.lstrip("-").isdigit() else None
     return None
+
+
+def up_to(files: Iterable[str], last: int) -> list[str]:
+    """The data files that micro-batches up to one have written."""
+    return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
 def processed_files(engine: Engine, checkpoint: str) -> set[str]:

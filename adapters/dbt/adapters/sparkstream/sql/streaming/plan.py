@@ -64,7 +64,12 @@ class StreamPlan:
 
 
 def plan(
-    sql: str, dialect: str = "spark", *, streams: Collection[str] | None, schema: Schema | None = None
+    sql: str,
+    dialect: str = "spark",
+    *,
+    streams: Collection[str] | None,
+    schema: Schema | None = None,
+    utc: bool = False,
 ) -> StreamPlan:
     """Plans a query over streams.
 
@@ -73,6 +78,7 @@ def plan(
         dialect: what it is written in.
         streams: the names that stand for streams; None where every table is one.
         schema: table or stream -> column -> Spark type, as far as known.
+        utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
 
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
@@ -89,7 +95,7 @@ def plan(
     resolver = FlinkResolver(schema) if dialect == "flink" else Resolver(schema)
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
-    windows = StagedWindows(source, resolver, names)
+    windows = StagedWindows(source, resolver, names, utc)
     edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree)]
     if isinstance(resolver, FlinkResolver):
         edits += list(FlinkExpressions(source, resolver).edits(tree))

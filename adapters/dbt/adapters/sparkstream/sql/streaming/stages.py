@@ -37,14 +37,18 @@ class Stage:
 class StagedWindows(WindowFunctions):
     """Edits the window functions of a statement whose rows come from a stream.
 
+    Args:
+        utc: whether the session's clock shows UTC.
+
     Attributes:
         stages: what the edits made so far need, in the order of the text.
         late: queries for the rows that come to the first window functions, with the end of their window.
     """
 
-    def __init__(self, source: Source, resolver: Resolver, streams: Streams) -> None:
+    def __init__(self, source: Source, resolver: Resolver, streams: Streams, utc: bool) -> None:
         super().__init__(source, resolver)
         self._streams = streams
+        self._utc = utc
         self.stages: list[Stage] = []
         self.late: list[str] = []
         self._sessions = Sessions(source, resolver)
@@ -61,7 +65,7 @@ class StagedWindows(WindowFunctions):
                 yield Edit(span, lambda function=function: self._window(function))  # type: ignore[misc]
 
     def _window(self, function: WindowFunction) -> str:
-        query = self._lower(function, indent="")[1:-1].strip("\n")
+        query = self._lower(function, indent="", utc=self._utc)[1:-1].strip("\n")
         lines = [line[2:] if line.startswith("  ") else line for line in query.split("\n")]
         sql = with_clause(self._source, function.this) + "\n".join(lines)
         if not self._follows(function):
