@@ -16,7 +16,7 @@ from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
 
-from dbt.adapters.sparkstream import compile_hook, requests
+from dbt.adapters.sparkstream import batches, compile_hook, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -37,6 +37,7 @@ class SparkStreamAdapter(SparkAdapter):
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
         self._compiles = compile_hook.install()
+        self.connections.batch_of = partial(batches.batch_of, self)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
 
