@@ -20,8 +20,7 @@ from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMet
 
 from tests.integration.targets import Target
 from tests.suites import clone, hooks
-from tests.suites.adapting import added, both, edited, given, instead, replaced, without
-from tests.suites.reasons import DROP_COLUMN, MATERIALIZED_VIEWS
+from tests.suites.adapting import added, both, edited, given, instead, replaced
 
 
 def profile_output(target: Target) -> dict[str, Any]:
@@ -329,13 +328,11 @@ ADAPTATIONS: dict[str, Any] = {
     ),
     "ephemeral.EphemeralMulti": lambda suite: {"test_ephemeral_multi": _ephemeral_multi},
     "ephemeral.EphemeralNested": lambda suite: {"test_ephemeral_nested": _ephemeral_nested},
-    "incremental.IncrementalOnSchemaChange": without("test_run_incremental_sync_all_columns", DROP_COLUMN),
     "incremental.Microbatch": given(microbatch_model_sql=MICROBATCH),
     # Hive's metastore has no room for longer comments.
     "persist_docs.PersistDocs": edited("properties", ("80% of statistics are made up on the spot\n", "")),
     "python_model.PySparkTests": KOALAS,
     "python_model.PythonIncrementalTests": given(project_config_update={"models": {"+incremental_strategy": "append"}}),
-    "simple_copy.SimpleCopyBase": without("test_simple_copy_with_materialized_views", MATERIALIZED_VIEWS),
     "simple_copy.SimpleCopyUppercase": replaced("dbt_profile_target", _own_target),
     **{f"simple_seed.{name}": seed_suite for name in SEED_SUITES},
 }

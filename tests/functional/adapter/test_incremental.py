@@ -129,19 +129,21 @@ WRITTEN: dict[str, tuple[str, str, str]] = {
 }
 
 
+def written(name: str) -> dict[str, str]:
+    """A microbatch model with the window in its SQL, and the view of the macro's."""
+    like, config, source = WRITTEN[name]
+    files = batched(like)
+    model = files[f"models/{like}.sql"].replace("{{ " + BATCHED[like][1] + " }}", source)
+    assert source in model
+    return files | {f"models/{like}.sql": model.replace(MICROBATCH, MICROBATCH + config)}
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_microbatch_of_windows_in_sql(make_project: Callable[..., Project], name: str) -> None:
     """Also where no macro stands, a window gets the rows that it needs."""
-    like, config, source = WRITTEN[name]
-    files = batched(like)
-    macro = "{{ " + BATCHED[like][1] + " }}"
-    model = files[f"models/{like}.sql"].replace(macro, source).replace(MICROBATCH, MICROBATCH + config)
-    assert source in model
-    project = make_project(
-        {**bids(), f"models/{like}.sql": model, f"models/{like}_whole.sql": files[f"models/{like}_whole.sql"]}
-    )
+    project = make_project(bids() | written(name))
     run_batches(project)
-    same(project, like)
+    same(project, WRITTEN[name][0])
 
 
 @pytest.mark.parametrize(
@@ -213,11 +215,19 @@ def test_microbatch_of_a_frame_as_documented(make_project: Callable[..., Project
 def test_microbatch_on_plain_dbt_spark(make_project: Callable[..., Project]) -> None:
     names = ("hop_by_time", "session_by_start")
     files = bids() | batched(names[0], "sparkstream.") | batched(names[1], "sparkstream.")
+    on_a_name = (
+        "with some as (select * from {{ ref('bids') }})\nselect *, cast(window_time as date) as day"
+        " from {{ sparkstream.hop('some', 'ts', '5 minutes', '1 hour') }}"
+    )
+    files["models/on_a_name.sql"] = f"{{{{ config({MICROBATCH}, event_time='window_time') }}}}\n{on_a_name}"
     project = make_project(with_package(files), type="spark", host="none")
     project.dbt("deps")
     run_batches(project)
     for name in names:
         same(project, name)
+    log = (project.folder / "logs" / "dbt.log").read_text()
+    assert "hop in on_a_name reads some: if dbt cuts that to the rows of a batch, windows at its edges lack some" in log
+    assert "hop in hop_by_time" not in log
 
 
 def test_microbatch_reads_what_the_windows_need(microbatch: Project) -> None:
@@ -385,16 +395,20 @@ def test_window_replace_with_keys_as_partitions(make_project: Callable[..., Proj
 INCREMENTAL = "{{ config(materialized='incremental', incremental_strategy='%s'%s) }}\n"
 
 
-def test_strategies_of_the_project(make_project: Callable[..., Project]) -> None:
-    """`get_incremental_<name>_sql` of the user's own; dbt-spark refuses them."""
-    macro = """{% macro get_incremental_only_new_sql(arg_dict) %}
+ONLY_NEW = {
+    "macros/only_new.sql": """{% macro get_incremental_only_new_sql(arg_dict) %}
       insert into {{ arg_dict['target_relation'] }}
       select * from {{ arg_dict['temp_relation'] }} as fresh
       where not exists (select 1 from {{ arg_dict['target_relation'] }} as t
                         where t.{{ arg_dict['unique_key'] }} = fresh.id)
-    {% endmacro %}"""
-    text = INCREMENTAL % ("only_new", ", unique_key='id'") + "select * from {{ ref('arriving') }}"
-    project = make_project({"macros/only_new.sql": macro, "models/log.sql": text, **arriving("arrived <= 2")})
+    {% endmacro %}""",
+    "models/log.sql": INCREMENTAL % ("only_new", ", unique_key='id'") + "select * from {{ ref('arriving') }}",
+}
+
+
+def test_strategies_of_the_project(make_project: Callable[..., Project]) -> None:
+    """`get_incremental_<name>_sql` of the user's own; dbt-spark refuses them."""
+    project = make_project({**ONLY_NEW, **arriving("arrived <= 2")})
     project.dbt("run")
     project.write(arriving("true"))
     project.dbt("run")
