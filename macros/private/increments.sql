@@ -22,7 +22,27 @@
     ) }}
   {%- elif strategy == 'microbatch' and relation is not string and relation.event_time_filter and relation.limit is none -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
-    {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(macro_name, relation, timecol, kind)) }}
+    {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(
+      macro_name, relation, timecol, kind, config.get('event_time')
+    )) }}
+  {%- elif strategy == 'microbatch' and relation is string and model.batch and adapter.type() != 'sparkstream' -%}
+    {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
+    {%- set unit = 3600000000 if config.get('batch_size') == 'hour' else 86400000000 -%}
+    {%- set filled = kind.size and kind.every == kind.size and kind.period == kind.size
+      and unit % kind.size == 0 and not kind.offset -%}
+    {%- if not filled -%}
+      {%- do exceptions.warn(
+        macro_name ~ " in " ~ model.name ~ " reads " ~ (relation if relation | length < 60 else 'a query')
+        ~ ": if dbt cuts that to the rows of a batch, windows at its edges lack some"
+        ~ "\n  give " ~ macro_name ~ " a ref, and write the rest of the query around it"
+      ) -%}
+    {%- endif -%}
+  {%- elif strategy == 'window_replace' and adapter.type() != 'sparkstream' -%}
+    {{ exceptions.raise_compiler_error(
+      "the incremental strategy window_replace needs the adapter dbt-sparkstream: " ~ adapter.type() ~ " has its own list of strategies"
+      ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+      ~ "\n  or write incremental_strategy='microbatch'"
+    ) }}
   {%- elif strategy == 'window_replace' and relation is not string and is_incremental() -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {%- set from_time = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(this, kind).rows_from -%}
@@ -61,8 +81,9 @@
 {% endmacro %}
 
 {#- The batch's windows are those whose `event_time` (a bound, of the model's config) is in the batch; a window at its
-    edge needs rows from outside. dbt's batches are times on the wall clock here, like windows. -#}
-{% macro default__sparkstream_batch(macro_name, relation, timecol, kind) %}
+    edge needs rows from outside. dbt's batches are times on the wall clock here, like windows.
+    The adapter asks this too, for windows in SQL itself, so it reads nothing but its arguments. -#}
+{% macro default__sparkstream_batch(macro_name, relation, timecol, kind, event_time) %}
   {%- set filter = relation.event_time_filter -%}
   {%- set cut_by = filter.field_name | replace('`', '') | lower -%}
   {%- if cut_by != timecol | replace('`', '') | lower -%}
@@ -75,7 +96,7 @@
   {%- set microsecond = modules.datetime.timedelta(microseconds=1) -%}
   {%- set begin = (filter.start.replace(tzinfo=none) - epoch) // microsecond -%}
   {%- set end = (filter.end.replace(tzinfo=none) - epoch) // microsecond -%}
-  {%- set bound = (config.get('event_time') or '') | replace('`', '') | lower -%}
+  {%- set bound = (event_time or '') | replace('`', '') | lower -%}
   {%- set in_windows = bound in ['window_start', 'window_end', 'window_time'] -%}
   {#- window_time is a millisecond before the end. -#}
   {%- set before_end = 1000 if bound == 'window_time' else 0 -%}
@@ -84,7 +105,7 @@
       and (begin - kind.offset) % kind.size == 0 and (end - kind.offset) % kind.size == 0 -%}
     {%- if not fits and bound != cut_by -%}
       {{ exceptions.raise_compiler_error(
-        "windows at the edges of a batch need rows of other batches, and event_time='" ~ config.get('event_time')
+        "windows at the edges of a batch need rows of other batches, and event_time='" ~ event_time
         ~ "' doesn't say which windows are the batch's\n  write event_time='window_time' (or 'window_start', 'window_end')"
         ~ " in this model's config, and keep that column"
       ) }}

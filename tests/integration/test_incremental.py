@@ -31,10 +31,21 @@ def test_window_replace(target: Target, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_microbatch(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
-    project = _project(target, tmp_path_factory, incremental.bids() | incremental.batched("hop_by_time"))
+    files = incremental.bids() | incremental.batched("hop_by_time") | incremental.written("island_of_sessions")
+    project = _project(target, tmp_path_factory, files)
     project.dbt("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04")
-    whole = target.rows(f"select * from {project.schema}.hop_by_time_whole where day <= '2024-01-03'")
-    assert target.rows(f"select * from {project.schema}.hop_by_time") == whole
+    for name in ("hop_by_time", "session_by_start"):
+        whole = target.rows(f"select * from {project.schema}.{name}_whole where day <= '2024-01-03'")
+        assert target.rows(f"select * from {project.schema}.{name}") == whole, name
+
+
+def test_strategy_of_the_project(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+    files = {**incremental.ONLY_NEW, **incremental.arriving("arrived <= 2")}
+    project = _project(target, tmp_path_factory, files)
+    project.dbt("run")
+    write(project.folder, incremental.arriving("true"))
+    project.dbt("run")
+    assert target.rows(f"select count(*), count(distinct id) from {project.schema}.log") == [(14, 14)]
 
 
 PYTHON = """

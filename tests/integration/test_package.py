@@ -41,12 +41,30 @@ def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.Temp
     assert len(tested) == sum("macro" in example.doors for example in examples())
 
 
-def test_other_doors_on_plain_dbt_spark_say_what_is_missing(
-    target: Target, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    more = {"models/a.sql": "{% call sparkstream.window_sql(dialect='flink') %}select 1{% endcall %}"}
-    done = _user(target, tmp_path_factory, "spark", more).invoke("build")
-    assert "pip install dbt-sparkstream" in problems(done)
+FRAME = "frame='rows_range', start='5 minutes', partition_by='k', order_by='ts'"
+NEED_THE_ADAPTER = {
+    "window_sql": "{% call sparkstream.window_sql(dialect='flink') %}select 1{% endcall %}",
+    "stream": "select * from {{ sparkstream.stream(ref('rows')) }}",
+    "streaming_incremental": "{{ config(materialized='streaming_incremental') }}\nselect * from {{ ref('rows') }}",
+    "frame": "select *, {{ sparkstream.over('count(*)', " + FRAME + ") }} as n from {{ ref('rows') }}",
+    "window_replace": "{{ config(materialized='incremental', incremental_strategy='window_replace') }}\n"
+    "select * from {{ sparkstream.tumble(ref('rows'), 'ts', '1 hour') }}",
+}
+
+
+def test_what_needs_the_adapter_says_so(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+    models = {"rows": "select 1 as k, timestamp'2024-01-01 00:00:00' as ts", **NEED_THE_ADAPTER}
+    files = {f"models/{name}.sql": text for name, text in models.items()}
+    project = _user(target, tmp_path_factory, "spark", files)
+    results = {result.node.name: result for result in project.invoke("run").result.results}
+    assert results.pop("rows").status == "success"
+    assert results.keys() == NEED_THE_ADAPTER.keys()
+    for name, result in results.items():
+        assert result.status == "error"
+        assert "needs the adapter dbt-sparkstream" in result.message, name
+        assert "pip install dbt-sparkstream" in result.message, name
+    assert not project.invoke("run-operation", "sparkstream.request", "--args", "{model: rows, rows: []}").success
+    assert "request needs the adapter dbt-sparkstream" in (project.folder / "logs" / "dbt.log").read_text()
 
 
 def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:

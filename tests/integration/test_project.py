@@ -89,6 +89,12 @@ def test_show_inline_in_another_dialect(project: DbtProject, built: dict[str, An
     assert sorted(int(row[0]) for row in shown.results[0].agate_table.rows) == [3, 8]
 
 
+@pytest.mark.parametrize(("limit", "rows"), [("2", 2), ("-1", 9)])
+def test_show_inline_direct(project: DbtProject, built: dict[str, Any], limit: str, rows: int) -> None:
+    shown = project.dbt("show", "--limit", limit, "--inline-direct", f"select * from {project.schema}.bid_sessions")
+    assert len(shown.results[0].agate_table.rows) == rows
+
+
 def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
     shown = project.dbt("show", "--select", "bid_sessions", "--limit", "20")
     assert len(shown.results[0].agate_table.rows) == 9
@@ -99,6 +105,18 @@ def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     [snapshot] = [node.node for node in result.results]
     assert "<<" not in snapshot.compiled_code
     assert len(project.target.rows(snapshot.compiled_code)) == 6
+
+
+def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any]) -> None:
+    folder = project.folder / "snapshots"
+    (folder / "in_parquet.sql").write_text(
+        "{% snapshot in_parquet %}{{ config(strategy='check', unique_key='window_start', check_cols='all') }}"
+        "select * from {{ ref('bid_sessions') }}{% endsnapshot %}"
+    )
+    done = project.invoke("snapshot", "--select", "in_parquet")
+    (folder / "in_parquet.sql").unlink()
+    assert not done.success
+    assert "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'" in problems(done)
 
 
 def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) -> None:

@@ -8,15 +8,19 @@ from __future__ import annotations
 import getpass
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from dbt.tests.adapter.basic import expected_catalog
+from dbt.tests.adapter.catalog import files
 from dbt.tests.adapter.python_model.test_spark import PANDAS_ON_SPARK_MODEL
 from dbt.tests.adapter.simple_seed.seeds import seeds__expected_sql
-from dbt.tests.util import AnyInteger, check_relations_equal, run_dbt
+from dbt.tests.util import AnyInteger, check_relations_equal, get_connection, run_dbt
+from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
 
 from tests.integration.targets import Target
-from tests.suites.reasons import COMMENTS, DROP_COLUMN, MATERIALIZED_VIEWS
+from tests.suites import clone, hooks
+from tests.suites.adapting import added, both, edited, given, instead, replaced
 
 
 def profile_output(target: Target) -> dict[str, Any]:
@@ -24,59 +28,7 @@ def profile_output(target: Target) -> dict[str, Any]:
     return {**target.output("replaced"), "threads": 2, "user": getpass.getuser()}
 
 
-def fixture(function: Any, name: str) -> Any:
-    """A fixture of a class, made of a function of its own fixtures."""
-    return pytest.fixture(scope="class", name=name)(function)
-
-
-def replaced(name: str, function: Any) -> Any:
-    """Another fixture in the place of the suite's."""
-    return lambda suite: {name: fixture(function, name)}
-
-
-def added(name: str, files: dict[str, str]) -> Any:
-    """Files besides those that the suite's own fixture of this name gives."""
-
-    def override(suite: type) -> dict[str, Any]:
-        function = _function_of(getattr(suite, name))
-
-        def given(self: Any) -> dict[str, str]:
-            return {**function(self), **files}
-
-        return {name: fixture(given, name)}
-
-    return override
-
-
 STRING_LITERAL = added("macros", {"spark.sql": "{% macro spark__string_literal(s) %}'{{ s }}'{% endmacro %}"})
-
-
-def edited(name: str, *changes: tuple[str, str]) -> Any:
-    """The files of the suite's own fixture of this name, with other words in their texts."""
-
-    def override(suite: type) -> dict[str, Any]:
-        function = _function_of(getattr(suite, name))
-
-        def given(self: Any) -> dict[str, str]:
-            files: dict[str, str] = dict(function(self))
-            for path, text in files.items():
-                for old, new in changes:
-                    text = text.replace(old, new)
-                files[path] = text
-            return files
-
-        return {name: fixture(given, name)}
-
-    return override
-
-
-def both(*adaptations: Any) -> Any:
-    """Several adaptations of one suite."""
-    return lambda suite: {name: value for adaptation in adaptations for name, value in adaptation(suite).items()}
-
-
-def _function_of(fixture_definition: Any) -> Any:
-    return getattr(fixture_definition, "__wrapped__", None) or fixture_definition._get_wrapped_function()
 
 
 CATALOG = {
@@ -104,13 +56,21 @@ def _references_catalog(self: Any, project: Any, profile_user: str) -> Any:
     return found
 
 
-def given(**values: Any) -> Any:
-    """Fixtures that are constants."""
+def _single_catalog(name: str, kind: str, columns: dict[str, str]) -> Any:
+    def expected(self: Any, project: Any) -> CatalogTable:
+        return CatalogTable(
+            metadata=TableMetadata(kind, project.test_schema, name, owner=getpass.getuser()),
+            columns={
+                column: ColumnMetadata(type_, index, column) for index, (column, type_) in enumerate(columns.items())
+            },
+            stats=ANY,  # Spark knows the size of what a query has made
+        )
 
-    def override(suite: type) -> dict[str, Any]:
-        return {name: fixture(lambda self, value=value: value, name) for name, value in values.items()}
+    return expected
 
-    return override
+
+SEED_COLUMNS = {"id": "bigint", "first_name": "string", "email": "string", "ip_address": "string"}
+SEED_COLUMNS |= {"updated_at": "timestamp"}
 
 
 # A value in SQL, its type in a contract, and what the type is called in an error.
@@ -123,23 +83,21 @@ TYPES = [
     ["timestamp'2013-11-03 00:00:00-07:00'", "timestamp", "timestamp"],
     ["array('a', 'b')", "array<string>", "array"],
 ]
-ENFORCED = """\
-        constraints:
-          - type: not_null
-          - type: primary_key
-          - type: check
-            expression: (id > 0)
+CONTRACT_TEXT = edited("models", ("data_type: text", "data_type: string"), ('"from"', "from"))
+CONTRACT = both(CONTRACT_TEXT, given(string_type="string", int_type="int", data_types=TYPES))
+CONTRACT_SQL = """
+create table <model_identifier> as
+select id, color, date_day from (
+    -- depends_on: <foreign_key_model_identifier>
+    select 'blue' as color, 1 as id, '2019-01-01' as date_day
+) as model_subq
 """
-CONTRACT = both(
-    given(string_type="string", int_type="int", data_types=TYPES),
-    # Constraints are for other suites.
-    edited(
-        "models",
-        ("data_type: text", "data_type: string"),
-        (ENFORCED + "          - type: check\n            expression: id >= 1\n", ""),
-        (ENFORCED, ""),
-    ),
-)
+# The contract holds, the constraints are documentation.
+CONTRACT_DDL = both(CONTRACT_TEXT, given(expected_sql=CONTRACT_SQL))
+QUOTED_COLUMN_SQL = """
+create table <model_identifier> as
+select id, `from`, date_day from (select 'blue' as `from`, 1 as id, '2019-01-01' as date_day) as model_subq
+"""
 
 COLUMN_TYPES = """
 select
@@ -176,18 +134,70 @@ def volatility(word: str | None) -> Any:
 
 def _expected_seed(self: Any, project: Any) -> None:
     """The table that a seed is compared with; the suite's own makes it in one text of PostgreSQL."""
-    text = seeds__expected_sql.replace('"', "`").replace("TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMP")
-    # The rows have times as texts, which Spark writes into a TIMESTAMP only on request.
-    project.run_sql("set spark.sql.storeAssignmentPolicy = LEGACY")
-    for statement in text.replace("TEXT", "STRING").replace("INTEGER", "BIGINT").split(";"):
-        if statement.strip():
-            project.run_sql(statement)
-    project.run_sql("reset spark.sql.storeAssignmentPolicy")
+    text = seeds__expected_sql.format(schema=project.test_schema).replace('"', "`").replace("TEXT", "STRING")
+    text = text.replace("TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMP").replace("INTEGER", "BIGINT")
+    statements = [statement for statement in text.split(";") if statement.strip()]
+    # The rows have times as texts, which Spark writes into a TIMESTAMP only on request; a server forgets the request
+    # when its connection ends.
+    policy = "spark.sql.storeAssignmentPolicy"
+    with get_connection(project.adapter) as connection:
+        for statement in (f"set {policy} = LEGACY", *statements, f"reset {policy}"):
+            project.adapter.run_sql_for_tests(statement, None, connection)
 
 
 def seed_suite(suite: type) -> dict[str, Any]:
     """A suite that compares seeds with such a table."""
     return {"setUp": pytest.fixture(scope="class", autouse=True, name="setUp")(_expected_seed)}
+
+
+SEED_TYPES = {
+    "seed_enabled_types": staticmethod(lambda: {"seed_id": "string", "birthday": "date"}),
+    "seed_tricky_types": staticmethod(
+        lambda: dict.fromkeys(("seed_id_str", "looks_like_a_bool", "looks_like_a_date"), "string")
+    ),
+}
+SEED_COLUMN_TYPES = both(
+    lambda suite: SEED_TYPES,
+    edited(
+        "models",
+        ("type: text", "type: string"),
+        ("type: integer", "type: bigint"),
+        ("type: timestamp without time zone", "type: timestamp"),
+    ),
+)
+
+
+def _empty_models(self: Any, project: Any) -> None:
+    """The suite's own asks PostgreSQL's information_schema which tables there are."""
+    run_dbt(["seed"])
+    assert len(run_dbt()) == 7
+    relations = project.adapter.list_relations(database=project.database, schema=project.test_schema)
+    assert not {"empty", "disabled"} & {relation.identifier for relation in relations}
+
+
+def _same_in_cache(self: Any, project: Any, run_args: list[str] | None = None) -> None:
+    """The suite's own compares the names of databases too: a relation of dbt-spark has none."""
+    relations = []
+    for _ in range(2):
+        run_dbt(run_args)
+        [relation] = project.adapter.cache.relations
+        assert relation.schema == project.test_schema
+        relations.append((relation.schema.lower(), relation.identifier.lower()))
+    assert relations[0] == relations[1]
+
+
+CACHE = instead("run_and_inspect_cache", _same_in_cache)
+
+RELATION_TYPES = (("seed.test.my_seed", "table"), ("model.test.my_table", "table"), ("model.test.my_view", "view"))
+
+
+@pytest.mark.parametrize(("node_name", "relation_type"), RELATION_TYPES)
+def _relation_types(self: Any, docs: Any, node_name: str, relation_type: str) -> None:
+    assert docs.nodes[node_name].metadata.type == relation_type
+
+
+def _tables_and_views(self: Any) -> dict[str, str]:
+    return {"my_table.sql": files.MY_TABLE, "my_view.sql": files.MY_VIEW}
 
 
 def _ephemeral_multi(self: Any, project: Any) -> None:
@@ -219,15 +229,6 @@ def _same_sql(model: str, expected: str) -> None:
     """What ran, but for white space: the suites compare it with PostgreSQL's."""
     text = Path(f"target/run/test/models/{model}.sql").read_text()
     assert "".join(text.split()) == "".join(expected.split())
-
-
-def without(test: str, reason: str) -> Any:
-    """A suite but for one of its tests."""
-
-    @pytest.mark.skip(reason=reason)
-    def left_out(self: Any) -> None: ...
-
-    return lambda suite: {test: left_out}
 
 
 MICROBATCH = """
@@ -265,10 +266,52 @@ ADAPTATIONS: dict[str, Any] = {
     "aliases.SameAliasDifferentSchemas": STRING_LITERAL,
     "basic.DocsGenerate": replaced("expected_catalog", _base_catalog),
     "basic.DocsGenReferences": replaced("expected_catalog", _references_catalog),
+    "basic.GetCatalogForSingleRelation": both(
+        replaced("expected_catalog_my_seed", _single_catalog("my_seed", "table", SEED_COLUMNS)),
+        replaced("expected_catalog_my_view_model", _single_catalog("my_view_model", "view", SEED_COLUMNS)),
+    ),
+    **dict.fromkeys(
+        (
+            "caching.CachingLowerCaseModel",
+            "caching.CachingSelectedSchemaOnly",
+            "caching.CachingUppercaseModel",
+            "caching.NoPopulateCache",
+        ),
+        CACHE,
+    ),
+    # Spark has no materialized views.
+    "catalog.CatalogRelationTypes": both(
+        replaced("models", _tables_and_views),
+        instead("test_relation_types_populate_correctly", _relation_types),
+    ),
+    "dbt_clone.CloneSameSourceAndTarget": instead("test_clone_same_source_and_target", clone.clone_onto_itself),
+    "dbt_clone.CloneSameTargetAndState": both(
+        given(snapshots={}), instead("test_clone_same_target_and_state", clone.clone_of_the_same_state)
+    ),
+    "dbt_clone.PostgresCloneNotPossible": both(
+        given(snapshots={}), instead("test_can_clone_false", clone.clone_as_views)
+    ),
+    "hooks.HookRefs": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooks": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooksInConfig": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooksInConfigKwargs": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooksInConfigWithCount": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooksUnderscores": hooks.MODEL_HOOKS,
+    "hooks.PrePostModelHooksOnSeeds": hooks.SEED_HOOKS,
+    "hooks.PrePostModelHooksOnSeedsPlusPrefixed": hooks.SEED_HOOKS,
+    "hooks.PrePostModelHooksOnSeedsPlusPrefixedWhitespace": hooks.SEED_HOOKS,
+    "hooks.PrePostRunHooks": hooks.RUN_HOOKS,
+    "simple_copy.EmptyModelsArentRun": instead("test_dbt_doesnt_run_empty_models", _empty_models),
+    "simple_seed.SimpleSeedColumnOverride": SEED_COLUMN_TYPES,
     "column_types.PostgresColumnTypes": added("models", {"model.sql": COLUMN_TYPES}),
     "constraints.IncrementalConstraintsColumnsEqual": CONTRACT,
     "constraints.TableConstraintsColumnsEqual": CONTRACT,
     "constraints.ViewConstraintsColumnsEqual": CONTRACT,
+    "constraints.ConstraintQuotedColumn": both(CONTRACT_TEXT, given(expected_sql=QUOTED_COLUMN_SQL)),
+    "constraints.IncrementalConstraintsRuntimeDdlEnforcement": CONTRACT_DDL,
+    "constraints.ModelConstraintsRuntimeEnforcement": CONTRACT_DDL,
+    "constraints.TableConstraintsRuntimeDdlEnforcement": CONTRACT_DDL,
+    "constraints.IncrementalForeignKeyConstraint": CONTRACT_TEXT,
     "unit_testing.PostgresUnitTestingTypes": given(data_types=UNIT_TEST_VALUES),
     "functions.DeterministicUDF": volatility("DETERMINISTIC"),
     "functions.NonDeterministicUDF": volatility("NOT DETERMINISTIC"),
@@ -276,14 +319,20 @@ ADAPTATIONS: dict[str, Any] = {
     "dbt_show.ShowDoesNotHandleDoubleLimit": lambda suite: {
         "DATABASE_ERROR_MESSAGE": "[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'"
     },
+    # A column of Parquet can't be dropped.
+    "empty.MetadataWithEmptyFlag": edited(
+        "models",
+        ('"MY_VALUE", "varchar"', '"my_value", "string"'),
+        ("{% do alter_relation_add_remove_columns(my_seed, none, [my_column]) %}", ""),
+        ('api.Column("my_column", "varchar")', 'api.Column("my_column", "string")'),
+    ),
     "ephemeral.EphemeralMulti": lambda suite: {"test_ephemeral_multi": _ephemeral_multi},
     "ephemeral.EphemeralNested": lambda suite: {"test_ephemeral_nested": _ephemeral_nested},
-    "incremental.IncrementalOnSchemaChange": without("test_run_incremental_sync_all_columns", DROP_COLUMN),
     "incremental.Microbatch": given(microbatch_model_sql=MICROBATCH),
-    "persist_docs.PersistDocsColumnMissing": without("test_missing_column", COMMENTS),
+    # Hive's metastore has no room for longer comments.
+    "persist_docs.PersistDocs": edited("properties", ("80% of statistics are made up on the spot\n", "")),
     "python_model.PySparkTests": KOALAS,
     "python_model.PythonIncrementalTests": given(project_config_update={"models": {"+incremental_strategy": "append"}}),
-    "simple_copy.SimpleCopyBase": without("test_simple_copy_with_materialized_views", MATERIALIZED_VIEWS),
     "simple_copy.SimpleCopyUppercase": replaced("dbt_profile_target", _own_target),
     **{f"simple_seed.{name}": seed_suite for name in SEED_SUITES},
 }

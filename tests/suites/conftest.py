@@ -38,8 +38,8 @@ IN_MAKE_TEST = "basic."
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` runs dbt's basic suites on the embedded Spark; all others take far longer than the rest of it."""
+    """`make test` runs dbt's basic suites; all others take far longer than the rest of it."""
     for item in items:
         suite = getattr(getattr(item, "cls", None), "suite", None)
-        if suite is not None and not (suite.startswith(IN_MAKE_TEST) and "[session" in item.name):
+        if suite is not None and not suite.startswith(IN_MAKE_TEST):
             item.add_marker(pytest.mark.full)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.functional.adapter.project import Project, with_package
+from tests.functional.adapter.project import ROOT, Project, with_package
 
 # Rows on both sides of two midnights, in spells that last over them, and one row far from all.
 ROWS = """\
@@ -107,14 +108,126 @@ def test_microbatch_at_the_edges(microbatch: Project, name: str) -> None:
     same(microbatch, name)
 
 
+# As BATCHED, with the window in the SQL: model -> (model there, config, FROM).
+WRITTEN: dict[str, tuple[str, str, str]] = {
+    "island": ("hop_by_time", "", "<< hop({{ ref('bids') }}, ts, '5 minutes', '1 hour') >>"),
+    "island_by_start": (
+        "hop_by_start",
+        "",
+        "<< hop({{ ref('bids') }}, ts, '25 minutes', '1 hour', '3 minutes') >> as w",
+    ),
+    "island_of_sessions": (
+        "session_by_start",
+        "",
+        "<< session({{ ref('bids') }} partition by k, ts, '31 minutes') >>",
+    ),
+    "flink": (
+        "cumulate_by_time",
+        ", sql_dialect='flink'",
+        "TABLE(CUMULATE(TABLE {{ ref('bids') }}, DESCRIPTOR(ts), INTERVAL '6' HOUR, INTERVAL '2' DAY))",
+    ),
+}
+
+
+def written(name: str) -> dict[str, str]:
+    """A microbatch model with the window in its SQL, and the view of the macro's."""
+    like, config, source = WRITTEN[name]
+    files = batched(like)
+    model = files[f"models/{like}.sql"].replace("{{ " + BATCHED[like][1] + " }}", source)
+    assert source in model
+    return files | {f"models/{like}.sql": model.replace(MICROBATCH, MICROBATCH + config)}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_microbatch_of_windows_in_sql(make_project: Callable[..., Project], name: str) -> None:
+    """Also where no macro stands, a window gets the rows that it needs."""
+    project = make_project(bids() | written(name))
+    run_batches(project)
+    same(project, WRITTEN[name][0])
+
+
+@pytest.mark.parametrize(
+    ("config", "query", "message"),
+    [
+        (
+            "",
+            "with some as (select * from {{ ref('bids') }} where k = 'a')\n"
+            "select *, cast(window_time as date) as day from << hop(some, ts, '5 minutes', '1 hour') >>",
+            "dbt cuts what this HOP reads to the rows of a batch, and its windows need others",
+        ),
+        (
+            ", sql_dialect='flink'",
+            "select count(*) as n, date '2024-01-01' as `day` from {{ ref('bids') }}\n"
+            "group by hop(ts, interval '5' minute, interval '1' hour)",
+            "dbt cuts what this HOP reads to the rows of a batch, and its windows need others",
+        ),
+    ],
+)
+def test_microbatch_refuses_windows_on_a_part(
+    make_project: Callable[..., Project], config: str, query: str, message: str
+) -> None:
+    text = f"{{{{ config({MICROBATCH}, event_time='window_time'{config}) }}}}\n{query}"
+    project = make_project({**bids(), "models/windows.sql": text})
+    project.dbt("run", "--select", "bids")
+    done = project.invoke("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+    assert not done.success
+    assert message in (project.folder / "logs" / "dbt.log").read_text()
+
+
+def test_microbatch_warns_of_frames(make_project: Callable[..., Project]) -> None:
+    frame = (
+        "select *, sum(n) over (partition by k order by ts rows_range between interval '10' minute preceding"
+        " and current row) as recent, cast(ts as date) as day from {{ ref('bids') }}"
+    )
+    by_window = (
+        "select *, row_number() over (partition by window_start, window_end order by n desc) as r,"
+        " cast(window_time as date) as day from << tumble({{ ref('bids') }}, ts, '1 hour') >>"
+    )
+    project = make_project(
+        {
+            **bids(),
+            "models/frames.sql": f"{{{{ config({MICROBATCH}, event_time='ts') }}}}\n{frame}",
+            "models/ranks.sql": f"{{{{ config({MICROBATCH}, event_time='window_time') }}}}\n{by_window}",
+        }
+    )
+    run_batches(project, "2024-01-02")
+    log = (project.folder / "logs" / "dbt.log").read_text()
+    assert "models/frames.sql:2" in log
+    assert "rows of earlier times are missing at its start" in log
+    assert "models/ranks.sql:2" not in log
+
+
+def test_microbatch_of_a_frame_as_documented(make_project: Callable[..., Project]) -> None:
+    """A model on the page reads from before the batch on, by itself."""
+    page = (ROOT / "docs" / "incremental.md").read_text()
+    [text] = [block for block in re.findall(r"```sql\n(.*?)\n```", page, re.DOTALL) if ".render()" in block]
+    rows = f"{{{{ config(event_time='bidtime') }}}}\nselect ts as bidtime, k as item, n as price from ({ROWS})"
+    query = text.partition("%}\n")[2]
+    whole = query.replace("{{ batch.event_time_start }}", "1970-01-02").replace(
+        "{{ batch.event_time_end }}", "2100-01-01"
+    )
+    project = make_project({"models/bid.sql": rows, "models/spent.sql": text, "models/spent_whole.sql": whole})
+    run_batches(project)
+    same(project, "spent")
+    assert "rows of earlier times" not in (project.folder / "logs" / "dbt.log").read_text()
+
+
 def test_microbatch_on_plain_dbt_spark(make_project: Callable[..., Project]) -> None:
     names = ("hop_by_time", "session_by_start")
     files = bids() | batched(names[0], "sparkstream.") | batched(names[1], "sparkstream.")
+    on_a_name = (
+        "with some as (select * from {{ ref('bids') }})\nselect *, cast(window_time as date) as day"
+        " from {{ sparkstream.hop('some', 'ts', '5 minutes', '1 hour') }}"
+    )
+    files["models/on_a_name.sql"] = f"{{{{ config({MICROBATCH}, event_time='window_time') }}}}\n{on_a_name}"
     project = make_project(with_package(files), type="spark", host="none")
     project.dbt("deps")
     run_batches(project)
     for name in names:
         same(project, name)
+    log = (project.folder / "logs" / "dbt.log").read_text()
+    assert "hop in on_a_name reads some: if dbt cuts that to the rows of a batch, windows at its edges lack some" in log
+    assert "hop in hop_by_time" not in log
 
 
 def test_microbatch_reads_what_the_windows_need(microbatch: Project) -> None:
@@ -282,20 +395,37 @@ def test_window_replace_with_keys_as_partitions(make_project: Callable[..., Proj
 INCREMENTAL = "{{ config(materialized='incremental', incremental_strategy='%s'%s) }}\n"
 
 
-def test_strategies_of_the_project(make_project: Callable[..., Project]) -> None:
-    """`get_incremental_<name>_sql` of the user's own; dbt-spark refuses them."""
-    macro = """{% macro get_incremental_only_new_sql(arg_dict) %}
+ONLY_NEW = {
+    "macros/only_new.sql": """{% macro get_incremental_only_new_sql(arg_dict) %}
       insert into {{ arg_dict['target_relation'] }}
       select * from {{ arg_dict['temp_relation'] }} as fresh
       where not exists (select 1 from {{ arg_dict['target_relation'] }} as t
                         where t.{{ arg_dict['unique_key'] }} = fresh.id)
-    {% endmacro %}"""
-    text = INCREMENTAL % ("only_new", ", unique_key='id'") + "select * from {{ ref('arriving') }}"
-    project = make_project({"macros/only_new.sql": macro, "models/log.sql": text, **arriving("arrived <= 2")})
+    {% endmacro %}""",
+    "models/log.sql": INCREMENTAL % ("only_new", ", unique_key='id'") + "select * from {{ ref('arriving') }}",
+}
+
+
+def test_strategies_of_the_project(make_project: Callable[..., Project]) -> None:
+    """`get_incremental_<name>_sql` of the user's own; dbt-spark refuses them."""
+    project = make_project({**ONLY_NEW, **arriving("arrived <= 2")})
     project.dbt("run")
     project.write(arriving("true"))
     project.dbt("run")
     assert project.rows("select count(*), count(distinct id) from {}.log") == [(14, 14)]
+
+
+def test_merge_reaches_spark(make_project: Callable[..., Project]) -> None:
+    """dbt-spark's MERGE is what runs for Delta; Spark takes it, and says that a table in Parquet can't have it."""
+    query = "select 1 as id, 'x' as k"
+    project = make_project({"models/m.sql": INCREMENTAL % ("append", "") + query})
+    project.dbt("run")
+    more = ", unique_key='id', file_format='delta', merge_update_columns=['k']"
+    project.write({"models/m.sql": INCREMENTAL % ("merge", more) + query})
+    assert "does not support MERGE INTO TABLE" in project.failure("run")
+    sql = " ".join(project.executed("m").split())
+    assert "on DBT_INTERNAL_SOURCE.id = DBT_INTERNAL_DEST.id" in sql
+    assert "when matched then update set `k` = DBT_INTERNAL_SOURCE.`k` when not matched then insert *" in sql
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import SpawnContext
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
@@ -27,6 +27,9 @@ from dbt.adapters.sparkstream.errors import described, readable
 from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.errors import RequestError
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.batches import Batch
 
 logger = AdapterLogger("SparkStream")
 
@@ -76,6 +79,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def __init__(self, profile: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(profile, mp_context)
         self._thread = threading.local()
+        self.batch_of: Callable[[Any], Batch | None] = lambda node: None
+        """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
 
     @property
     def node(self) -> Any | None:
@@ -163,6 +168,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
                 warn=warn,
+                batch=self.batch_of(self.node),
             )
 
     @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import TYPE_CHECKING, Any, cast
@@ -14,9 +14,11 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.connections import SparkConnectionMethod
-from dbt.adapters.spark.impl import SparkAdapter
+from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, SparkAdapter
+from dbt_common.contracts.metadata import CatalogTable
+from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import compile_hook, requests
+from dbt.adapters.sparkstream import batches, catalog, compile_hook, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -37,6 +39,7 @@ class SparkStreamAdapter(SparkAdapter):
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
         self._compiles = compile_hook.install()
+        self.connections.batch_of = partial(batches.batch_of, self)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
 
@@ -83,6 +86,22 @@ class SparkStreamAdapter(SparkAdapter):
         in_schema = [row for row in row_list if row[0]]
         relations: list[BaseRelation] = super()._build_spark_relation_list(in_schema, relation_info_func)
         return relations
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        """The rows of a relation in the catalog, with its comments."""
+        described: Iterable[Any] = ()
+        with suppress(DbtRuntimeError):  # dropped meanwhile
+            described = self.execute_macro(GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, kwargs={"relation": relation})
+        comments = catalog.Comments.read(described)
+        for column in super()._get_columns_for_catalog(relation):
+            comment = comments.columns.get(column["column_name"])
+            yield {**column, "table_comment": comments.relation, "column_comment": comment}
+
+    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
+        """What the catalog has of one relation; None if that is gone."""
+        # What the cache has of it may be older than its columns.
+        fresh = self.Relation.create(schema=relation.schema, identifier=relation.identifier, type=relation.type)
+        return catalog.table(list(self._get_columns_for_catalog(fresh)))
 
     @property
     def default_python_submission_method(self) -> str:

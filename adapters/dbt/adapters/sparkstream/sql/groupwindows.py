@@ -70,6 +70,14 @@ class GroupWindows:
         self._resolver = resolver
         self._strict = strict
 
+    def windows(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Anonymous, Tumble | Hop | Session]]:
+        """The group windows of a statement: query, call and window."""
+        for group in tree.find_all(exp.Group):
+            select = group.find_ancestor(exp.Select)
+            for call in group.find_all(exp.Anonymous):
+                if select and is_group_window(call, self._strict) and in_query(select, call):
+                    yield select, call, self._read(call).window
+
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's window in the place of every group window and auxiliary function of a statement."""
         calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE"))]

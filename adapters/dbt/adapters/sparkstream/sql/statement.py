@@ -12,6 +12,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.batches import Batch, check, widened
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans, may_have_rules
@@ -107,20 +108,39 @@ class Statement:
         warn: Warn,
         optimize: bool = False,
         request: bool = False,
+        batch: Batch | None = None,
     ) -> str:
         """The text with every construct of ours written as Spark SQL.
 
         Args:
+            batch: what dbt cuts its relations to.
             optimize: whether queries over windows may be rewritten to faster ones.
             request: whether tables may have a request's row in them (see `requests`).
         """
         for tree in self.trees if self._strict else ():
             for warning in unequal_bounds(tree, self.source, FlinkResolver(schema)):
                 warn(warning)
+        if batch and batch.is_in(self.source, *self.trees):
+            text = self._of_batch(batch, schema, arrival, warn)
+            return Statement.parse(text, "spark", optimize=optimize).translated(
+                schema, arrival=arrival, warn=warn, optimize=optimize
+            )
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival)[0]
         return self._edited(schema, arrival, request=request)
+
+    def _of_batch(self, batch: Batch, schema: Schema | None, arrival: str | None, warn: Warn) -> str:
+        """The text in Spark SQL with windows, whose windows read what they need for the batch."""
+        groups = GroupWindows(self.source, Resolver(schema), strict=self._strict)
+        for tree in self.trees:
+            for warning in check(self.source, tree, batch, groups):
+                warn(warning)
+            for _ in widened(self.source, tree, batch):
+                pass  # errors, where the user has written what is wrong
+        plain = Statement.parse(self._edited(schema, arrival, keep_windows=True), "spark")
+        plain.source.apply([edit for tree in plain.trees for edit in widened(plain.source, tree, batch)])
+        return plain.source.render()
 
     def by_rules(self, schema: Schema | None = None, *, arrival: str | None = None) -> tuple[str, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.

@@ -6,8 +6,12 @@ import gc
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.errors import TranslationError, TranslationWarning
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.batches import Batch
 
 Schema = Mapping[str, Mapping[str, str]]
 """Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
@@ -34,6 +38,7 @@ def translate(
     arrival: str | None = None,
     schema: Schema | Describe | None = None,
     warn: Warn = warnings.warn,
+    batch: Batch | None = None,
 ) -> str:
     """Translates a statement to Spark SQL.
 
@@ -50,6 +55,7 @@ def translate(
         schema: table -> column -> Spark type, as far as known: lets the translator check columns and drop casts. Or a
             function that gives it for the tables it is asked for; it is called once, and only if it would help.
         warn: what takes a TranslationWarning; by default Python's warnings.
+        batch: the batch of a microbatch model whose SQL this is: what dbt cuts relations to.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
@@ -71,7 +77,7 @@ def translate(
         schema = schema(tables) if tables else None
     try:
         with _gc_paused():
-            return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize)
+            return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize, batch=batch)
     except RecursionError:
         raise TranslationError("this statement is nested too deeply to be translated") from None
 

@@ -1,0 +1,71 @@
+"""The batches of microbatch models, for windows that stand in the SQL itself; the macros have the same in Jinja."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.relation import EventTimeFilter
+
+from dbt.adapters.sparkstream.sql.batches import Batch, Cut, Rows
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Window
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+
+MACRO = "default__sparkstream_batch"
+"""What says which rows a window reads in a batch."""
+
+
+@dataclass(frozen=True)
+class CutRelation:
+    """What the macro asks of a relation."""
+
+    identifier: str
+    event_time_filter: EventTimeFilter
+
+    def render(self) -> str:
+        return self.identifier
+
+
+def batch_of(adapter: SparkStreamAdapter, node: Any) -> Batch | None:
+    """The batch that a node's SQL is compiled for, or None."""
+    context = getattr(node, "batch", None)
+    if context is None:
+        return None
+    start, end = (_on_the_wall_clock(time) for time in (context.event_time_start, context.event_time_end))
+
+    def widen(window: Window, time: str, cut: Cut) -> Rows:
+        relation = CutRelation(cut.relation, EventTimeFilter(cut.column, start, end))
+        arguments = {
+            "macro_name": window.name.lower(),
+            "relation": relation,
+            "timecol": time,
+            "kind": _lengths(window),
+            "event_time": node.config.get("event_time"),
+        }
+        rows: Any = adapter.execute_macro(MACRO, kwargs=arguments)
+        return Rows(rows["relation"], rows["windows"])
+
+    return Batch(start, end, widen)
+
+
+def _on_the_wall_clock(time: datetime) -> datetime:
+    """dbt's batches are in UTC, and windows take them for times on the wall clock."""
+    return time.replace(tzinfo=None)
+
+
+def _lengths(window: Window) -> dict[str, int | None]:
+    """What the macros know of a window, in microseconds: windows begin `every`, and end every `period`."""
+    if isinstance(window, Session):
+        return {"gap": window.gap.micros, "size": None}
+    every = window.slide if isinstance(window, Hop) else window.size
+    period = window.step if isinstance(window, Cumulate) else every
+    return {
+        "gap": None,
+        "size": window.size.micros,
+        "every": every.micros,
+        "period": period.micros,
+        "offset": window.offset.micros,
+    }

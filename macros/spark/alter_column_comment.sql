@@ -1,0 +1,15 @@
+{#- Comments on the columns of a table; dbt-spark gives them to Delta, Hudi and Iceberg alone.
+    A view has its comments from CREATE VIEW, and Spark can't change those of a partition's column. Hive's metastore takes
+    255 characters. -#}
+{% macro sparkstream__alter_column_comment(relation, column_dict) %}
+  {%- set partition_by = config.get('partition_by') or [] -%}
+  {%- set fixed = [partition_by] if partition_by is string else partition_by -%}
+  {%- for name, column in column_dict.items() if not relation.is_view and column.description and name not in fixed -%}
+    {%- set short = config.get('file_format') not in ['delta', 'hudi', 'iceberg'] and column.description | length > 255 -%}
+    {%- set text = column.description[:252] ~ '...' if short else column.description -%}
+    {%- set comment = text | replace("\\", "\\\\") | replace("'", "\\'") -%}
+    {%- do run_query(
+      'alter table ' ~ relation ~ ' alter column ' ~ (adapter.quote(name) if column.quote else name) ~ " comment '" ~ comment ~ "'"
+    ) -%}
+  {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,13 @@
+{#- `dbt clone`: a table in Delta becomes a shallow clone, and all else a view of what is cloned, as dbt does it where a
+    database can't clone; dbt-spark refuses other tables. -#}
+{% materialization clone, adapter='sparkstream' %}
+  {%- if defer_relation and defer_relation.render() == this.render() -%}
+    {{ log("Target relation and defer relation are the same, skipping clone for relation: " ~ this) }}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+  {{ return(materialization_clone_default()) }}
+{% endmaterialization %}
+
+{% macro sparkstream__can_clone_table() %}
+  {{ return(config.get('file_format') == 'delta') }}
+{% endmacro %}
