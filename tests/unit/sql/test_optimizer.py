@@ -98,7 +98,7 @@ ORDER   BY total
     text = translate(sql, schema=SCHEMA)
     assert text.startswith("-- a comment\nSELECT  k,   -- the key\n        __sum_1  AS total /* kept */\nFROM (\n")
     assert text.endswith("\n)\nORDER   BY total\n")
-    assert "AND (v <> '\n')\n" in text
+    assert "WHERE v <> '\n'\n" in text
 
 
 def test_a_list_of_windows() -> None:

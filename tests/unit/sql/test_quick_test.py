@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +33,6 @@ PIECES = [
     "*",
     "/",
 ]
-# fmt: skip
 WORDS = ("tumble", "hop", "cumulate", "session")
 
 
@@ -71,7 +72,7 @@ def test_misses_no_call_that_the_tokenizer_sees(sql: str) -> None:
         tokens = SparkStream().tokenize(sql)
     except TokenError:
         return
-    calls = [a for a, b in zip(tokens, tokens[1:], strict=False) if a.text.lower() in WORDS and b.text == "("]
+    calls = [a for a, b in pairwise(tokens) if a.text.lower() in WORDS and b.text == "("]
     # A quoted name is no call of ours.
     if any(sql[token.start] not in "`'\"" for token in calls):
         assert may_hold_windows(sql)

@@ -56,14 +56,15 @@ def _on_the_wall_clock(time: datetime) -> datetime:
     return time.replace(tzinfo=None)
 
 
-def _lengths(window: Window) -> dict[str, int | None]:
-    """What the macros know of a window, in microseconds: windows begin `every`, and end every `period`."""
+def _lengths(window: Window) -> dict[str, int | bool | None]:
+    """What the macros know of a window, in microseconds: as their macro `sparkstream_lengths` has it."""
     if isinstance(window, Session):
-        return {"gap": window.gap.micros, "size": None}
+        plain = window.gap is not None and window.max_duration is None
+        return {"gap": True, "reach": window.gap.micros if window.gap and plain else None, "size": None}
     every = window.slide if isinstance(window, Hop) else window.size
     period = window.step if isinstance(window, Cumulate) else every
     return {
-        "gap": None,
+        "gap": False,
         "size": window.size.micros,
         "every": every.micros,
         "period": period.micros,

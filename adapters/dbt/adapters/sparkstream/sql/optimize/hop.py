@@ -95,7 +95,7 @@ def _frames(slices: Slices) -> str:
             "__block",
             "__position",
             "__next",
-            "IF(lag(__position) OVER __forward IS NULL, 0, __position) AS __from",
+            "IF(row_number() OVER __up_to = 1, 0, __position) AS __from",
             f"coalesce(lead(__position) OVER __forward, {slices.size}) AS __until",
             *columns,
             *(f"{c.merged(' FILTER (WHERE __next = 0) OVER __up_to')} AS {c.name}_prefix" for c in slices.columns),

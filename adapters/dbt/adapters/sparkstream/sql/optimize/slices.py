@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ
+from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Partial
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
@@ -144,30 +144,24 @@ class Slices:
         items += ["grouping_id() AS __set"] if grouping.has_sets else []
         items += [f"grouping({own[forms.index(form)]}) AS {name}" for name, form in aggregate.grouping_calls.items()]
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
-        items.append("__slice")
+        items.append(f"(__start - {self.origin}) DIV {self.slice.sql()} AS __slice")
         items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
         relation = self.hold(source.rendered(aggregate.function.this))
-        # Rounded down, before the origin too.
-        micros = f"({wall} - {self.origin}) DIV INTERVAL '0.000001' SECOND"
-        length = self.slice.micros
         text = f"""\
 {select(items)}
 FROM (
-  SELECT *, (__micros - pmod(__micros, {length})) DIV {length} AS __slice
-  FROM (
-    SELECT *, {micros} AS __micros
-    FROM {relation}
-  )
-){f" AS {aggregate.alias}" if aggregate.alias else ""}
-WHERE __slice IS NOT NULL"""
+  SELECT *, {time_window(wall, self.slice, self._offset)}.start AS __start
+  FROM {relation}
+){f" AS {aggregate.alias}" if aggregate.alias else ""}"""
         condition = aggregate.row_condition()
         if condition:
-            text += f"\n  AND ({self.hold(condition)})"
+            text += f"\nWHERE {self.hold(condition)}"
         if not grouping.has_sets:
-            return f"{text}\nGROUP BY {', '.join([*own, '__slice'])}"
-        sets = ", ".join("(" + ", ".join(["__slice", *(own[i] for i in one)]) + ")" for one in grouping.sets)
+            return f"{text}\nGROUP BY {', '.join([*own, '__start'])}"
+        sets = ", ".join("(" + ", ".join(["__start", *(own[i] for i in one)]) + ")" for one in grouping.sets)
         return f"{text}\nGROUP BY GROUPING SETS ({sets})"
 
+    # -- queries above it ------------------------------------------------------------------------------
     def result(self, cells: str, bounds: list[str]) -> str:
         """The windows with their aggregates.
 
