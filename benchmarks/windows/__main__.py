@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.windows import queries
-from benchmarks.windows.data import Data
+from benchmarks.windows.data import Auctions, Data
 from benchmarks.windows.engines import Engines
 from benchmarks.windows.plot import svg
 from benchmarks.windows.queries import OURS, PLAIN, SPARK, Question
@@ -29,7 +29,7 @@ class Measured:
     """The median of the seconds that each engine took for a question on a table."""
 
     question: Question
-    data: Data
+    data: Data | Auctions
     times: Times
 
 
@@ -62,9 +62,9 @@ class Bench:
         self._patience = patience
         self.measured: list[Measured] = []
 
-    def run(self, data: Data, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
+    def run(self, data: Data | Auctions, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
         """Measures questions on a table; an engine that is out of patience once isn't asked again."""
-        self._engines.read(data.path(self._engines.spark, self._folder))
+        self._engines.read(data.tables(self._engines.spark, self._folder))
         asked = [
             (q, [e for e in q.sql if self._engines.has(e) and e not in skip and self._hopeful(e, q, data)])
             for q in questions
@@ -85,7 +85,11 @@ class Bench:
         self.measured += found
         return found
 
-    def _hopeful(self, engine: str, question: Question, data: Data) -> bool:
+    def peak(self, question: Question, engine: str) -> int:
+        """Bytes of execution memory that a question takes at most."""
+        return self._engines.peak_memory(question.sql[engine], question.conf.get(engine, {}))
+
+    def _hopeful(self, engine: str, question: Question, data: Data | Auctions) -> bool:
         before = [m for m in self.measured if m.question.name == question.name and m.data == data]
         return all(m.times.get(engine, 0) < self._patience for m in before)
 
@@ -107,7 +111,9 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=[queries.DUCKDB])
     sparse = Data(data.rows, data.keys, max(60, data.rows // data.keys // 2))
     (hop_sparse,) = bench.run(sparse, [queries.hop(12)], skip=[queries.DUCKDB])
-    (session,) = bench.run(replace(data, keys=data.keys * 50), [queries.session(2)])
+    (session,) = bench.run(data, [queries.session(1)])
+    (session_sparse,) = bench.run(replace(data, minutes=max(60, data.rows // data.keys // 2)), [queries.session(1)])
+    peaks = {e: bench.peak(hop.question, e) for e in (SPARK, OURS)}
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
         Limit("Spark's window() : HOP of 60 steps", hop.times[SPARK] / hop.times[OURS], 7, True),
@@ -122,6 +128,10 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
             hop_sparse.times[OURS] / hop_sparse.times[SPARK],
             1.1,
         ),
+        Limit(
+            "SESSION, 2 rows per slice : session_window", session_sparse.times[OURS] / session_sparse.times[SPARK], 1.1
+        ),
+        Limit("peak memory of HOP of 60 steps : Spark's window()", peaks[OURS] / peaks[SPARK], 1.0),
     ]
 
 
@@ -143,6 +153,8 @@ def curves(bench: Bench, data: Data) -> dict[str, str]:
     frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
     rows = each([replace(data, rows=data.rows // n) for n in (8, 4, 2, 1)], lambda: queries.hop(60))
     keys = each([replace(data, keys=n) for n in (1, 100, 10_000)], lambda: queries.hop(15))
+    bench.run(replace(data, skew=0.5), [queries.tumble(), queries.hop(60), queries.session(1)])
+    bench.run(Auctions(data.rows // 2), queries.nexmark())
     hop_by_x = line(overlap, lambda m: m.question.x)
     return {
         "overlap.svg": svg("HOP: windows that a row is in", "size / slide", hop_by_x),

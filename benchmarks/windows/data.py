@@ -39,8 +39,8 @@ class Data:
         """Rows that a key has in a minute."""
         return self.rows / self.keys / self.minutes
 
-    def path(self, spark: SparkSession, folder: Path) -> Path:
-        """Where it lies as parquet; written on first use. The same numbers give the same rows."""
+    def tables(self, spark: SparkSession, folder: Path) -> dict[str, Path]:
+        """Where `events` lies as parquet; written on first use. The same numbers give the same rows."""
         path = folder / self.name
         if not (path / "_SUCCESS").exists():
             even = f"CAST(pmod(hash(id), {self.keys}) AS INT)"
@@ -53,4 +53,41 @@ class Data:
                   pmod(hash(id, 9), 100000) / 100 AS price
                 FROM range(0, {self.rows}, 1, 2)
             """).write.mode("overwrite").parquet(str(path))
-        return path
+        return {"events": path}
+
+
+@dataclass(frozen=True)
+class Auctions:
+    """NEXMark's people, auctions and bids.
+
+    Attributes:
+        rows: how many events.
+        rate: events a second.
+    """
+
+    rows: int = 1_000_000
+    rate: float = 50.0
+    keys: int = 0
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return f"nexmark{self.rows}"
+
+    def tables(self, spark: SparkSession, folder: Path) -> dict[str, Path]:
+        """Where the tables lie as parquet; written on first use."""
+        from benchmarks.nexmark import generator
+
+        path = folder / self.name
+        columns = {
+            "bid": "auction bigint, bidder bigint, price bigint, dateTime timestamp_ntz",
+            "person": "id bigint, name string, dateTime timestamp_ntz",
+            "auction": "id bigint, seller bigint, dateTime timestamp_ntz",
+        }
+        if not path.exists():
+            generator.write(path / "csv", self.rows, self.rate)
+            for table, typed in columns.items():
+                names = [f"CAST({c.split()[0]} AS {c.split()[1]}) AS {c.split()[0]}" for c in typed.split(", ")]
+                raw = spark.read.csv(str(path / "csv" / f"{table}.csv"), header=True)
+                raw.selectExpr(*names).repartition(2).sortWithinPartitions("dateTime").write.parquet(str(path / table))
+        return {table: path / table for table in columns}

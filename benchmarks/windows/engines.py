@@ -36,11 +36,12 @@ class Engines:
             self._duckdb = duckdb.connect(config={"threads": cores})
             self._duckdb.execute("SET TimeZone = 'UTC'")
 
-    def read(self, path: Path) -> None:
-        """Makes `events` be the table in a folder."""
-        self.spark.read.parquet(str(path)).createOrReplaceTempView("events")
-        if self._duckdb:
-            self._duckdb.execute(f"CREATE OR REPLACE VIEW events AS FROM read_parquet('{path}/*.parquet')")
+    def read(self, tables: Mapping[str, Path]) -> None:
+        """Makes names be the tables in folders."""
+        for name, path in tables.items():
+            self.spark.read.parquet(str(path)).createOrReplaceTempView(name)
+            if self._duckdb:
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS FROM read_parquet('{path}/*.parquet')")
 
     def has(self, engine: str) -> bool:
         """Whether an engine is there."""

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql import translate
 
-SCHEMA = {"events": {"ts": "timestamp", "k": "int", "v": "int", "price": "double"}}
+SCHEMA = {
+    "events": {"ts": "timestamp", "k": "int", "v": "int", "price": "double"},
+    "bid": {"auction": "bigint", "bidder": "bigint", "price": "bigint", "dateTime": "timestamp_ntz"},
+    "person": {"id": "bigint", "name": "string", "dateTime": "timestamp_ntz"},
+    "auction": {"id": "bigint", "seller": "bigint", "dateTime": "timestamp_ntz"},
+}
 AGGREGATES = "count(*) AS n, sum(v) AS v, avg(v) AS mean, max(price) AS price"
 
 SPARK = "Spark"
@@ -93,8 +98,83 @@ def over(rows: int) -> Question:
 
 
 def session(minutes: int) -> Question:
-    """Sessions of each key."""
-    native = f"SELECT session_window.start, session_window.end, k, {AGGREGATES} FROM events"
+    """Sessions of each key, which rests three minutes of every ten."""
+    rows = "(SELECT * FROM events WHERE pmod(minute(ts), 10) < 7)"
+    native = f"SELECT session_window.start, session_window.end, k, {AGGREGATES} FROM {rows}"
     native += f" GROUP BY session_window(ts, '{minutes} minutes'), k"
-    ours = f"SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '{minutes}' MINUTE)"
+    ours = f"SESSION({rows} PARTITION BY k, DESCRIPTOR(ts), INTERVAL '{minutes}' MINUTE)"
     return Question("SESSION", minutes, {SPARK: native, OURS: _ours(ours, True)}, {})
+
+
+def _nexmark(number: int, spark: str, flink: str) -> Question:
+    sql = {SPARK: spark}
+    sql |= {name: translate(flink, "flink", schema=SCHEMA, optimize=name == OURS) for name in (PLAIN, OURS)}
+    return Question("NEXMark", number, sql, {})
+
+
+def nexmark() -> list[Question]:
+    """NEXMark's queries 5, 7, 8 and 11: HOP and a window join, TUMBLE and window joins, SESSION."""
+    ten = "INTERVAL '10' SECOND"
+    bounds = "window_start, window_end"
+    two_seconds = "window(dateTime, '10 seconds', '2 seconds')"
+    tumble = "window(dateTime, '10 seconds').start AS s"
+
+    def tumbling(table: str) -> str:
+        return f"TUMBLE(TABLE {table}, DESCRIPTOR(`dateTime`), {ten})"
+
+    def on(column: str, other: str) -> str:
+        return f"ON x.window_start = y.window_start AND x.window_end = y.window_end AND x.{column} = y.{other}"
+
+    return [
+        _nexmark(
+            5,
+            f"""
+            WITH c AS (
+              SELECT auction, {two_seconds}.start AS s, count(*) AS num FROM bid GROUP BY auction, {two_seconds}
+            )
+            SELECT c.* FROM c JOIN (SELECT s, max(num) AS num FROM c GROUP BY s) USING (s, num)""",
+            f"""
+            WITH x AS (
+              SELECT auction, {bounds}, COUNT(*) AS num
+              FROM HOP(TABLE bid, DESCRIPTOR(`dateTime`), INTERVAL '2' SECOND, {ten})
+              GROUP BY auction, {bounds}
+            )
+            SELECT x.*
+            FROM x JOIN (SELECT {bounds}, MAX(num) AS num FROM x GROUP BY {bounds}) AS y {on("num", "num")}""",
+        ),
+        _nexmark(
+            7,
+            f"""
+            SELECT x.*
+            FROM (SELECT *, {tumble} FROM bid) AS x
+            JOIN (SELECT s, max(price) AS price FROM (SELECT price, {tumble} FROM bid) GROUP BY s) USING (s, price)""",
+            f"""
+            SELECT x.*
+            FROM {tumbling("bid")} AS x
+            JOIN (SELECT {bounds}, MAX(price) AS price FROM {tumbling("bid")} GROUP BY {bounds}) AS y
+            {on("price", "price")}""",
+        ),
+        _nexmark(
+            8,
+            f"""
+            SELECT x.*
+            FROM (SELECT DISTINCT id, name, {tumble} FROM person) AS x
+            JOIN (SELECT DISTINCT seller AS id, {tumble} FROM auction) USING (id, s)""",
+            f"""
+            SELECT x.id, x.name, x.window_start
+            FROM (SELECT id, name, {bounds} FROM {tumbling("person")} GROUP BY id, name, {bounds}) AS x
+            JOIN (SELECT seller, {bounds} FROM {tumbling("auction")} GROUP BY seller, {bounds}) AS y
+            {on("id", "seller")}""",
+        ),
+        _nexmark(
+            11,
+            """
+            SELECT bidder, session_window.start, session_window.end, count(*) AS n
+            FROM bid
+            GROUP BY bidder, session_window(dateTime, '10 seconds')""",
+            f"""
+            SELECT bidder, {bounds}, COUNT(*) AS n
+            FROM SESSION(TABLE bid PARTITION BY bidder, DESCRIPTOR(`dateTime`), {ten})
+            GROUP BY bidder, {bounds}""",
+        ),
+    ]

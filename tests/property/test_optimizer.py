@@ -27,7 +27,7 @@ from tests.property.test_windows import (
     thorough,
     zones,
 )
-from tests.property.window_reference import Cumulate, Hop
+from tests.property.window_reference import Cumulate, Hop, Session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,6 +69,18 @@ def over(select: str, rest: str = "GROUP BY window_start, window_end") -> Query:
         return (
             f"SELECT {number} AS number, {select} FROM {table_function(case.window, INPUT.format(number))} AS h {rest}"
         )
+
+    return query
+
+
+def sessions(select: str, by: str = "", *, having: str = "", bounds: str = "window_start, window_end") -> Query:
+    """A query over SESSION that groups by its keys."""
+
+    def query(number: int, case: Case) -> str:
+        assert isinstance(case.window, Session)
+        keys = ", k" if case.window.keyed else ""
+        group = f"GROUP BY {bounds}{keys}{f', {by}' if by else ''} {having}"
+        return over(f"{bounds}, {select}", group)(number, case)
 
     return query
 
@@ -118,6 +130,15 @@ QUERIES = {
         KEYED,
     ),
     "distinct extremes": over("window_start, window_end, max(DISTINCT v) AS v"),
+}
+
+
+# A session's bounds and count are those of all its rows: these queries group by its keys, and have no WHERE on rows.
+SESSIONS = {
+    "counts and sums": sessions("count(*) AS n, count(v) AS nv, sum(v) AS v, sum(m) AS m, avg(wide) AS w"),
+    "bounds": sessions("window_time, date(window_end) AS d, min(ts) AS low, max(s) AS high", "window_time, 3"),
+    "having": sessions("count(*) FILTER (WHERE v > 0) AS n, bool_or(flag) AS o", having="HAVING count(*) > 1"),
+    "one bound": sessions("bit_xor(v) AS v, avg(v) AS a", bounds="window_start"),
 }
 
 
@@ -178,6 +199,39 @@ def test_same_answer_without_types(spark: SparkSession, name: str) -> None:
         compare(spark, replace(batch, typed=False), QUERIES[name])
 
     same()
+
+
+@st.composite
+def session_batches(draw: Callable[..., Any], zone: str) -> Batch:
+    """Sessions that most slices of hold several rows."""
+    type_ = draw(st.sampled_from(("timestamp", "timestamp_ntz")))
+    made = [draw(cases(zone, type_ == "timestamp")) for _ in range(6)]
+    gaps = [
+        Session(gap=draw(st.integers(1, 9)) * draw(st.sampled_from(UNITS)), keyed=draw(st.booleans())) for _ in made
+    ]
+    return Batch(zone, type_, True, tuple(Case(g, c.rows) for g, c in zip(gaps, made, strict=True)))
+
+
+def session_edges(zone: str) -> Batch:
+    batch = edges(zone)
+    return replace(batch, typed=True, cases=tuple(c for c in batch.cases if isinstance(c.window, Session)))
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_same_sessions(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=2)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(session_batches))
+    @example(session_edges("Europe/Berlin"))
+    def same(batch: Batch) -> None:
+        compare(spark, batch, SESSIONS[name])
+
+    same()
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_rule_applies_to_sessions(name: str) -> None:
+    sql = translated(session_edges("Europe/Berlin"), SESSIONS[name], optimize=True)
+    assert sql.count("put together from slices") >= 2
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -11,7 +11,12 @@ from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
 SCHEMA = {"bid": {"ts": "timestamp", "k": "string", "v": "int", "m": "decimal(10,2)", "big": "decimal(38,2)"}}
 HOP = "HOP(TABLE bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
 CUMULATE = "CUMULATE(TABLE bid, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
+SESSION = "SESSION(TABLE bid PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE)"
+ALL_IN_ONE = SESSION.replace(" PARTITION BY k", "")
+LIMITED = "session(bid PARTITION BY k, ts, '10 minutes', max_duration => '1 hour')"
+CLOSED = "session(bid PARTITION BY k, ts, '10 minutes', close_on => v > 5)"
 BOUNDS = "window_start, window_end"
+DAY = "TIMESTAMP '2020-01-01 00:00:00'"
 
 
 def decision(sql: str, typed: bool = True) -> tuple[str | None, str | None]:
@@ -36,6 +41,16 @@ def decision(sql: str, typed: bool = True) -> tuple[str | None, str | None]:
         ),
         (f"CREATE TABLE x AS SELECT {BOUNDS}, max(v) AS v FROM {HOP} GROUP BY {BOUNDS}", "hop-slices"),
         (f"SELECT {BOUNDS}, rank() OVER (ORDER BY sum(v)) AS r FROM {HOP} GROUP BY {BOUNDS} LIMIT 3", "hop-slices"),
+        (f"SELECT {BOUNDS}, k, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}, k", "session-slices"),
+        (
+            f"SELECT date(s.window_end) AS d, min(v) AS v FROM {SESSION} AS s GROUP BY 1, window_start, s.K",
+            "session-slices",
+        ),
+        (f"SELECT {BOUNDS}, count(*) AS n FROM {ALL_IN_ONE} GROUP BY {BOUNDS} HAVING n > 1", "session-slices"),
+        (
+            f"SELECT {BOUNDS}, max(v) AS v FROM {ALL_IN_ONE} WHERE window_end > {DAY} GROUP BY {BOUNDS}",
+            "session-slices",
+        ),
     ],
 )
 def test_applies(sql: str, rule: str) -> None:
@@ -69,6 +84,13 @@ SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
         (f"SELECT {BOUNDS}, k FROM {HOP} GROUP BY GROUPING SETS (({BOUNDS}, k), ({BOUNDS}, k))", "stands there twice"),
         (f"SELECT {BOUNDS}, avg(big) AS a FROM {HOP} GROUP BY {BOUNDS}", "more digits"),
         (f"SELECT {BOUNDS}, sum(v) AS s FROM {HOP} GROUP BY ALL", "GROUP BY ALL"),
+        (f"SELECT {BOUNDS}, k, v, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}, k, v", "more than the keys"),
+        (f"SELECT {BOUNDS}, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}", "all keys of PARTITION BY"),
+        (f"SELECT {BOUNDS}, k, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}, ROLLUP (k)", "grouping sets"),
+        (f"SELECT window_end, k, count(*) AS n FROM {SESSION} GROUP BY window_end, k", "doesn't group by window_start"),
+        (f"SELECT {BOUNDS}, k, count(*) AS n FROM {SESSION} WHERE v > 1 GROUP BY {BOUNDS}, k", "WHERE leaves out"),
+        (f"SELECT {BOUNDS}, k, count(*) AS n FROM {LIMITED} GROUP BY {BOUNDS}, k", "more than a constant gap"),
+        (f"SELECT {BOUNDS}, k, count(*) AS n FROM {CLOSED} GROUP BY {BOUNDS}, k", "some rows close theirs"),
     ],
 )
 def test_does_not_apply(sql: str, reason: str) -> None:
@@ -110,7 +132,7 @@ def test_a_list_of_windows() -> None:
 
 def test_nothing_of_ours() -> None:
     assert explain("SELECT 1").decisions == ()
-    assert list(explain("SELECT 1").lines()) == ["no HOP or CUMULATE here: nothing to optimise"]
+    assert list(explain("SELECT 1").lines()) == ["no HOP, CUMULATE or SESSION here: nothing to optimise"]
 
 
 def test_estimates() -> None:

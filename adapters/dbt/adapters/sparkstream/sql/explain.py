@@ -16,7 +16,7 @@ class Explanation:
 
     Attributes:
         sql: the Spark SQL that runs.
-        decisions: one for each HOP and CUMULATE, in the order in which they were looked at.
+        decisions: one for each HOP, CUMULATE and SESSION, in the order in which they were looked at.
     """
 
     sql: str
@@ -31,7 +31,7 @@ class Explanation:
             span: seconds from the first of the rows to the last; as if rows were in slices of their own if None.
         """
         if not self.decisions:
-            yield "no HOP or CUMULATE here: nothing to optimise"
+            yield "no HOP, CUMULATE or SESSION here: nothing to optimise"
         for decision in self.decisions:
             window = decision.window
             yield f"{window.name.lower()}: {window.words()}"

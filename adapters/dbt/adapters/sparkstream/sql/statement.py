@@ -293,7 +293,8 @@ def _may_group(tokens: list[Token], calls: list[int]) -> bool:
 def _only_windows(tokens: list[Token], sql: str) -> bool:
     """Whether a Spark statement holds nothing of ours but window table functions, one with rules among them."""
     calls = _calls(tokens)
-    ruled = any(may_have_rules(tokens, i) for i in calls)
+    # To the rules' parser an aggregate in close_on is a function like any other.
+    ruled = any(may_have_rules(tokens, i) for i in calls) and "close_on" not in sql.lower()
     return ruled and not _may_group(tokens, calls) and not _framed(tokens, sql)
 
 

@@ -16,7 +16,7 @@ _BINARY = ("factor_operand", "factor", "term", "bitwise", "comparison", "equalit
 _NOTED = tuple(name for name in EXPRESSIONS if name.removeprefix("_parse_") not in _BINARY)
 """An operator with an operand on each side is where these are; noting that costs time."""
 
-_RULED = ("HOP", "CUMULATE")
+_RULED = ("HOP", "CUMULATE", "SESSION")
 
 
 class SparkSpans(SparkStream):

@@ -79,6 +79,11 @@ class WindowAggregate:
         """The condition on rows; asked for when the edits within it are made."""
         return self.block.condition() if self.row_conditions is None else " AND ".join(self.row_conditions) or None
 
+    @property
+    def filters_rows(self) -> bool:
+        """Whether WHERE looks at rows."""
+        return "where" in self.block.clauses and self.row_conditions != []
+
     def time_type(self) -> str | None:
         """The type of the time column, where it is known."""
         found = self.resolver.columns(self.function.this).find(self.function.timecol.name)

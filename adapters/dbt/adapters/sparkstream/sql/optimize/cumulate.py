@@ -68,7 +68,7 @@ def _cells(slices: Slices) -> str:
 {select([*slices.carried, "__block", "__at", *columns])}
 FROM (
   {frames.replace(chr(10), chr(10) + "  ")}
-  FROM {nested(f"{slots}{chr(10)}FROM {nested(slices.query())}").replace(chr(10), chr(10) + "  ")}
+  FROM {nested(f"{slots}{chr(10)}FROM {nested(slices.query([slices.number]))}").replace(chr(10), chr(10) + "  ")}
   WINDOW
     __forward AS ({by}),
     __up_to AS ({by} ROWS UNBOUNDED PRECEDING)

@@ -88,7 +88,7 @@ def _frames(slices: Slices) -> str:
             *columns,
         ]
     )
-    copies += f"\nFROM {nested(slices.query())}\nLATERAL VIEW explode(array(0, 1)) AS __next"
+    copies += f"\nFROM {nested(slices.query([slices.number]))}\nLATERAL VIEW explode(array(0, 1)) AS __next"
     frames = select(
         [
             *slices.carried,

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate, window_function
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.rules import RULES, Rule
 from dbt.adapters.sparkstream.sql.optimize.slices import gcd_slice
 from dbt.adapters.sparkstream.sql.source import Edit, Source
-from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Window, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Window, WindowFunction, window_functions
 
 
 def may_pay(trees: Iterable[exp.Expr]) -> bool:
@@ -49,11 +50,14 @@ class Decision:
         if rows is None:
             return []
         window = self.window
-        assert isinstance(window, (Hop, Cumulate))
-        copies = window.overlap if isinstance(window, Hop) else window.size // window.step
-        slice_ = gcd_slice(window.size, window.slide) if isinstance(window, Hop) else window.step
-        slots = rows if span is None else max(1, round(span * 1e6 / slice_.micros)) * keys
+        slice_ = _slice(window)
+        slots = rows if span is None or slice_ is None else max(1, round(span * 1e6 / slice_.micros)) * keys
         slices = min(rows, slots)
+        if isinstance(window, Session):
+            what, count = ("slices", slices) if self.rule else ("rows", rows)
+            return [("rows read", rows), (f"{what}, sorted by key and time", count)]
+        assert isinstance(window, (Hop, Cumulate)) and slice_ is not None
+        copies = window.overlap if isinstance(window, Hop) else window.size // window.step
         every = window.slide // slice_ if isinstance(window, Hop) else 1
         windows = max(1, min(slices * copies, (slots + copies * keys) // every))
         if self.rule is None:
@@ -65,6 +69,13 @@ class Decision:
             ]
         twice = [("slices, each in two blocks", 2 * slices)] if isinstance(window, Hop) else []
         return [("rows read", rows), ("slices", slices), *twice, ("windows", windows)]
+
+
+def _slice(window: Window) -> Interval | None:
+    """How long the slices of a window are; None for a window that has none."""
+    if isinstance(window, Hop):
+        return gcd_slice(window.size, window.slide)
+    return window.step if isinstance(window, Cumulate) else window.gap if isinstance(window, Session) else None
 
 
 class Optimizer:

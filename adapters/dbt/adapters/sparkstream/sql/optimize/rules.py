@@ -7,6 +7,7 @@ from typing import Protocol
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.cumulate import CumulateSlices
 from dbt.adapters.sparkstream.sql.optimize.hop import HopSlices
+from dbt.adapters.sparkstream.sql.optimize.sessions import SessionSlices
 from dbt.adapters.sparkstream.sql.windows import Window
 
 
@@ -38,4 +39,4 @@ class Rule(Protocol):
         """The query, in parentheses, that gives the windows with their keys and aggregates as columns."""
 
 
-RULES: tuple[Rule, ...] = (HopSlices(), CumulateSlices())
+RULES: tuple[Rule, ...] = (HopSlices(), CumulateSlices(), SessionSlices())

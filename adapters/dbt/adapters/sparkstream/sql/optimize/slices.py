@@ -1,7 +1,7 @@
-"""What the rules for HOP and CUMULATE share: the query that aggregates once per slice, and the text around it.
+"""What the rules share: the query that aggregates once per slice, and the text around it.
 
-A slice is a piece of time that every window holds all of or nothing of. Slices are numbered from the offset on, and
-`size` of them in a row make a block:
+A slice is a piece of time that every window holds all of or nothing of. For HOP and CUMULATE slices are numbered from
+the offset on, and `size` of them in a row make a block:
 
     __slice = __block + __position,   0 <= __position < size,   __block a multiple of size
 """
@@ -112,9 +112,12 @@ class Slices:
         return found
 
     def bounds(self, start: str, end: str) -> list[str]:
-        """The window columns, in the time column's type, from the number of the first slice and of the one behind."""
-        values = (self._at(start), self._at(end), f"{self._at(end)} - {MILLISECOND.sql()}")
-        return [f"{self._typed(v)} AS {name}" for v, name in zip(values, WINDOW_COLUMNS, strict=True)]
+        """The window columns, from the number of the first slice and of the one behind."""
+        return self.typed(self._at(start), self._at(end), f"{self._at(end)} - {MILLISECOND.sql()}")
+
+    def typed(self, *walls: str) -> list[str]:
+        """The window columns, from their times on the wall clock, in the type of the time column."""
+        return [f"{self._typed(w)} AS {name}" for w, name in zip(walls, WINDOW_COLUMNS, strict=True)]
 
     def _at(self, number: str) -> str:
         return f"{self.origin} + {self.slice.sql()} * ({number})"
@@ -129,12 +132,32 @@ class Slices:
         """Where slice 0 begins."""
         return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=self._offset.micros)}'"
 
+    @property
+    def number(self) -> str:
+        """The number of the slice that begins at `__start`."""
+        return f"(__start - {self.origin}) DIV {self.slice.sql()} AS __slice"
+
+    @property
+    def wall(self) -> str:
+        """The time of a row on the wall clock."""
+        return self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+
+    @property
+    def relation(self) -> str:
+        """What the window function reads."""
+        return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
+
     # -- queries -------------------------------------------------------------------------------------
-    def query(self) -> str:
-        """The query that aggregates the rows of each slice, per key."""
+    def query(self, more: Iterable[str], relation: str | None = None, wall: str | None = None) -> str:
+        """The query that aggregates the rows of each slice, per key.
+
+        Args:
+            more: columns beside keys and partials; `__start` is where the slice begins.
+            relation: the rows, if not those that the window function reads.
+            wall: their time on the wall clock.
+        """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
-        wall = self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
         own = [self.hold(source.rendered(key.node)) for key in grouping.keys]
         items = [
             text if key.is_column and key.column != f"__key_{i}" else f"{text} AS {key.column}"
@@ -144,15 +167,11 @@ class Slices:
         items += ["grouping_id() AS __set"] if grouping.has_sets else []
         items += [f"grouping({own[forms.index(form)]}) AS {name}" for name, form in aggregate.grouping_calls.items()]
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
-        items.append(f"(__start - {self.origin}) DIV {self.slice.sql()} AS __slice")
+        items += more
         items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
-        relation = self.hold(source.rendered(aggregate.function.this))
-        text = f"""\
-{select(items)}
-FROM (
-  SELECT *, {time_window(wall, self.slice, self._offset)}.start AS __start
-  FROM {relation}
-){f" AS {aggregate.alias}" if aggregate.alias else ""}"""
+        start = f"{time_window(wall or self.wall, self.slice, self._offset)}.start AS __start"
+        rows = nested(f"SELECT *, {start}\nFROM {relation or self.relation}")
+        text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
         if condition:
             text += f"\nWHERE {self.hold(condition)}"
@@ -172,10 +191,14 @@ FROM (
 
     def merged(self, cells: str, keys: Iterable[str]) -> str:
         """Cells with the same keys put together: the partials merged once more."""
+        return nested(self.merging(cells, keys))
+
+    def merging(self, cells: str, keys: Iterable[str], more: Iterable[str] = ()) -> str:
+        """The query that merges the partials of cells with the same keys, with more columns besides."""
         by = [*(c for c in self.carried if c != "__time"), *keys]
         time = ["max(__time) AS __time"] if "__time" in self.carried else []
-        items = [*by, *time, *(f"{c.merged()} AS {c.name}" for c in self.columns)]
-        return nested(f"{select(items)}\nFROM {cells}\nGROUP BY {', '.join(by)}")
+        items = [*by, *more, *time, *(f"{c.merged()} AS {c.name}" for c in self.columns)]
+        return f"{select(items)}\nFROM {cells}\nGROUP BY {', '.join(by)}"
 
     def merged_by_bounds(self, cells: str, bounds: list[str], keys: Iterable[str] = ()) -> str:
         """The windows with their aggregates, where several may have the same bounds and so be one to GROUP BY.
