@@ -97,6 +97,7 @@ def add(shop: Project, number: int) -> None:
     lines = [f'{{"id": {10 * number + i}, "at": "2020-04-15 08:0{number}:{i}0"}}\n' for i in range(2)]
     path = shop.folder / f".{number}.json"
     path.write_text("".join(lines))
+    os.utime(path, (number, number))  # Spark takes the oldest first
     path.rename(shop.folder / "events" / f"{number}.json")
 
 

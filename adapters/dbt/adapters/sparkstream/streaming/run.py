@@ -121,6 +121,7 @@ class Run:
         self._table = StreamTable(engine, model.relation)
         self._facts: dict[str, Facts] = {}
         self._checkpoint = ""
+        self._is_new = False
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -242,6 +243,7 @@ class Run:
             model.identifier,
             model.comments.get(""),
         )
+        self._is_new = True
 
     def _is_outdated(self, query: str, identities: Mapping[str, str]) -> bool:
         """Whether the table has to be made anew.
@@ -300,7 +302,7 @@ class Run:
     ) -> Outcome:
         model, table = self.model, self._table
         checkpoint = self.checkpoint()
-        begun = last_begun(self._engine, checkpoint)
+        begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
         files = table.files() if model.config.file_format in FILE_FORMATS else None
         known = lease.confirm()
         last = int(known["batch"])
