@@ -39,6 +39,21 @@ CONSTRUCTS = {
     f"GROUP BY {BOUNDS}, k",
     "session_of_all": f"SELECT {BOUNDS}, window_time, sum(v) AS s FROM session(bid, ts, '3 seconds') "
     f"GROUP BY {BOUNDS}, window_time",
+    "sessions_of_rows": "SELECT * FROM session(bid PARTITION BY k, ts, '7 seconds')",
+    "sessions_by_window": f"SELECT {BOUNDS}, v, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "
+    f"GROUP BY GROUPING SETS (({BOUNDS}, v), ({BOUNDS})) HAVING n > 1",
+    "session_own_gap": f"SELECT {BOUNDS}, k, sum(v) AS s FROM session(bid PARTITION BY k, ts, v) GROUP BY {BOUNDS}, k",
+    "session_at_most": "SELECT * FROM session((SELECT *, 3 * v AS gap FROM bid WHERE v <> 4) PARTITION BY k, ts, gap, "
+    "max_duration => '20 seconds')",
+    "session_closed": f"WITH s AS (SELECT *, upper(k) AS u FROM session(bid, ts, '9 seconds', max_duration => "
+    f"'1 minute', close_on => v = 5)) SELECT {BOUNDS}, max(u) AS u, count(*) AS n FROM s GROUP BY {BOUNDS}",
+    "top_of_session": f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {BOUNDS}, k ORDER BY v DESC, id) AS "
+    "rn FROM session(bid PARTITION BY k, ts, '9 seconds', close_on => v = 0) s) WHERE rn = 1",
+    "session_of_windows": f"SELECT {BOUNDS}, count(*) AS n FROM session((SELECT window_time AS t, k, sum(v) AS s "
+    f"FROM tumble(bid, ts, '5 seconds') GROUP BY {BOUNDS}, window_time, k) PARTITION BY k, t, s, "
+    f"max_duration => '15 seconds') GROUP BY {BOUNDS}",
+    "named_sessions": f"SELECT {BOUNDS}, name, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') JOIN "
+    f"VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k) GROUP BY {BOUNDS}, name",
     "grouping_sets": f"SELECT {BOUNDS}, k, v, count(*) AS n FROM tumble(bid, ts, '20 seconds') "
     f"GROUP BY GROUPING SETS (({BOUNDS}, k, v), ({BOUNDS}, k), ({BOUNDS}))",
     "rollup": f"SELECT {BOUNDS}, k, count(*) AS n FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, ROLLUP (k)",
@@ -83,6 +98,8 @@ FIRST = (
     "hop",
     "cumulate",
     "session",
+    "session_at_most",
+    "session_closed",
     "cascade",
     "left_join",
     "anti_join",

@@ -9,8 +9,10 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
 
 TUMBLE = "tumble(s, ts, '10 minutes')"
+SESSION = "session(s PARTITION BY k, ts, v)"
 BOUNDS = "window_start, window_end"
 COUNTS = f"SELECT {BOUNDS}, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, k"
+TIMED = f"SELECT window_time AS t, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, window_time, k"
 
 
 def plan(sql: str, dialect: str = "spark") -> StreamPlan:
@@ -75,6 +77,39 @@ def test_sessions(sql: str, query: str) -> None:
     assert plan(sql).query == query
 
 
+@pytest.mark.parametrize(
+    ("sql", "query", "batch"),
+    [
+        (f"SELECT * FROM {SESSION}", "SELECT * FROM s", "SELECT * FROM __closed_rows"),
+        (
+            f"WITH a AS (SELECT * FROM s WHERE v > 1) SELECT {BOUNDS}, count(*) FROM session(a, ts, '1m') x JOIN names "
+            f"USING (k) GROUP BY {BOUNDS}, name",
+            "WITH a AS (SELECT * FROM s WHERE v > 1)\nSELECT * FROM a",
+            f"SELECT {BOUNDS}, count(*) FROM __closed_rows AS x JOIN names USING (k) GROUP BY {BOUNDS}, name",
+        ),
+        (
+            f"SELECT * FROM (SELECT *, rank() OVER (PARTITION BY {BOUNDS}, k ORDER BY v) AS r FROM {SESSION})",
+            "SELECT * FROM s",
+            f"SELECT * FROM (SELECT *, rank() OVER (PARTITION BY {BOUNDS}, k ORDER BY v) AS r FROM __closed_rows)",
+        ),
+        (
+            f"SELECT {BOUNDS}, count(*) FROM << session(({TIMED}) PARTITION BY k, t, n, close_on => n > 9) >> "
+            f"GROUP BY {BOUNDS}",
+            f"SELECT * FROM ({TIMED.replace(TUMBLE, '__tumble_1')})",
+            f"SELECT {BOUNDS}, count(*) FROM __closed_rows GROUP BY {BOUNDS}",
+        ),
+    ],
+)
+def test_sessions_of_rows(sql: str, query: str, batch: str) -> None:
+    found = plan(sql)
+    assert (found.query, found.batch) == (query, batch)
+    assert found.buffered == ("__tumble_1" not in query)
+    assert found.closing is not None
+    assert found.history is not None
+    assert all("FROM __rows_so_far" in text for text in (found.closing, found.history))
+    assert found.time == ("ts" if found.buffered else "t")
+
+
 def test_anti_joins() -> None:
     found = plan("SELECT * FROM s l ANTI JOIN s AS r ON l.k = r.k WHERE l.v > 1")
     assert found.query == (
@@ -119,11 +154,24 @@ def test_over_across_windows_keeps_what_its_frames_reach() -> None:
         ("SELECT count(*) FROM s", "is never final", "window function"),
         ("SELECT k, count(*) FROM s GROUP BY k", "needs the end of a window", "through a window function"),
         (f"SELECT window_start, count(*) FROM {TUMBLE} GROUP BY window_start", "the end of a window", "add window_end"),
-        ("SELECT * FROM session(s, ts, '5 minutes')", "has to be aggregated", "group its rows"),
+        (f"SELECT k, count(*) FROM {SESSION} GROUP BY k", "needs the end of a window", "through a window function"),
+        (f"SELECT * FROM {SESSION} x JOIN s ON x.k = s.k", "another stream in the same model", "of their own"),
+        (f"WITH a AS (SELECT * FROM {SESSION}) SELECT * FROM a x JOIN a y ON x.k = y.k", "read twice", "of their own"),
+        (f"SELECT * FROM tumble((SELECT k, window_time AS t FROM {SESSION}), t, '1h')", "windows over", "of their own"),
         (
-            f"SELECT {BOUNDS}, count(*) FROM session(s PARTITION BY k, ts, '5 minutes') GROUP BY {BOUNDS}",
-            "by its windows and its keys",
-            f"GROUP BY {BOUNDS}, k",
+            f"SELECT *, lag(v) OVER (PARTITION BY k ORDER BY ts) AS l FROM {SESSION}",
+            "across the sessions",
+            "window_end",
+        ),
+        ("SELECT * FROM session((SELECT *, lag(v) OVER (ORDER BY ts) AS l FROM s), ts, v)", "OVER below", "below"),
+        (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM {SESSION}", "several SESSIONs", "of their own"),
+        (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM names", "other rows beside it", "of their own"),
+        (f"SELECT * FROM names LEFT JOIN {SESSION} x ON x.k = names.k", "every micro-batch", "SESSION first"),
+        (f"SELECT * FROM {SESSION} x FULL JOIN names ON x.k = names.k", "every micro-batch", "SESSION first"),
+        (
+            f"SELECT names.* FROM names LEFT SEMI JOIN {SESSION} x ON x.k = names.k",
+            "every micro-batch",
+            "SESSION first",
         ),
         ("SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts) FROM s", "all rows that ever were", "lower bound"),
         ("SELECT *, lead(v) OVER (ORDER BY ts) FROM s", "still to come", "LAG"),

@@ -36,12 +36,19 @@ class WindowFunctions:
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
     def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
+        call = self.call(function, utc)
+        if self._keep:
+            return spelled(call)
+        return lower(call, self._source.indent(self._source.span(function)[0]) if indent is None else indent)
+
+    def call(self, function: WindowFunction, utc: bool = False) -> WindowCall:
+        """A window table function with its parts as Spark SQL, as far as the edits so far have made them."""
         source = self._source
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
         span = source.span(function)
         relation = source.span(function.this)
-        call = WindowCall(
+        return WindowCall(
             window=function.window,
             relation=source.render(relation),
             time=source.written(function.timecol),
@@ -57,9 +64,6 @@ class WindowFunctions:
             close_on=source.rendered(function.close_on) if function.close_on is not None else None,
             utc=utc,
         )
-        if self._keep:
-            return spelled(call)
-        return lower(call, source.indent(span[0]) if indent is None else indent)
 
     def _check(self, function: WindowFunction) -> None:
         """Refuses a window whose input can't have it, as far as its columns are known."""

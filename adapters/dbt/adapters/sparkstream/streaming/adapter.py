@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.table import BATCH
+from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -35,6 +36,7 @@ class StreamingModels:
         self._adapter = adapter
         self._registry = Registry()
         self._cancelled = threading.Event()
+        self._line = ProgressLine()
 
     def cancel(self) -> None:
         """Ends all runs, each when its micro-batch has ended."""
@@ -118,8 +120,9 @@ class StreamingModels:
             engine = Engine.open(credentials, adapter.connections.project)
             try:
                 plan = self._plan(model.unique_id, sql, model.dialect, engine.is_utc())
-                run = Run(model, plan, engine, report, self._stops)
-                outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
+                with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
+                    run = Run(model, plan, engine, report, self._stops, show)
+                    outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:
                 engine.close()
         return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}

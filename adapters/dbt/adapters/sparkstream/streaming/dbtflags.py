@@ -19,6 +19,11 @@ def which() -> str:
     return str(_flag("WHICH", "run"))
 
 
+def is_quiet() -> bool:
+    """Whether dbt was asked to say nothing but errors (`--quiet`)."""
+    return bool(_flag("QUIET", False))
+
+
 def is_empty() -> bool:
     """Whether dbt was asked to read no rows (`--empty`)."""
     return bool(_flag("EMPTY", False))

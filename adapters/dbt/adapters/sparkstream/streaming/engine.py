@@ -13,10 +13,11 @@ from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.streaming import Stage
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, Stage, StreamPlan
 from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.sink import show
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -168,6 +169,11 @@ class Engine:
         with spark_errors():
             return list(self._spark.table(table).inputFiles())
 
+    def columns(self, table: str) -> list[str]:
+        """The names of a table's columns."""
+        with spark_errors():
+            return list(self._spark.table(table).columns)
+
     def type_name(self, type_: str) -> str:
         """A type as Spark names it: `int` for `integer`."""
         with spark_errors(f"the type {type_!r}"):
@@ -276,18 +282,7 @@ class Engine:
             return
         delay: Any = next((m[DELAY] for m in metadata.values() if DELAY in m), 0)
         if stage.time is not None:
-            time = metadata.get(stage.time.casefold(), {})
-            if DELAY not in time and CLOSES not in time:
-                carriers = [name for name, m in metadata.items() if DELAY in m or CLOSES in m]
-                raise StreamingError(
-                    f"{stage.view.strip('_').rsplit('_', 1)[0].upper()}'s time column {stage.time} has no watermark\n  "
-                    + (
-                        f"{' and '.join(carriers)} has one: window by that, or make {stage.time} the event_time"
-                        if carriers
-                        else f"write config(event_time='{stage.time}', watermark='10 minutes'): "
-                        "how much later than others a row may come"
-                    )
-                )
+            time = _marks(stage.view.strip("_").rsplit("_", 1)[0].upper(), stage.time, metadata)
             delay = time.get(DELAY, delay)
         for field in rows.schema.fields:
             marks = {k: v for k, v in dict(field.metadata).items() if k not in (DELAY, CLOSES)}
@@ -301,17 +296,18 @@ class Engine:
         with spark_errors():
             rows.createOrReplaceTempView(stage.view)
 
-    def query(self, sql: str, buffered: bool = False) -> Rows:
-        """The rows of a query.
+    def query(self, plan: StreamPlan) -> Rows:
+        """The rows of a plan's query; those that have to wait do so until the watermark has passed their marked column.
 
-        Args:
-            sql: the query.
-            buffered: whether the rows wait until the watermark has passed their marked column.
+        Raises:
+            StreamingError: what Spark says is wrong, or nothing says when rows may leave the stream.
         """
         with spark_errors():
-            rows = self._spark.sql(sql)
+            rows = self._spark.sql(plan.query)
             fields = rows.schema.fields
-        if buffered:
+        if plan.time is not None:
+            _marks("SESSION", plan.time, {field.name.casefold(): dict(field.metadata) for field in fields})
+        if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:
                 raise StreamingError(
@@ -327,20 +323,18 @@ class Engine:
                 )
         return self._understood(rows)
 
-    def batch_columns(self, query: str, closed: str, rows: Rows, flag: str | None) -> tuple[tuple[str, str], ...]:
-        """The columns that a query over closed rows gives.
-
-        Args:
-            query: the query.
-            closed: its name for the rows.
-            rows: the rows.
-            flag: the column that they have besides, if any.
-        """
+    def batch_columns(self, plan: StreamPlan, rows: Rows) -> tuple[tuple[str, str], ...]:
+        """The columns that a plan's query over closed rows gives, of the rows that leave the stream."""
+        assert plan.batch is not None
         columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
-        columns += f", {flag} boolean" if flag else ""
+        columns += f", {NEW} boolean" if plan.history and not plan.closing else ""
         with spark_errors():
-            self._spark.createDataFrame([], columns).createOrReplaceTempView(closed)
-            return self._understood(self._spark.sql(query)).columns
+            left = self._spark.createDataFrame([], columns)
+            left.createOrReplaceTempView(SO_FAR if plan.closing else CLOSED)
+            if plan.closing:
+                show(self._spark, UNTIL, 0)
+                self._spark.sql(plan.closing).createOrReplaceTempView(CLOSED)
+            return self._understood(self._spark.sql(plan.batch)).columns
 
     @staticmethod
     def _understood(rows: DataFrame) -> Rows:
@@ -382,6 +376,26 @@ class Engine:
             return Running(started(query.start) if is_connect(self._spark) else query.start())
 
 
+def _marks(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The metadata of a window function's time column.
+
+    Raises:
+        StreamingError: it has no watermark.
+    """
+    found = metadata.get(time.casefold(), {})
+    if DELAY in found or CLOSES in found:
+        return found
+    carriers = [name for name, marks in metadata.items() if DELAY in marks or CLOSES in marks]
+    raise StreamingError(
+        f"{function}'s time column {time} has no watermark\n  "
+        + (
+            f"{' and '.join(carriers)} has one: window by that, or make {time} the event_time"
+            if carriers
+            else f"write config(event_time='{time}', watermark='10 minutes'): how much later than others a row may come"
+        )
+    )
+
+
 def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -420,6 +434,11 @@ class Running:
                     raise StreamingError(_said(failure)) from failure
                 return
             self._wait(pause)
+
+    def doing(self) -> str:
+        """What the query does at the moment, in Spark's words."""
+        with spark_errors():
+            return str(self._query.status["message"])
 
     def _wait(self, seconds: float) -> None:
         with spark_errors():

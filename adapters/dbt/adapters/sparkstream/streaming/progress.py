@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -55,6 +56,36 @@ class Batch:
             late=sum(int(o.get("numRowsDroppedByWatermark") or 0) for o in operators),
             ran="addBatch" in durations,
         )
+
+
+def told(batch: Batch, waits: bool) -> str:
+    """A micro-batch in a line.
+
+    Args:
+        batch: the micro-batch.
+        waits: whether the rows of state wait for their window's end; else each is a key of an open window.
+    """
+    return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {_rate([batch])}{_state(batch, waits)}"
+
+
+def so_far(batches: Sequence[Batch], doing: str, waits: bool) -> str:
+    """The micro-batches of a run in a line, with what it does at the moment."""
+    if not batches:
+        return doing.lower()
+    rows = counted(sum(batch.rows for batch in batches), "row")
+    many = counted(len(batches), "micro-batch", "micro-batches")
+    return f"{rows} in {many} {_rate(batches)}{_state(batches[-1], waits)}, {doing.lower()}"
+
+
+def _rate(batches: Sequence[Batch]) -> str:
+    took = sum(batch.milliseconds for batch in batches)
+    return f"({sum(batch.rows for batch in batches) * 1000 // max(took, 1):,}/s)"
+
+
+def _state(batch: Batch, waits: bool) -> str:
+    watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
+    rows = f"{counted(batch.state_rows, 'row')} waiting" if waits else counted(batch.state_rows, "open window")
+    return f"{watermark}, {rows}, {bytes_in_words(batch.state_bytes)} of state"
 
 
 def _time(text: str) -> datetime:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, StreamPlan
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
@@ -17,8 +17,8 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
-from dbt.adapters.sparkstream.streaming.sink import Append, History
+from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
+from dbt.adapters.sparkstream.streaming.sink import Append, History, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
@@ -103,6 +103,7 @@ class Run:
         engine: a session of its own.
         report: told, in a line, what is worth telling while the run goes on.
         stopping: whether to end when the micro-batch that runs has ended.
+        show: told, again and again, how far the run is; None where nobody looks.
     """
 
     def __init__(
@@ -112,11 +113,13 @@ class Run:
         engine: Engine,
         report: Callable[[str], None] = lambda line: None,
         stopping: Callable[[], bool] = lambda: False,
+        show: Callable[[str], None] | None = None,
     ) -> None:
         self.model = model
         self._plan = plan
         self._engine = engine
         self._report = report
+        self._show = show
         self._stopping = stopping
         self._table = StreamTable(engine, model.relation)
         self._facts: dict[str, Facts] = {}
@@ -194,14 +197,14 @@ class Run:
         plan = self._plan
         for stage in plan.stages:
             self._engine.add_stage(stage)
-        rows = self._engine.query(plan.query, plan.buffered)
+        rows = self._engine.query(plan)
         if not rows.streams:
             raise StreamingError(
                 "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
             )
         if plan.batch is None:
             return rows, rows.columns
-        return rows, self._engine.batch_columns(plan.batch, CLOSED, rows, NEW if plan.history else None)
+        return rows, self._engine.batch_columns(plan, rows)
 
     def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
         contract = {name.casefold(): self._engine.type_name(t) for name, t in self.model.contract.items()}
@@ -316,7 +319,7 @@ class Run:
         if begun >= 0 and self._is_reloaded(sources, checkpoint):
             return self._outcome([], {}, {})
         table_columns = table.columns()
-        history = History(f"{checkpoint}_history", self._plan.history, NEW) if self._plan.history else None
+        history = self._history(checkpoint)
         sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, begun, history)
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
@@ -342,6 +345,14 @@ class Run:
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities)
         return self._outcome(watch.batches, watch.appended, watch.late)
+
+    def _history(self, checkpoint: str) -> History | None:
+        plan, folder = self._plan, f"{checkpoint}_history"
+        if plan.history is None:
+            return None
+        if plan.closing is None:
+            return History(folder, CLOSED, plan.history, NEW)
+        return History(folder, SO_FAR, plan.history, closing=plan.closing, watermark=Watermark(checkpoint, UNTIL))
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str]) -> None:
         """Notes what was done since the last time."""
@@ -422,10 +433,12 @@ class Run:
         for new in running.batches():
             watch.batches += new
             for batch in new:
-                self._report(_progress(batch))
+                self._report(told(batch, self._plan.buffered))
                 if batch.late:
                     found = late.found(batch.number)
                     watch.late[batch.number] = batch.late if found is None else found
+            if self._show is not None:
+                self._show(so_far(watch.batches, running.doing(), self._plan.buffered))
             if self._stopping():
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
@@ -460,12 +473,3 @@ class Run:
             f"SELECT CAST(timestamp_micros({round(moment.timestamp() * 1_000_000)}) AS STRING)"
         )
         return str(text).removesuffix(":00")
-
-
-def _progress(batch: Batch) -> str:
-    rate = batch.rows * 1000 // max(batch.milliseconds, 1)
-    watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
-    return (
-        f"micro-batch {batch.number}: {counted(batch.rows, 'row')} ({rate:,}/s){watermark}, "
-        f"{counted(batch.state_rows, 'row')} and {bytes_in_words(batch.state_bytes)} of state"
-    )

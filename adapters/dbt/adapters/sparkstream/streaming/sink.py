@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Watermark:
+    """A view of the watermark of a micro-batch, as what the wall clock shows from then on at the earliest.
+
+    Args:
+        checkpoint: where Spark notes the watermark before a micro-batch.
+        view: the view's name.
+    """
+
+    def __init__(self, checkpoint: str, view: str) -> None:
+        self._checkpoint = checkpoint
+        self._view = view
+
+    def define(self, spark: SparkSession, batch: int) -> None:
+        """Makes the view for a micro-batch."""
+        facts = json.loads(spark.read.text(f"{self._checkpoint}/offsets/{batch}").collect()[1][0])
+        show(spark, self._view, int(facts["batchWatermarkMs"]))
+
+
+def show(spark: SparkSession, view: str, watermark: int) -> None:
+    """Makes the view of a watermark, in milliseconds since the epoch."""
+    # A clock that is turned back within a day will show less than it does now.
+    spark.sql(
+        "SELECT least(CAST(mark AS TIMESTAMP_NTZ), CAST(mark + INTERVAL '1' DAY AS TIMESTAMP_NTZ) - INTERVAL '1' DAY) "
+        f"AS until FROM (SELECT timestamp_millis({watermark}) AS mark)"
+    ).createOrReplaceTempView(view)
 
 
 class History:
@@ -16,33 +44,50 @@ class History:
 
     Args:
         folder: the folder.
+        name: what the queries call the rows so far.
         query: gives the rows to keep, of the rows so far.
-        flag: the column that tells new rows from earlier ones.
+        flag: the column that tells new rows from earlier ones; None for none.
+        closing: gives the rows to go on with, of the rows so far; None for all of them.
+        watermark: a view that the queries read, if any.
     """
 
-    def __init__(self, folder: str, query: str, flag: str) -> None:
+    def __init__(
+        self,
+        folder: str,
+        name: str,
+        query: str,
+        flag: str | None = None,
+        closing: str | None = None,
+        watermark: Watermark | None = None,
+    ) -> None:
         self._folder = folder
+        self._name = name
         self._query = query
         self._flag = flag
+        self._closing = closing
+        self._watermark = watermark
 
-    def joined(self, rows: DataFrame, batch: int, name: str) -> DataFrame:
-        """The rows of a micro-batch with the earlier ones; notes what the next one needs.
+    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        """The rows of a micro-batch with the earlier ones, as far as they go on; notes what the next one needs.
 
         Args:
             rows: of the micro-batch. They are read once, as reading them updates the state.
             batch: its number.
-            name: what `query` calls all of them.
         """
         spark = rows.sparkSession
         rows.write.mode("overwrite").parquet(f"{self._folder}/new")
-        read = spark.read.schema(rows.schema)
-        everything = read.parquet(f"{self._folder}/new").selectExpr("*", f"TRUE AS {self._flag}")
+        everything = self._read(rows, "new", "TRUE")
         if batch > 0:
-            before = read.parquet(f"{self._folder}/kept_{(batch - 1) % 2}").selectExpr("*", f"FALSE AS {self._flag}")
-            everything = everything.unionByName(before)
-        everything.createOrReplaceTempView(name)
+            everything = everything.unionByName(self._read(rows, f"kept_{(batch - 1) % 2}", "FALSE"))
+        everything.createOrReplaceTempView(self._name)
+        if self._watermark is not None:
+            self._watermark.define(spark, batch)
         spark.sql(self._query).write.mode("overwrite").parquet(f"{self._folder}/kept_{batch % 2}")
-        return everything
+        return everything if self._closing is None else spark.sql(self._closing)
+
+    def _read(self, rows: DataFrame, name: str, is_new: str) -> DataFrame:
+        found = rows.sparkSession.read.schema(rows.schema).parquet(f"{self._folder}/{name}")
+        return found if self._flag is None else found.selectExpr("*", f"{is_new} AS {self._flag}")
 
 
 class Append:
@@ -85,7 +130,7 @@ class Append:
             rows.write.format("noop").mode("overwrite").save()
             return
         if self._history is not None:
-            rows = self._history.joined(rows, batch, self._closed)
+            rows = self._history.joined(rows, batch)
         if self._query is not None:
             rows.createOrReplaceTempView(self._closed)
             rows = spark.sql(self._query)

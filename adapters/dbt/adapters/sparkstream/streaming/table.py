@@ -124,7 +124,7 @@ class StreamTable:
 
     def columns(self) -> list[str]:
         """The names of its columns; the micro-batch's number is the last."""
-        return [name for name, _ in self._engine.query(f"SELECT * FROM {self.name}").columns]
+        return self._engine.columns(self.name)
 
     def files(self) -> list[str]:
         """Its data files."""

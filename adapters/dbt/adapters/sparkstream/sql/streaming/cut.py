@@ -10,7 +10,8 @@ from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
 from dbt.adapters.sparkstream.sql.source import Source
 from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause, within
+from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
 CLOSED = "__closed_rows"
@@ -22,23 +23,40 @@ class Cut:
     """A query in two parts.
 
     Attributes:
-        select: the query with OVER; it and what is around it run on closed rows.
-        relation: its FROM, which runs as a stream.
-        buffered: whether the rows of the relation don't come window by window yet.
+        select: the query with OVER or SESSION; it and what is around it run on closed rows.
+        relation: what it reads in FROM.
+        below: what of that runs as a stream: all of it, or what a SESSION reads.
+        buffered: whether the rows of the stream don't come window by window yet.
         history: what later rows need of earlier ones; None where OVER stays within a window.
+        sessions: the SESSION; None for OVER.
     """
 
     select: exp.Select
     relation: exp.Expr
+    below: exp.Expr
     tree: exp.Expr
     source: Source
     streams: Streams
     buffered: bool
-    history: History | None
+    history: History | None = None
+    sessions: RowSessions | None = None
 
     def streaming(self) -> str:
         """The part that runs as a stream, with the edits made so far."""
-        return f"{with_clause(self.source, self.relation)}SELECT * FROM {self.source.render(self._place)}"
+        return f"{with_clause(self.source, self.below)}SELECT * FROM {self.source.rendered(self.below)}"
+
+    @property
+    def time(self) -> str | None:
+        """The column by whose order rows leave the stream, where that matters."""
+        if self.sessions is not None:
+            return self.source.written(self.sessions.function.timecol)
+        return self.history.time if self.history is not None else None
+
+    def kept(self) -> str | None:
+        """The query for the rows that later micro-batches need."""
+        if self.sessions is not None:
+            return self.sessions.kept()
+        return self.history.query(CLOSED) if self.history is not None else None
 
     @property
     def _place(self) -> tuple[int, int]:
@@ -69,7 +87,7 @@ class Cut:
             kept = [
                 span
                 for cte, span in zip(with_.expressions, spans, strict=True)
-                if _holds(cte, self.select) or not self.streams.feeds(cte.this)
+                if within(self.select, cte) or not self.streams.feeds(cte.this)
             ]
             if len(kept) == len(spans):
                 continue
@@ -99,6 +117,9 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
     Raises:
         TranslationError: there would have to be several, or the rows that OVER needs are never together.
     """
+    sessions = row_sessions(tree, source, streams, resolver)
+    if sessions is not None:
+        return _at(sessions, tree, source, streams, resolver)
     selects: list[exp.Select] = []
     for window in tree.find_all(exp.Window, FramedWindow):
         select = window.find_ancestor(exp.Select)
@@ -131,16 +152,48 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
     kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
-    return Cut(select, relation, tree, source, streams, not _aggregated(relation), kept)
+    return Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
+
+
+def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut:
+    """The cut at a SESSION.
+
+    Raises:
+        TranslationError: OVER would need other rows than those of the same sessions.
+    """
+    function = sessions.function
+    for window in tree.find_all(exp.Window, FramedWindow):
+        around = window.find_ancestor(exp.Select)
+        rows = from_item(around) if around is not None else None
+        if around is not None and rows is not None and streams.feeds(rows) and not is_within_windows(around, resolver):
+            raise source.error(
+                source.span(window),
+                "OVER across the sessions of a stream doesn't stream in the same model",
+                "add window_end and the keys of the SESSION to PARTITION BY; "
+                "or make the sessions a streaming model of their own, and read that",
+            )
+    select = function.find_ancestor(exp.Select)
+    assert select is not None
+    relation = function.parent if isinstance(function.parent, exp.Table) else function
+    return Cut(
+        select,
+        relation,
+        function.this,
+        tree,
+        source,
+        streams,
+        not _aggregated(function.this),
+        sessions=sessions,
+    )
 
 
 def _reaches(select: exp.Select, other: exp.Select) -> bool:
     """Whether a query reads from another, within itself or through CTEs."""
-    if _holds(select, other):
+    if within(other, select):
         return True
     for table in select.find_all(exp.Table):
         cte = find_cte(table) if isinstance(table.this, exp.Identifier) else None
-        if cte is not None and not _holds(cte, select) and (_holds(cte, other) or _reads(cte, other)):
+        if cte is not None and not within(select, cte) and (within(other, cte) or _reads(cte, other)):
             return True
     return False
 
@@ -148,15 +201,6 @@ def _reaches(select: exp.Select, other: exp.Select) -> bool:
 def _reads(cte: exp.CTE, other: exp.Select) -> bool:
     inner = cte.this
     return isinstance(inner, exp.Select) and inner is not other and _reaches(inner, other)
-
-
-def _holds(node: exp.Expr, inner: exp.Expr) -> bool:
-    at: exp.Expr | None = inner
-    while at is not None:
-        if at is node:
-            return True
-        at = at.parent
-    return False
 
 
 def _aggregated(relation: exp.Expr) -> bool:

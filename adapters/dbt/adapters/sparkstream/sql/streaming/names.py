@@ -51,7 +51,7 @@ def ctes_of(node: exp.Expr) -> list[exp.CTE]:
     while waiting:
         for table in _tables(waiting.pop()):
             cte = find_cte(table)
-            if cte is not None and id(cte) not in found and not _within(cte, node):
+            if cte is not None and id(cte) not in found and not within(cte, node):
                 found[id(cte)] = cte
                 waiting.append(cte.this)
     return list(found.values())
@@ -61,7 +61,8 @@ def _tables(node: exp.Expr) -> Iterator[exp.Table]:
     return (t for t in node.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.args.get("db"))
 
 
-def _within(node: exp.Expr, outer: exp.Expr) -> bool:
+def within(node: exp.Expr, outer: exp.Expr) -> bool:
+    """Whether a node is another one, or within it."""
     at: exp.Expr | None = node
     while at is not None:
         if at is outer:

@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
+from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
 
@@ -39,7 +40,10 @@ class StreamPlan:
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
-        history: gives the rows over `CLOSED` that later micro-batches need too; None where each is on its own.
+        history: gives the rows that later micro-batches need too, over `CLOSED` or what `closing` reads; None where
+            each micro-batch is on its own.
+        closing: gives `CLOSED`, over the view `SO_FAR`; None where each micro-batch's rows are closed as they are.
+        time: the column by whose watermark rows have to leave the stream for `closing`.
         windows: the columns that tell the window of a row, where the rows have them.
     """
 
@@ -51,12 +55,19 @@ class StreamPlan:
     late: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
     history: str | None = None
+    closing: str | None = None
+    time: str | None = None
 
     def describe(self) -> str:
         """The plan as one text, for people."""
         stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
         text = f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
-        if self.batch:
+        if self.closing:
+            text += (
+                f"\n\n/* {SO_FAR} is what has left the above by a micro-batch, of sessions that were open before it;\n"
+                f"   {CLOSED} is what is closed by now */\nCREATE VIEW {CLOSED} AS\n{self.closing}\n\n{self.batch}"
+            )
+        elif self.batch:
             text += (
                 f"\n\n/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.batch}"
             )
@@ -95,15 +106,16 @@ def plan(
     resolver = FlinkResolver(schema) if dialect == "flink" else Resolver(schema)
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
-    windows = StagedWindows(source, resolver, names, utc)
+    sessions = None if cut is None else cut.sessions
+    windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
     edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree)]
     if isinstance(resolver, FlinkResolver):
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()
     late = list(windows.late)
-    if cut is not None and cut.history is not None and not late:
-        time = cut.history.time
+    time = cut.time if cut is not None else None
+    if time is not None and not late:
         late.append(f"SELECT *, {time} AS window_start, {time} AS window_end FROM (\n{query}\n)")
     return StreamPlan(
         stages=tuple(windows.stages),
@@ -113,7 +125,9 @@ def plan(
         buffered=cut is not None and cut.buffered,
         late=tuple(late),
         windows=_windows(resolver.columns(tree)),
-        history=None if cut is None or cut.history is None else cut.history.query(CLOSED),
+        history=None if cut is None else cut.kept(),
+        closing=None if sessions is None else sessions.closed(),
+        time=None if sessions is None else sessions.function.timecol.name,
     )
 
 
@@ -137,4 +151,4 @@ def _apply(source: Source, edits: list[Edit]) -> None:
         source.apply([edit])
 
 
-__all__ = ["CLOSED", "NEW", "Stage", "StreamPlan", "plan"]
+__all__ = ["CLOSED", "NEW", "SO_FAR", "UNTIL", "Stage", "StreamPlan", "plan"]

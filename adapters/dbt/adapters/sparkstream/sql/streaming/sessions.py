@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Session, WindowFunction
@@ -21,47 +20,34 @@ _BOUNDS = {
 }
 
 
+def is_session(function: WindowFunction) -> bool:
+    """Whether a window function is a SESSION."""
+    return isinstance(function.window, Session)
+
+
+def aggregation(function: WindowFunction) -> exp.Select | None:
+    """The query that aggregates a SESSION as Spark's streams can; None where there is none.
+
+    It groups the rows of the SESSION, which a constant gap ends, by its windows and its keys.
+    """
+    select = function.find_ancestor(exp.Select)
+    group = select.args.get("group") if select else None
+    if select is None or group is None or _relation(select) is not function or function.has_session_rules:
+        return None
+    if any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup", "all")):
+        return None
+    names = {key.name.casefold() for key in group.expressions if isinstance(key, exp.Column)}
+    keys = {key.name.casefold() for key in function.partition_by}
+    others = names - set(WINDOW_COLUMNS)
+    plain = {"window_start", "window_end"} <= names and others == keys and len(names) == len(group.expressions)
+    return select if plain else None
+
+
 class Sessions:
     """Edits the aggregations of sessions."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
+    def __init__(self, source: Source) -> None:
         self._source = source
-        self._resolver = resolver
-
-    def aggregate(self, function: WindowFunction) -> exp.Select:
-        """The query that groups the rows of a SESSION by its windows.
-
-        Raises:
-            TranslationError: there is none.
-        """
-        source = self._source
-        select = function.find_ancestor(exp.Select)
-        group = select.args.get("group") if select else None
-        hint = (
-            "group its rows by window_start, window_end and the keys of PARTITION BY, in the same SELECT; "
-            "or use a table model"
-        )
-        if function.has_session_rules:
-            raise source.error(
-                source.span(function),
-                "on a stream, a SESSION has a constant gap and no more rules",
-                "use a table model",
-            )
-        if select is None or group is None or _relation(select) is not function:
-            raise source.error(source.span(function), "SESSION on a stream has to be aggregated", hint)
-        if any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup")):
-            raise source.error(source.span(group), "sessions on a stream take no GROUPING SETS, CUBE or ROLLUP", hint)
-        names = {key.name.casefold() for key in group.expressions if isinstance(key, exp.Column)}
-        keys = {key.name.casefold() for key in function.partition_by}
-        others = names - set(WINDOW_COLUMNS)
-        if not {"window_start", "window_end"} <= names or others != keys or len(names) < len(group.expressions):
-            wanted = ", ".join(["window_start", "window_end", *(key.name for key in function.partition_by)])
-            raise source.error(
-                source.span(group),
-                "on a stream, a SESSION's rows are grouped by its windows and its keys",
-                f"write GROUP BY {wanted}",
-            )
-        return select
 
     def edits(self, function: WindowFunction, select: exp.Select) -> Iterator[Edit]:
         """What makes a `session_window()` of a SESSION and the query that aggregates it."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
-from dbt.adapters.sparkstream.sql.streaming.sessions import Sessions
+from dbt.adapters.sparkstream.sql.streaming.sessions import Sessions, aggregation
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
 from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction
 
@@ -38,6 +38,7 @@ class StagedWindows(WindowFunctions):
     """Edits the window functions of a statement whose rows come from a stream.
 
     Args:
+        unstaged: the one whose rows leave the stream, if any.
         utc: whether the session's clock shows UTC.
 
     Attributes:
@@ -45,22 +46,29 @@ class StagedWindows(WindowFunctions):
         late: queries for the rows that come to the first window functions, with the end of their window.
     """
 
-    def __init__(self, source: Source, resolver: Resolver, streams: Streams, utc: bool) -> None:
+    def __init__(
+        self, source: Source, resolver: Resolver, streams: Streams, unstaged: WindowFunction | None, *, utc: bool
+    ) -> None:
         super().__init__(source, resolver)
         self._streams = streams
+        self._unstaged = unstaged
         self._utc = utc
         self.stages: list[Stage] = []
         self.late: list[str] = []
-        self._sessions = Sessions(source, resolver)
+        self._sessions = Sessions(source)
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         for function in tree.find_all(WindowFunction):
             self._check(function)
             span = self._source.span(function)
+            if function is self._unstaged:
+                continue
             if not self._streams.feeds(function):
                 yield Edit(span, lambda function=function: self._lower(function))  # type: ignore[misc]
             elif isinstance(function.window, Session):
-                yield from self._session(function)
+                aggregate = aggregation(function)
+                assert aggregate is not None
+                yield from self._session(function, aggregate)
             else:
                 yield Edit(span, lambda function=function: self._window(function))  # type: ignore[misc]
 
@@ -72,8 +80,7 @@ class StagedWindows(WindowFunctions):
             self.late.append(sql)
         return self._add(function, sql, str(function.timecol.name), "window_end", ("window_time",))
 
-    def _session(self, function: WindowFunction) -> Iterator[Edit]:
-        aggregate = self._sessions.aggregate(function)
+    def _session(self, function: WindowFunction, aggregate: exp.Select) -> Iterator[Edit]:
         for edit in self._sessions.edits(function, aggregate):
             if edit.span == self._source.span(function):
                 edit = replace(edit, text=lambda text=edit.text: self._noted(function, text()))  # type: ignore[misc]

@@ -1,0 +1,112 @@
+"""A line at the foot of the terminal that says how far streaming models are, below what dbt prints."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+CLEAR = "\r\x1b[K"
+"""Goes to the beginning of the line, and takes away what is there."""
+
+
+class ProgressLine:
+    """One line for all models that run, rewritten in place.
+
+    Args:
+        stream: where it is written; nothing is, unless that is a terminal.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._lock = threading.RLock()
+        self._models: dict[str, str] = {}
+        self._handlers: list[tuple[logging.Handler, Callable[[logging.LogRecord], None]]] = []
+
+    @contextmanager
+    def of(self, model: str, is_on: bool = True) -> Iterator[Callable[[str], None] | None]:
+        """What shows how far a model is, as long as it runs; None where there is no terminal.
+
+        Args:
+            model: its name.
+            is_on: whether to show anything.
+        """
+        if not is_on or not self._out().isatty():
+            yield None
+            return
+        with self._lock:
+            if not self._models:
+                self._step_aside()
+            self._models[model] = ""
+        try:
+            yield lambda text: self._show(model, text)
+        finally:
+            with self._lock:
+                del self._models[model]
+                if self._models:
+                    self._draw()
+                else:
+                    self._write(CLEAR)
+                    self._step_back()
+
+    def _out(self) -> TextIO:
+        return self._stream or sys.stderr
+
+    def _show(self, model: str, text: str) -> None:
+        with self._lock:
+            del self._models[model]
+            self._models[model] = text  # the latest comes last
+            self._draw()
+
+    def _draw(self) -> None:
+        texts = [f"{model}: {text}" for model, text in self._models.items() if text]
+        if texts:
+            others = f"  (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+            room = _columns(self._out()) - 1 - len(others)
+            # The cursor goes back, so that what others write begins in the first column.
+            self._write(f"{CLEAR}{texts[-1][:room]}{others}\r")
+
+    def _write(self, text: str) -> None:
+        self._out().write(text)
+        self._out().flush()
+
+    # -- dbt's own lines -----------------------------------------------------------------------------
+    def _step_aside(self) -> None:
+        """Has the line taken away before dbt writes to a terminal, and put back below."""
+        for handler in _terminal_handlers():
+            self._handlers.append((handler, handler.emit))
+            handler.emit = self._aside(handler.emit)  # type: ignore[assignment,method-assign]
+
+    def _aside(self, emit: Callable[[logging.LogRecord], None]) -> Callable[[logging.LogRecord], None]:
+        def write(record: logging.LogRecord) -> None:
+            with self._lock:
+                self._write(CLEAR)
+                emit(record)
+                self._draw()
+
+        return write
+
+    def _step_back(self) -> None:
+        for handler, emit in self._handlers:
+            handler.emit = emit  # type: ignore[assignment,method-assign]
+        self._handlers.clear()
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _terminal_handlers() -> list[logging.Handler]:
+    """What dbt writes to a terminal with: its loggers have handlers of Python's logging below."""
+    from dbt_common.events.event_manager_client import get_event_manager
+
+    names = [getattr(logger, "name", None) for logger in getattr(get_event_manager(), "loggers", [])]
+    handlers = [handler for name in names if name for handler in logging.getLogger(name).handlers]
+    return [h for h in handlers if isinstance(h, logging.StreamHandler) and h.stream.isatty()]

@@ -1,0 +1,97 @@
+"""The line at the foot of the terminal, in a real (pseudo) terminal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from io import StringIO
+
+import pytest
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.events.base_types import EventLevel
+from dbt_common.events.event_manager_client import get_event_manager
+from dbt_common.events.logger import LineFormat, LoggerConfig
+
+from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
+from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
+from tests.terminal import Terminal
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    terminal = Terminal()
+    manager = get_event_manager()
+    before = list(manager.loggers)
+    manager.add_logger(
+        LoggerConfig(
+            name="terminal_log", level=EventLevel.INFO, line_format=LineFormat.PlainText, output_stream=terminal.stream
+        )
+    )
+    yield terminal
+    manager.loggers[:] = before
+
+
+def test_dbts_lines_are_whole(terminal: Terminal) -> None:
+    say, line = AdapterLogger("Test").info, ProgressLine(terminal.stream)
+    say("before")
+    with line.of("bids") as show:
+        assert show is not None
+        show("reading")
+        say("while it runs")
+        for number in range(200):
+            show(f"{number} rows in 1 micro-batch, and much more than fits into a line of a terminal, which is short")
+            if number % 50 == 0:
+                say(f"line {number}")
+    say("after")
+    lines = terminal.lines()
+    printed = [text.split("  ")[-1].removeprefix("Test adapter: ") for text in lines if text]
+    assert printed == ["before", "while it runs", "line 0", "line 50", "line 100", "line 150", "after"]
+    assert "bids: 199 rows" in terminal.seen
+
+
+def test_several_models_share_the_line(terminal: Terminal) -> None:
+    line = ProgressLine(terminal.stream)
+    say = AdapterLogger("Test").info
+
+    def run(name: str) -> None:
+        with line.of(name) as show:
+            assert show is not None
+            for number in range(50):
+                show(f"{number} rows")
+                say(f"{name} {number}")
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("bids", "asks")]
+    with line.of("best") as show:
+        assert show is not None
+        show("waiting")
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        show("1 row")
+    lines = [text.split("Test adapter: ")[-1] for text in terminal.lines() if text]
+    assert sorted(lines) == sorted(f"{name} {number}" for name in ("bids", "asks") for number in range(50))
+    assert "(and 1 more)" in terminal.seen
+
+
+def test_no_terminal_no_line() -> None:
+    out = StringIO()
+    with ProgressLine(out).of("bids") as show:
+        assert show is None
+    assert out.getvalue() == ""
+
+
+def test_progress_in_words() -> None:
+    at = datetime(2020, 4, 15, 8, 20, tzinfo=timezone.utc)
+    first = Batch(0, at, 2000, 1234, None, 12, 3072, 0, True)
+    second = Batch(1, at, 500, 0, at, 1, 256, 0, True)
+    assert told(first, False) == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
+    assert told(second, True) == (
+        "micro-batch 1: 0 rows (0/s), watermark 2020-04-15 08:20:00 UTC, 1 row waiting, 256 B of state"
+    )
+    assert so_far([], "Getting offsets", False) == "getting offsets"
+    assert so_far([first, second], "Waiting for data to arrive", False) == (
+        "1,234 rows in 2 micro-batches (493/s), watermark 2020-04-15 08:20:00 UTC, 1 open window, 256 B of state, "
+        "waiting for data to arrive"
+    )
