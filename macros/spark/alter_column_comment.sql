@@ -9,7 +9,7 @@
     {%- set text = column.description[:252] ~ '...' if short else column.description -%}
     {%- set comment = text | replace("\\", "\\\\") | replace("'", "\\'") -%}
     {%- do run_query(
-      'alter table ' ~ relation ~ ' alter column ' ~ (adapter.quote(name) if column.quote else name) ~ " comment '" ~ comment ~ "'"
+      'alter table ' ~ relation.render() ~ ' alter column ' ~ (adapter.quote(name) if column.quote else name) ~ " comment '" ~ comment ~ "'"
     ) -%}
   {%- endfor -%}
 {% endmacro %}

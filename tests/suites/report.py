@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.suites.adaptations import ADAPTATIONS
 from tests.suites.reasons import PARTS, reason
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapter-suites.md"
@@ -23,10 +24,11 @@ HEAD = """\
 
 [dbt-tests-adapter](https://pypi.org/project/dbt-tests-adapter/) is what dbt has for adapters to test themselves with.
 All of its suites run here, on an embedded Spark (`session`) and on a local server (`thrift`), both with tables in
-Parquet. A suite is left out only where something that it needs can't be had there; where it takes PostgreSQL's SQL for
-granted, `tests/suites/adaptations.py` says the same in Spark's. `make suites` runs them and writes this page.
+Parquet. A suite is left out only where something that it needs can't be had there. `make suites` runs them and writes
+this page.
 
-The numbers are those of the tests that pass. "–": left out.
+The numbers are those of the tests that pass; "–" is for those left out. Suites with a star take PostgreSQL's SQL for
+granted, or something else that is another way in Spark; `tests/suites/adaptations.py` says what is written instead.
 
 """
 
@@ -64,7 +66,8 @@ def page(found: dict[str, dict[str, list[str]]]) -> str:
     ]
     for suite, states in sorted(found.items()):
         cells = [_cell(states.get(target, [])) for target in TARGETS]
-        lines.append(f"| {suite} | {cells[0]} | {cells[1]} | {_why_not(suite)} |")
+        star = r"\*" if suite in ADAPTATIONS else ""
+        lines.append(f"| {suite}{star} | {cells[0]} | {cells[1]} | {_why_not(suite)} |")
     return HEAD + "\n".join(lines) + "\n"
 
 

@@ -425,7 +425,7 @@ def test_merge_reaches_spark(make_project: Callable[..., Project]) -> None:
     assert "does not support MERGE INTO TABLE" in project.failure("run")
     sql = " ".join(project.executed("m").split())
     assert "on DBT_INTERNAL_SOURCE.id = DBT_INTERNAL_DEST.id" in sql
-    assert "when matched then update set `k` = DBT_INTERNAL_SOURCE.`k` when not matched then insert *" in sql
+    assert "when matched then update set k = DBT_INTERNAL_SOURCE.k when not matched then insert *" in sql
 
 
 @pytest.mark.parametrize(

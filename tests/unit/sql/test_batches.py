@@ -77,6 +77,8 @@ FRAME = "ROWS_RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
         (f"SELECT sum(x) OVER (PARTITION BY window_start ORDER BY ts {FRAME}) FROM {CUT}", False),
         (f"SELECT sum(x) OVER (PARTITION BY k ORDER BY ts {FRAME}) FROM db.bid JOIN {CUT} AS o USING (k)", True),
         (f"SELECT sum(x) OVER (PARTITION BY k ORDER BY ts {FRAME}) FROM db.bid", False),
+        (f"SELECT t.k, q.x FROM db.t LAST JOIN {CUT} AS q ORDER BY q.ts ON t.k = q.k AND q.ts <= t.ts", True),
+        (f"SELECT t.k, q.x FROM {CUT} AS t LAST JOIN db.q ORDER BY q.ts ON t.k = q.k AND q.ts <= t.ts", False),
         (f"SELECT sum(x) OVER w FROM {CUT} WINDOW w AS (PARTITION BY k ORDER BY ts {FRAME})", True),
         (f"SELECT sum(x) OVER w FROM {CUT} WINDOW w AS (PARTITION BY window_end ORDER BY ts {FRAME})", False),
     ],

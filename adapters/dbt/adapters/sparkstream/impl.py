@@ -74,8 +74,11 @@ class SparkStreamAdapter(SparkAdapter):
         return requests.answer(self, model, rows)
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
-        """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is."""
-        columns = super().get_columns_in_relation(relation)
+        """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is.
+
+        With --empty and in a microbatch a relation is written as a query, which DESCRIBE doesn't take.
+        """
+        columns = super().get_columns_in_relation(relation.replace(limit=None, event_time_filter=None))
         return [SparkStreamColumn(**vars(column)) for column in columns]
 
     def _build_spark_relation_list(self, row_list: Iterable[Any], relation_info_func: Any) -> list[BaseRelation]:

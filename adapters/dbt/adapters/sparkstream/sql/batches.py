@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.groupwindows import GroupWindows
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions
 
+_CLAUSES = {"expressions", "from_", "where"}
 _EPOCH = datetime(1970, 1, 1)
 _CUT = "dbt cuts what this {} reads to the rows of a batch, and its windows need others"
 _HINT = "write the window with a macro or an island right on the ref, and the rest of the query around it"
@@ -64,15 +65,16 @@ class Batch:
 
     def cut(self, query: exp.Expr | None, source: Source) -> Cut | None:
         """What dbt has cut, if a query is dbt's cut of a relation."""
-        where = query.args.get("where") if isinstance(query, exp.Select) else None
-        both = where.this if where else None
+        if not isinstance(query, exp.Select) or {key for key, value in query.args.items() if value} != _CLAUSES:
+            return None
+        both, table = query.args["where"].this, query.args["from_"].this
         if not (isinstance(both, exp.And) and isinstance(both.left, exp.GTE) and isinstance(both.right, exp.LT)):
             return None
         edges = [_time(both.left.expression), _time(both.right.expression)]
-        table = query.find(exp.Table) if query else None
-        if edges != [self.start, self.end] or table is None or both.left.this != both.right.this:
+        everything = len(query.expressions) == 1 and isinstance(query.expressions[0], exp.Star)
+        if not everything or edges != [self.start, self.end] or both.left.this != both.right.this:
             return None
-        return Cut(source.written(table), source.written(both.left.this))
+        return Cut(source.written(table), source.written(both.left.this)) if isinstance(table, exp.Table) else None
 
     def is_in(self, source: Source, *nodes: exp.Expr) -> bool:
         """Whether rows that dbt has cut come to what nodes read, through subqueries and CTEs as well."""
