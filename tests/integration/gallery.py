@@ -274,7 +274,9 @@ plain dbt-spark too. The Python door, `translate(sql, dialect='flink')`, takes e
 
 The models are off in projects that install this package. To see them run:
 
-    dbt build --select package:sparkstream --vars 'sparkstream_examples: true'
+```shell
+dbt build --select package:sparkstream --vars 'sparkstream_examples: true'
+```
 
 """
 
