@@ -65,7 +65,7 @@ test-all: SELECTED :=
 test-all: export SPARKSTREAM_FRAMES := 10000
 test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/functional tests/docs -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/server -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/suites -m '$(SELECTED)'
