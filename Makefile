@@ -5,6 +5,8 @@
 #   make test-all   all tests
 #   make suites     dbt's own test suites, and the page that says how they went
 #   make lint       style and types
+#   make docs       the documentation as a site, in target/docs
+#   make dist       wheel and source distribution, in dist
 #   make bench      the benchmarks; BENCH="--rows 500000 --runs 3" for shorter ones
 #   make clean      remove what the targets above made, but not .venv
 #
@@ -27,7 +29,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo test test-all suites lint bench clean
+.PHONY: venv demo test test-all suites lint docs dist bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -63,7 +65,7 @@ test-all: SELECTED :=
 test-all: export SPARKSTREAM_FRAMES := 10000
 test test-all: $(INSTALLED)
 	$(BIN)/python -m pytest tests/unit tests/golden tests/property -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/functional -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/functional tests/docs -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/server -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/suites -m '$(SELECTED)'
@@ -75,6 +77,14 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar macros
+
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo 'open target/docs/index.html'
+
+dist: $(INSTALLED)
+	$(BIN)/python -m build --no-isolation --outdir dist
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/translate.py
@@ -82,7 +92,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.windows $(BENCH)
 
 clean:
-	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf $(FLIGHTS)/.sparkstream $(FLIGHTS)/data $(FLIGHTS)/target $(FLIGHTS)/logs
 	rm -rf integration_tests/.sparkstream integration_tests/target integration_tests/logs integration_tests/dbt_packages
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

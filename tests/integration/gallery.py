@@ -2,8 +2,8 @@
 
     python -m tests.integration.gallery
 
-writes `models/gallery/flink/` and `docs/gallery.md` from the recorded examples. Tests see to it that the files are as
-this script would write them, that each example is there, and that the models have the rows.
+writes `models/gallery/flink/`, `docs/gallery.md` and its picture from the recorded examples. Tests see to it that the files
+are as this script would write them, that each example is there, and that the models have the rows.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from pathlib import Path
 
 from tests.golden.runner import Case, Relation, family, flink_type, load
 from tests.integration.doors import DOORS, islands, through
+from tests.integration.gallery_picture import Entry, overview
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "models" / "gallery" / "flink"
 DOC = ROOT / "docs" / "gallery.md"
+PICTURE = ROOT / "docs" / "gallery.svg"
 
 PAGES = {
     "flink-window-aggregation": "Window Aggregation",
@@ -251,7 +253,21 @@ def files() -> dict[Path, str]:
         lines += _seed(seed, table, f"The table {name} of Flink's pages.")
     texts[GALLERY / "inputs" / "inputs.yml"] = "\n".join(lines) + "\n"
     texts[DOC] = "".join(_doc())
+    texts[PICTURE] = _picture(inputs)
     return texts
+
+
+def _picture(inputs: Mapping[str, tuple[str, Relation]]) -> str:
+    tables = {name: [(c, spark_type(t)) for c, t in table.columns] for name, (_, table) in inputs.items()}
+    pages = {
+        page: [
+            Entry(example.title, tuple(input_name(*table) for table in example.case.tables.items()), len(example.doors))
+            for example in examples()
+            if example.case.more["doc"] == doc
+        ]
+        for doc, page in PAGES.items()
+    }
+    return overview(tables, pages)
 
 
 # -- documentation --------------------------------------------------------------------------------------
@@ -274,7 +290,11 @@ plain dbt-spark too. The Python door, `translate(sql, dialect='flink')`, takes e
 
 The models are off in projects that install this package. To see them run:
 
-    dbt build --select package:sparkstream --vars 'sparkstream_examples: true'
+```shell
+dbt build --select package:sparkstream --vars 'sparkstream_examples: true'
+```
+
+![The tables of Flink's pages, and the examples that read them](gallery.svg)
 
 """
 

@@ -79,11 +79,11 @@ print(SparkStreamCredentials.from_dict({"method": "thrift", "host": "h", "schema
 ANSWERS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "session": (["1", "shop", ""], {"method": "session", "schema": "shop", "threads": 4}),
     "local server": (
-        ["2", "", "", "1", "shop", "8"],
+        ["2", "", "shop", "8"],
         {"method": "thrift", "host": "127.0.0.1", "port": 10000, "auth": "NOSASL", "schema": "shop", "threads": 8},
     ),
     "LDAP": (
-        ["2", "h", "10001", "3", "me", "secret", "shop", "2"],
+        ["3", "h", "10001", "3", "me", "secret", "1", "shop", "2"],
         {
             "method": "thrift",
             "host": "h",

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.functional.adapter.project import ROOT
 
@@ -34,6 +35,7 @@ def test_wheel(distributions: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {f"dbt/include/sparkstream/{name}" for name in MACROS} <= names
     assert {"dbt/include/sparkstream/dbt_project.yml", "dbt/adapters/sparkstream/py.typed"} <= names
+    assert "dbt/include/sparkstream/profile_template.yml" in names  # what `dbt init` asks
     foreign = {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
     assert not foreign & names
     assert all(
@@ -45,6 +47,19 @@ def test_source_distribution_is_a_package_for_dbt(distributions: Path) -> None:
     [source] = (distributions / "source").iterdir()
     assert {path.relative_to(source).as_posix() for path in (source / "macros").rglob("*") if path.is_file()} == MACROS
     assert (source / "dbt_project.yml").is_file()
+    assert {path.name for path in source.iterdir() if path.is_dir()} == {"adapters", "macros", "models"}
+    assert not [path for path in source.rglob("*") if path.name == "__pycache__" or path.name.startswith("test_")]
+
+
+def test_one_version(distributions: Path) -> None:
+    """It stands in `__version__.py`; dbt and people want it elsewhere, too."""
+    from dbt.adapters.sparkstream.__version__ import version
+
+    [wheel], [source] = distributions.glob("*.whl"), distributions.glob("*.tar.gz")
+    assert wheel.name.startswith(f"dbt_sparkstream-{version}-")
+    assert source.name == f"dbt_sparkstream-{version}.tar.gz"
+    assert yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"] == version
+    assert (ROOT / "CHANGELOG.md").read_text().split("## ")[1].split()[0] == version
 
 
 def test_installed_wheel(distributions: Path, tmp_path: Path) -> None:

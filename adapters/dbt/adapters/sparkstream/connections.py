@@ -24,6 +24,7 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
+from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.errors import RequestError
@@ -35,6 +36,9 @@ logger = AdapterLogger("SparkStream")
 
 FIRST_WAIT = 0.01
 """Seconds before the Thrift server is asked for the second time whether a statement has ended."""
+
+UNSET_PORT = 443
+"""The port of a profile without one: dbt-spark's default, which is that of `method: http`."""
 
 EPHEMERAL = "__dbt__cte__"
 """How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
@@ -81,6 +85,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Batch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
+        self._greeting = threading.Lock()
+        self._greeted = False
 
     @property
     def node(self) -> Any | None:
@@ -260,9 +266,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             connection.state = ConnectionState.OPEN
             return connection
         credentials = cast(SparkStreamCredentials, self.profile.credentials)
-        if credentials.method == SparkConnectionMethod.THRIFT:
-            connection.credentials = credentials.for_thrift()
         try:
+            if credentials.method == SparkConnectionMethod.THRIFT:
+                connection.credentials = credentials.for_thrift()
+                self._shake_hands(credentials)
             connection = super().open(connection)
         except FailedToConnectError as error:
             raise FailedToConnectError(_no_connection(connection.credentials, error)) from error
@@ -275,6 +282,17 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 query_retries=wrapper.query_retries,
             )
         return connection
+
+    def _shake_hands(self, credentials: SparkStreamCredentials) -> None:
+        """Greets the server before the first connection, which else might wait for ever."""
+        with self._greeting:
+            if self._greeted:
+                return
+            try:
+                shake_hands(credentials)
+            except NoHandshake as error:
+                raise FailedToConnectError(str(error)) from error
+            self._greeted = True
 
     def _session_handle(self, credentials: Any) -> Any:
         try:
@@ -305,8 +323,19 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 def _no_connection(credentials: Any, error: FailedToConnectError) -> str:
     cause = error.__cause__
     message = f"failed to connect: {readable(cause if cause is not None else error)}"
-    if credentials.host in ("127.0.0.1", "localhost") and "Could not connect" in message:
+    if "failed to resolve" in message:
+        return f"{message}\n  write the name or address of the server as host"
+    if "Could not connect" not in message:
+        return message
+    if credentials.port == UNSET_PORT:
+        message += (
+            f"\n  is there a port in the profile? without one it is {UNSET_PORT}, and a Thrift server's is mostly 10000"
+        )
+    elif credentials.host in ("127.0.0.1", "localhost"):
         message += "\n  is the server running? start one with: sparkstream server start"
+        message += "\n  is it another port? `sparkstream server status` says which one"
+    else:
+        message += "\n  is the server running, and is this its Thrift port? on that machine: sbin/start-thriftserver.sh"
     return message
 
 

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")
+_HINTS = [
+    (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
+    (
+        re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
+        "for a model, seed or snapshot of the project write {{ ref('name') }}",
+    ),
+]
+"""What Spark says -> what it means in a dbt project with windows."""
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
@@ -34,7 +42,9 @@ def readable(error: BaseException | str) -> str:
     if classes:
         text = text[classes[-1].start() :]
     # An analysis error ends with the plan of the query.
-    return re.split(r";\n(?=['+:\w])", text)[0].strip()
+    text = re.split(r";\n(?=['+:\w])", text)[0].strip()
+    hints = [f"\n  {hint}" for pattern, hint in _HINTS if pattern.search(text)]
+    return "".join([text, *hints])
 
 
 def _message(error: BaseException) -> str:

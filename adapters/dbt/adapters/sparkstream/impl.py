@@ -18,7 +18,7 @@ from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, Spar
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import batches, catalog, compile_hook, requests
+from dbt.adapters.sparkstream import batches, catalog, compile_hook, diagnosis, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -105,6 +105,20 @@ class SparkStreamAdapter(SparkAdapter):
         # What the cache has of it may be older than its columns.
         fresh = self.Relation.create(schema=relation.schema, identifier=relation.identifier, type=relation.type)
         return catalog.table(list(self._get_columns_for_catalog(fresh)))
+
+    def debug_query(self) -> None:
+        """Called by `dbt debug`, when a connection is open.
+
+        Raises:
+            DbtRuntimeError: what is missing, and what to do.
+        """
+
+        def spark_version() -> str:
+            _, answer = self.execute("select version()", fetch=True)
+            return str(answer.rows[0][0]).split()[0]
+
+        credentials = cast(SparkStreamCredentials, self.connections.profile.credentials)
+        diagnosis.check(credentials, self.connections.project, spark_version)
 
     @property
     def default_python_submission_method(self) -> str:

