@@ -92,7 +92,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def _hidden(page: str) -> list[str]:
-    """What isn't beside a page: one that is alone needs no list of pages, and queries side by side need all the room."""
+    """What isn't beside a page that is a section of its own, or that needs the room for two queries."""
     if page.startswith("migrate/"):
         return ["toc"]
     return ["navigation"] if page in ALONE else []
