@@ -52,7 +52,6 @@ def _macro(macro: dict[str, Any], name: str, source: Path) -> str:
         [
             f"# {name}",
             "",
-            *(["A generic test.", ""] if is_test else []),
             "```python",
             f"{name}({signature})",
             "```",
@@ -203,12 +202,38 @@ def _python() -> str:
 
 def _documented(thing: Callable[..., Any]) -> str:
     """A function's or class's signature and docstring."""
-    signature = re.sub(r"dbt\.adapters\.sparkstream\.[\w.]*\.|'", "", str(inspect.signature(thing)))
-    text = inspect.getdoc(thing) or ""
-    sections = re.split(r"^(Args|Attributes|Returns|Raises):$", text, flags=re.M)
-    out = [f"## {thing.__name__}", f"```python\n{thing.__name__}{signature}\n```", sections[0].strip()]
+    sections = re.split(r"^(Args|Attributes|Returns|Raises):$", inspect.getdoc(thing) or "", flags=re.M)
+    out = [f"## {thing.__name__}", f"```python\n{_signature(thing)}\n```", sections[0].strip()]
     for title, body in zip(sections[1::2], sections[2::2], strict=True):
         items = re.findall(r"^    (\S+): (.*(?:\n {8,}.*)*)", body, re.M)
         lines = [f"- `{name}`: {' '.join(what.split())}" for name, what in items] or [" ".join(body.split())]
-        out += [f"**{title}**", "\n".join(lines)]
-    return "\n\n".join(out)
+        out += [f"**{'Arguments' if title == 'Args' else title}**", "\n".join(lines)]
+    methods = vars(thing).items() if inspect.isclass(thing) else ()
+    rows = [
+        f"| `{_signature(method)}` | {(inspect.getdoc(method) or '').partition(chr(10) * 2)[0].replace(chr(10), ' ')} |"
+        for name, method in methods
+        if inspect.isfunction(method) and not name.startswith("_")
+    ]
+    return "\n\n".join([*out, *(["\n".join(["| method | |", "|---|---|", *rows])] if rows else [])])
+
+
+def _signature(thing: Callable[..., Any]) -> str:
+    signature = inspect.signature(thing)
+    parts: list[str] = []
+    for name, parameter in signature.parameters.items():
+        if name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        default = parameter.default
+        written = "" if default is parameter.empty else f" = {_written(default)}"
+        parts.append(f"{name}: {parameter.annotation}{written}")
+    answer = signature.return_annotation
+    arrow = "" if answer is signature.empty or inspect.isclass(thing) else f" -> {answer}"
+    return f"{thing.__name__}({', '.join(parts)}){arrow}"
+
+
+def _written(default: Any) -> str:
+    """A default as one would write it, or dots."""
+    text = repr(str(default)) if isinstance(default, Path) else repr(default)
+    return "..." if text.startswith("<") else text

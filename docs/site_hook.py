@@ -25,6 +25,9 @@ REPOSITORY = "https://github.com/dbt-sparkstream/dbt-sparkstream/blob/main/"
 COPIED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 """Page -> the file of the repository that it is."""
 
+ALONE = {"index.md", "quickstart.md", "gallery.md"}
+"""Pages that are a section of their own."""
+
 DIALECTS = {"flink": "Flink", "openmldb": "OpenMLDB", "sqlstream": "SQLstream", "spark": "Spark"}
 """How a block ```sql <dialect> is headed."""
 
@@ -72,6 +75,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Makes a page that GitHub shows too one of this site."""
     name = page.file.src_uri
+    page.meta.setdefault("hide", _hidden(name))
     source = ROOT / COPIED[name] if name in COPIED else ROOT / "docs" / name
 
     def link(found: re.Match[str]) -> str:
@@ -85,6 +89,13 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
     markdown = re.sub(r"\]\((?P<target>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)]*)?\)", link, markdown)
     return re.sub(r"^```sql (\w+)$", lambda m: f'```sql title="{DIALECTS.get(m[1], m[1])}"', markdown, flags=re.M)
+
+
+def _hidden(page: str) -> list[str]:
+    """What isn't beside a page that is a section of its own, or that needs the room for two queries."""
+    if page.startswith("migrate/"):
+        return ["toc"]
+    return ["navigation"] if page in ALONE else []
 
 
 def _address(path: Path, page: str) -> str:

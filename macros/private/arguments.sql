@@ -90,10 +90,9 @@
     adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, macro_name, 'timecol')
   ] -%}
   {%- for argument, value in intervals if not (argument in ['offset', 'max_duration'] and value is none) -%}
-    {%- if value is undefined or value is none -%}
+    {%- if value is undefined -%}
       {{ exceptions.raise_compiler_error(
-        macro_name ~ " needs " ~ argument ~ ", an interval\n  write "
-        ~ macro_name ~ "(relation, timecol, " ~ intervals | map('first') | join(', ') ~ ")"
+        macro_name ~ "'s " ~ argument ~ " is missing\n  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'"
       ) }}
     {%- elif value is not string or not value | trim -%}
       {{ exceptions.raise_compiler_error(

@@ -10,7 +10,9 @@
 {% macro default__sparkstream_interval(text, macro_name, argument, positive=false) %}
   {%- set in_words = macro_name ~ "'s " ~ argument -%}
   {%- set example = "\n  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'" -%}
-  {%- if text is not string -%}
+  {%- if text is undefined -%}
+    {{ exceptions.raise_compiler_error(in_words ~ " is missing" ~ example) }}
+  {%- elif text is not string -%}
     {{ exceptions.raise_compiler_error(in_words ~ " is not a text: " ~ text ~ example) }}
   {%- endif -%}
   {%- set microseconds = {

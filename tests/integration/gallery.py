@@ -2,8 +2,8 @@
 
     python -m tests.integration.gallery
 
-writes `models/gallery/flink/`, `docs/gallery.md` and its picture from the recorded examples. Tests see to it that
-the files are as this script would write them, that each example is there, and that the models have the rows.
+writes `models/gallery/flink/`, `docs/gallery.md` and its picture from the recorded examples. Tests see to it that the
+files are as this script would write them, that each example is there, and that the models have the rows.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def _table(name: str, columns: Sequence[tuple[str, str]], top: float, colour: st
 def _entry(entry: Entry, top: float, colours: Sequence[str]) -> Iterator[str]:
     for i, colour in enumerate(colours):
         yield f'<circle cx="{MIDDLE + 4 + 9 * i}" cy="{top + LINE / 2:g}" r="3.5" fill="{colour}"/>'
-    shown = entry.title if len(entry.title) <= 62 else f"{entry.title[:60]}…"
+    shown = entry.title if len(entry.title) <= 54 else f"{entry.title[:52]}…"
     yield f'<text x="{MIDDLE + 14 + 9 * len(colours)}" y="{top + 14:g}">{escape(shown)}</text>'
     yield (
         f'<text x="{WIDTH - 12}" y="{top + 14:g}" text-anchor="end" fill="{FAINT}">'

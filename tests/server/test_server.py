@@ -16,6 +16,9 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.diagnosis import check
+from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.server import (
     Phase,
     PortInUse,
@@ -227,6 +230,28 @@ class TestRunning:
         finally:
             os.kill(state.pid, signal.SIGCONT)
         wait_until(lambda: Server(running).status().phase is Phase.RUNNING)
+
+
+class TestDebug:
+    """What `dbt debug` looks at."""
+
+    def credentials(self, running: ServerConfig, **keys: Any) -> SparkStreamCredentials:
+        given = {"method": "thrift", "host": "127.0.0.1", "port": running.port, "auth": "NOSASL", "schema": "s"}
+        return SparkStreamCredentials.from_dict({**given, "user": "me", **keys})
+
+    def test_all_is_well(self, running: ServerConfig, tmp_path: Path) -> None:
+        credentials = self.credentials(running, connect_url=f"sc://127.0.0.1:{running.connect_port}")
+        shake_hands(credentials)
+        check(credentials, tmp_path, lambda: query(running.port, "select version()")[0][0])
+
+    def test_another_auth(self, running: ServerConfig) -> None:
+        with pytest.raises(NoHandshake, match="gives no answer to auth: NONE, which is the default"):
+            shake_hands(self.credentials(running, auth=None), greeting=2)
+
+    @pytest.mark.parametrize("auth", ["NONE", "NOSASL"])
+    def test_the_port_of_connect(self, auth: str, running: ServerConfig) -> None:
+        with pytest.raises(NoHandshake, match="listens"):
+            shake_hands(self.credentials(running, auth=auth, port=running.connect_port), greeting=2, session=5)
 
 
 class TestLife:

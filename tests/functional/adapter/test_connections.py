@@ -38,7 +38,8 @@ The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14;
 \tat java.base/java.lang.Thread.run(Thread.java:840)
 Caused by: org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found.
 \t... 16 more
-""": "[TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14",
+""": "[TABLE_OR_VIEW_NOT_FOUND] The table or view `t` cannot be found. SQLSTATE: 42P01; line 1 pos 14"
+    "\n  for a model, seed or snapshot of the project write {{ ref('name') }}",
     """\
 Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times: java.lang.RuntimeException: read failed
 \tat a.B$C.d(B.scala:1)

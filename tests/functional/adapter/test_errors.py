@@ -131,6 +131,7 @@ def test_inline_query(shop: Project) -> None:
 
 # What a macro is given -> what it says, on dbt-spark and on the adapter alike unless a pair.
 BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
+    "hop(ref('bid'), 'bidtime', '1m')": "hop's size is missing\n  write it such as '10 minutes'",
     "tumble(ref('bid'), 'bidtime', none)": "tumble's size is not a text: None\n  write it such as '10 minutes'",
     "tumble(ref('bid'), 'bidtime', 10)": "tumble's size is not a text: 10\n  write it such as '10 minutes'",
     "tumble(ref('bid'), 'cast(bidtime as date)', '1 day')": (
