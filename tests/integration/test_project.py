@@ -90,9 +90,13 @@ def test_show_inline_in_another_dialect(project: DbtProject, built: dict[str, An
 
 
 @pytest.mark.parametrize(("limit", "rows"), [("2", 2), ("-1", 9)])
-def test_show_inline_direct(project: DbtProject, built: dict[str, Any], limit: str, rows: int) -> None:
-    shown = project.dbt("show", "--limit", limit, "--inline-direct", f"select * from {project.schema}.bid_sessions")
-    assert len(shown.results[0].agate_table.rows) == rows
+def test_show_inline_direct(
+    project: DbtProject, built: dict[str, Any], capfd: pytest.CaptureFixture[str], limit: str, rows: int
+) -> None:
+    query = f"select * from {project.schema}.bid_sessions"
+    done = project.invoke("show", "--no-quiet", "--output", "json", "--limit", limit, "--inline-direct", query)
+    assert done.success, done.exception
+    assert capfd.readouterr().out.count('"window_start": ') == rows
 
 
 def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
