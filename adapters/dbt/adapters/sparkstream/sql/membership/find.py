@@ -96,16 +96,19 @@ class _Finder:
         keys = [source.written(key) for key in function.partition_by]
         relation = source.written(function.this)
         time = source.written(function.timecol)
-        sql = f"SELECT *, {projections(time, keys, [time])} FROM {relation}"
+        values = [time, *(source.written(v) for v in (function.gap, function.close_on) if v is not None)]
+        sql = f"SELECT *, {projections(time, keys, values)} FROM {relation}"
         place = source.span(function)
         return WindowUse(
             name=function.window.name.lower(),
             words=function.window.words(),
             line=self._line(place[0]),
             written=source.text[slice(*place)],
-            inputs=(Input(self._spark(function, sql), len(keys), 1),),
+            inputs=(Input(self._spark(function, sql), len(keys), len(values)),),
             lanes=bool(keys),
             window=function.window,
+            own_gaps=function.gap is not None,
+            closing=function.close_on is not None,
         )
 
     def _group(self, select: exp.Select, read: GroupWindow, keys: list[exp.Expr]) -> Use:
@@ -206,7 +209,7 @@ class _Finder:
         """A specification of ours over the columns of a sample."""
         pieces = [(union.meta[SPAN], union_name(i)) for i, union in enumerate(spec.unions, 1)]
         if partition:
-            pieces.append(((partition[0][0], partition[-1][1]), "__part"))
+            pieces.append(((partition[0][0], partition[-1][1]), "__lane"))
         pieces += [(span, f"__key_{i}") for i, span in enumerate(order, 1)]
         return self._replaced((place[0] + 1, place[1] - 1), pieces)
 
@@ -215,7 +218,7 @@ class _Finder:
         for i, span in enumerate(spec.order, 1):
             expression = self._expression(span)
             ordering.append(f"__key_{i}{self._source.text[span[0] + len(expression) : span[1]]}")
-        partition = "PARTITION BY __part " if spec.partition else ""
+        partition = "PARTITION BY __lane " if spec.partition else ""
         order = f"ORDER BY {', '.join(ordering)} " if ordering else ""
         return f"{partition}{order}{frame}"
 

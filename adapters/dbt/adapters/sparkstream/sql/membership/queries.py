@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.lower import NTZ, WindowCall, lower
 from dbt.adapters.sparkstream.sql.translate import translate
 from dbt.adapters.sparkstream.sql.windows import Window
 
-TIME, PART, KEY = "__time", "__part", "__key"
+TIME, PART, KEY = "__time", "__lane", "__key"
 _ID, _SAMPLE, _UNION = "__id", "__sample", "__union"
 _FORMAT = (
     "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS{}', "
@@ -27,7 +27,7 @@ class Input:
     """The rows that a window sees, from one table: a query with the columns of the table and some of ours.
 
     Attributes:
-        sql: Spark SQL with the columns `__time`, `__part_1` ... and `__key_1` ...
+        sql: Spark SQL with the columns `__time`, `__lane_1` ... and `__key_1` ...
         parts: how many expressions tell groups of rows apart.
         keys: how many expressions the rows are ordered by.
         columns: whether the table's own columns are in it.
@@ -154,17 +154,32 @@ class Use:
 
 @dataclass(frozen=True)
 class WindowUse(Use):
-    """A table function or a group window. `members`: row, window_start, window_end, in microseconds of wall clock."""
+    """A table function or a group window. `members`: row, window_start, window_end, in microseconds of wall clock.
+
+    Attributes:
+        own_gaps: whether the second key is a row's own gap.
+        closing: whether the last key says that a row closes its session.
+    """
 
     window: Window
+    own_gaps: bool = False
+    closing: bool = False
 
     def members(self, rows: Sequence[Sequence[SampleRow]]) -> str:
         main = rows[0]
         time_type = NTZ if main[0].keys[0].type == NTZ else None
-        keys = (PART,) if self.lanes else ()
-        call = WindowCall(self.window, _SAMPLE, f"{KEY}_1", time_type, keys)
+        names = [f"{KEY}_{i}" for i in range(1, 2 + self.own_gaps + self.closing)]
+        call = WindowCall(
+            self.window,
+            _SAMPLE,
+            names[0],
+            time_type,
+            (PART,) if self.lanes else (),
+            gap=names[1] if self.own_gaps else None,
+            close_on=names[-1] if self.closing else None,
+        )
         return (
-            f"WITH {_SAMPLE} AS (\n{_relation(main, main[0], [f'{KEY}_1'])}\n)\n"
+            f"WITH {_SAMPLE} AS (\n{_relation(main, main[0], names)}\n)\n"
             f"SELECT {_ID}, {_micros('window_start')}, {_micros('window_end')}\nFROM {lower(call)}"
         )
 
@@ -179,7 +194,7 @@ class FrameUse(Use):
     """A frame. `members`: row, JSON of the list of rows in its frame.
 
     Attributes:
-        over: the specification with `__part`, `__key_1` ... and `__union_1` ... for what the statement names.
+        over: the specification with `__lane`, `__key_1` ... and `__union_1` ... for what the statement names.
         dialect: what that is written in.
         names: what its keys are called in it.
         by_arrival: whether the last key says in what order rows of the same time came; else their numbers do.
