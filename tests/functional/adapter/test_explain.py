@@ -175,7 +175,9 @@ class TestRowsOfTheWarehouse:
     def test_a_sample_of_many_rows(self, shop: Project) -> None:
         found = section(shop, "tumbling", sample=2)
         assert windows(found) == [("10:00", "10:00:02", ["1", "2"])]
-        assert found.notes[1].startswith("A sample: the first 2 of 5 rows.")
+        assert found.notes[1] == (
+            "A sample: the first 2 of 5 rows. At the right edge, windows may hold rows that aren't drawn."
+        )
         later = section(shop, "tumbling", sample=2, since="2024-03-01 10:00:02")
         assert [rows for _, _, rows in windows(later)] == [["3", "4"]]
         assert "from 2024-03-01 10:00:02 on" in later.notes[1]

@@ -143,15 +143,23 @@ def _choose(use: Use, rows: list[list[_Row]], most: int, timed: bool, count: Cou
     main = main[:most]
     drawn = f"the first {len(main)}" if since is None else f"{len(main)}, from {since} on,"
     if main and len(main) < count.timed:
-        notes.append(
-            f"A sample: {drawn} of {count.timed:,} rows. At the right edge, windows may hold rows that aren't drawn."
-        )
+        notes.append(f"A sample: {drawn} of {count.timed:,} rows.{_edges(use, since)}")
     others = []
     for union in rows[1:]:
         last = main[-1].at if main else None
         fitting = [r for r in union if (not use.lanes or r.part in parts) and last is not None and (r.at or 0) <= last]
         others.append(fitting[-most:])
     return _Chosen([main, *others], parts, timed, notes)
+
+
+def _edges(use: Use, since: str | None) -> str:
+    """Where windows may hold rows that aren't drawn."""
+    if not isinstance(use, FrameUse):
+        edges = "At the right edge" if since is None else "At both edges"
+        return f" {edges}, windows may hold rows that aren't drawn."
+    if "FOLLOWING" in use.words.upper():
+        return " At the right edge, frames may hold rows that aren't drawn."
+    return "" if since is None else " At the left edge, frames may hold rows that aren't drawn."
 
 
 def _untimed_notes(use: Use, count: Count) -> list[str]:

@@ -156,10 +156,11 @@ class _Finder:
         source = self._source
         if isinstance(window, FramedWindow):
             spec = window.value
-            words = spec.frame.words()
             partition = [key.span for key in spec.partition]
             order = [key.span for key in spec.order]
             unions = spec.unions
+            parts_before = [place[0] + 1, *(s[1] for s in (*partition, *order)), *(u.meta[SPAN][1] for u in unions)]
+            words = " ".join(source.text[max(parts_before) : place[1] - 1].split())
             over = self._over(spec, place, partition, order)
         else:
             if not self._own_frames:
