@@ -46,6 +46,9 @@ MODELS = {
     "nothing": "select * from {{ tumble('(select * from ' ~ ref('trades') ~ ' where false)', 'ts', '1 minute') }}",
     "no_table": "select * from {{ tumble('gone', 'ts', '1 minute') }}",
     "plain": "select 1 as x",
+    "live": "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 minute') }}\n"
+    "select window_start, window_end, count(*) as n from {{ tumble(stream(ref('trades')), 'ts', '1 minute') }} "
+    "group by window_start, window_end",
     "autumn": "select * from {{ tumble('(select timestamp_micros(t) as ts from values (1729987200000000), "
     "(1729989000000000), (1729990800000000), (1729992600000000) as v(t))', 'ts', '1 hour') }}",
 }
@@ -162,6 +165,9 @@ class TestRowsOfTheWarehouse:
 
     def test_an_ephemeral_model_below(self, shop: Project) -> None:
         assert windows(section(shop, "over_ephemeral")) == [("10:00", "10:01", ["1", "2", "3", "4", "5"])]
+
+    def test_a_streaming_model(self, shop: Project) -> None:
+        assert [len(rows) for _, _, rows in windows(section(shop, "live"))] == [5]
 
     def test_the_hour_that_comes_twice(self, shop: Project) -> None:
         """From 00:00 UTC on the clock of the zone shows 02:00 twice; its windows are by the clock."""
