@@ -58,6 +58,16 @@ def test_pictures_of_frames_are_what_the_script_draws() -> None:
     assert all(f"(frames/{name})" in page for name in drawn)
 
 
+def test_pictures_of_windows_are_what_the_script_draws() -> None:
+    sys.path.insert(0, str(DOCS))
+    from make_windows import pictures
+
+    drawn = pictures()
+    assert {p.name: p.read_text(encoding="utf-8") for p in (DOCS / "windows").iterdir()} == drawn
+    page = (DOCS / "explain.md").read_text(encoding="utf-8")
+    assert all(f"(windows/{name})" in page for name in drawn)
+
+
 if __name__ == "__main__":
     for page in PAGES:
         path = DOCS / page

@@ -47,9 +47,7 @@ class StreamingModels:
 
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
-        return (
-            models.is_streaming(node.resource_type, node.config.materialized) and dbtflags.which() not in models.SHOWN
-        )
+        return models.is_streaming(node.resource_type, node.config.materialized) and not self._shown
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
         """What stands in FROM for a relation that is read as a stream."""
@@ -60,11 +58,16 @@ class StreamingModels:
         if getattr(relation, "limit", None) is not None:
             name = relation.replace(limit=None).render()
         node = self._node(name)
-        if str(model["resource_type"]) != "model" or dbtflags.which() in models.SHOWN:
+        if str(model["resource_type"]) != "model" or self._shown:
             return models.as_batch(str(relation), node)
         with self._as_dbt_errors():
             source = models.stream_of(model, name, node, watermark, event_time)
         return self._registry.add(model["unique_id"], source)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether a model's rows are only looked at."""
+        return dbtflags.which() in models.SHOWN or self._adapter.connections.notes is not None
 
     def _node(self, relation: str) -> Any | None:
         """What of the project is behind a relation."""
