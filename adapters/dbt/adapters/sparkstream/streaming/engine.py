@@ -221,8 +221,9 @@ class Engine:
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
                 if flush is not None:
-                    # On the event time, as Spark would move any other condition to before the watermark.
-                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE)")
+                    # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
+                    # as it is on the event time, and those of the query not past rand().
+                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE) AND rand() >= 0")
         with spark_errors():
             stream.createOrReplaceTempView(view)
 
