@@ -13,12 +13,12 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "frames.md", "optimizer.md"]
+PAGES = ["flink.md", "frames.md", "optimizer.md", "sessions.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
     "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
-    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
+    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int", "event": "string"},
     "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},

@@ -14,12 +14,12 @@ from dbt.adapters.sparkstream.errors import described
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
-from dbt.adapters.sparkstream.streaming.table import BATCH
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -81,26 +81,26 @@ class StreamingModels:
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
         with self._as_dbt_errors():
-            models.read_config(node.config.to_dict(omit_none=True))
-        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark")
+            config = models.read_config(node.config.to_dict(omit_none=True))
+        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config)
         return plan.describe() if dbtflags.which() in models.COMPILED else sql
 
-    def _plan(self, model: str, sql: str, dialect: str, utc: bool = False) -> StreamPlan:
+    def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool = False) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         try:
-            return models.planned(sql, dialect, streams, self._schema(model), utc)
+            return models.planned(sql, dialect, streams, self._schema(model, config), utc)
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error
 
-    def _schema(self, model: str) -> dict[str, dict[str, str]]:
+    def _schema(self, model: str, config: StreamConfig) -> dict[str, dict[str, str]]:
         """The columns of a model's streams, as far as Spark has them."""
         schema = {}
         for view, source in self._registry.of(model).items():
             columns = {} if source.reader else self._adapter.connections.schema_of(source.relation)
             if columns:
-                schema[view] = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
+                schema[view] = models.streamed(source, config, columns)
         return schema
 
     def run(
@@ -122,7 +122,7 @@ class StreamingModels:
             credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
             engine = Engine.open(credentials, adapter.connections.project)
             try:
-                plan = self._plan(model.unique_id, sql, model.dialect, engine.is_utc())
+                plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
                 with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
                     run = Run(model, plan, engine, report, self._stops, show)
                     outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
