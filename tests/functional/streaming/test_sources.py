@@ -52,9 +52,14 @@ def test_an_event_time_without_a_zone(feed: Feed) -> None:
     table = f"{feed.schema}.bid"
     feed.spark.sql(f"DROP TABLE {table}")
     feed.spark.sql(f"CREATE TABLE {table} (id BIGINT, ts TIMESTAMP_NTZ, k STRING, v BIGINT) USING parquet")
-    feed.spark.sql(f"INSERT INTO {table} VALUES (1, '2024-11-02 12:00:01', 'a', 1), (2, '2024-11-02 12:00:40', 'b', 2)")
+
+    def add(*rows: tuple[int, str, str]) -> None:
+        values = ", ".join(f"({id_}, TIMESTAMP_NTZ'2024-11-02 {time}', '{k}', {id_})" for id_, time, k in rows)
+        feed.spark.sql(f"INSERT INTO {table} VALUES {values}")
+
+    add((1, "12:00:01", "a"), (2, "12:00:40", "b"))
     feed.run(TOTALS, keep_late=True)
-    feed.spark.sql(f"INSERT INTO {table} VALUES (3, '2024-11-02 11:59:30', 'a', 3), (4, '2024-11-02 12:01:00', 'b', 4)")
+    add((3, "11:59:30", "a"), (4, "12:01:00", "b"))
     assert feed.run(TOTALS, keep_late=True).late == 1
     feed.spark.conf.set("spark.sql.session.timeZone", feed.zone)
     found = (
