@@ -144,6 +144,18 @@ SESSIONS = {
 }
 
 
+# Aggregates that slices can't give: all rows of a window at once.
+WHOLE = {
+    "distinct": over("window_start, window_end, k, count(DISTINCT v) AS n, sum(DISTINCT v) AS s", KEYED),
+    "deviations": over("window_start, window_end, round(stddev(v), 6) AS d, percentile(v, 0.5) AS p, count(*) AS n"),
+    "lists": over(
+        "window_start, window_end, k, flag, array_join(sort_array(collect_list(v)), ' ') AS l,"
+        " count(DISTINCT s) FILTER (WHERE flag) AS n",
+        f"WHERE v IS NOT NULL {KEYED[:-3]}, ROLLUP (k, flag) HAVING count(*) > 1",
+    ),
+}
+
+
 def translated(batch: Batch, query: Query, *, optimize: bool) -> str:
     schema = {"all_rows": {**SCHEMA, "ts": batch.type}} if batch.typed else None
     return translate(statement(batch, query), schema=schema, optimize=optimize)
@@ -226,6 +238,40 @@ def test_same_sessions(spark: SparkSession, name: str) -> None:
     @example(session_edges("Europe/Berlin"))
     def same(batch: Batch) -> None:
         compare(spark, batch, SESSIONS[name])
+
+    same()
+
+
+@st.composite
+def hops(draw: Callable[..., Any], zone: str) -> Batch:
+    """HOPs of any overlap, sizes that are no multiple of the slide among them."""
+    type_ = draw(st.sampled_from(("timestamp", "timestamp_ntz")))
+    made = [draw(cases(zone, type_ == "timestamp")) for _ in range(5)]
+    windows = []
+    for _ in made:
+        unit = draw(st.sampled_from(UNITS))
+        slide = draw(st.integers(1, 6))
+        offset = draw(st.sampled_from((0, 0, 1))) * (draw(st.integers(-40, 40)) * unit + draw(st.sampled_from((0, MS))))
+        windows.append(Hop(slide * unit, draw(st.integers(slide, 16)) * unit, offset))
+    return Batch(zone, type_, True, tuple(Case(w, c.rows) for w, c in zip(windows, made, strict=True)))
+
+
+def overlapping_edges(zone: str) -> Batch:
+    """HOPs on days when the clock is changed, and in other corners."""
+    batch = edges(zone)
+    overlap = [c for c in batch.cases if isinstance(c.window, Hop) and c.window.slide <= c.window.size]
+    return replace(batch, typed=True, cases=tuple(overlap))
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_same_answer_by_copies(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=2)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(hops))
+    @example(overlapping_edges("Europe/Berlin"))
+    def same(batch: Batch) -> None:
+        assert "put together" not in translated(batch, WHOLE[name], optimize=True)
+        assert translated(batch, WHOLE[name], optimize=True) != translated(batch, WHOLE[name], optimize=False)
+        compare(spark, batch, WHOLE[name])
 
     same()
 

@@ -68,12 +68,12 @@ SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        (f"SELECT {BOUNDS}, count(*) AS n FROM {SHORT} GROUP BY {BOUNDS}", "a row is in 2 windows at most"),
         (f"SELECT * FROM {HOP}", "doesn't group by the window"),
         (f"SELECT k, count(*) AS n FROM {HOP} GROUP BY k", "doesn't group by window_start and window_end"),
         (f"SELECT window_start, count(*) AS n FROM {CUMULATE} GROUP BY window_start", "doesn't group by window_start"),
-        (f"SELECT {BOUNDS}, count(DISTINCT v) AS n FROM {HOP} GROUP BY {BOUNDS}", "count(DISTINCT ...)"),
-        (f"SELECT {BOUNDS}, collect_list(v) AS n FROM {HOP} GROUP BY {BOUNDS}", "collect_list"),
+        (f"SELECT {BOUNDS}, count(DISTINCT v) AS n FROM {CUMULATE} GROUP BY {BOUNDS}", "count(DISTINCT ...)"),
+        (f"SELECT {BOUNDS}, collect_list(v) AS n FROM {CUMULATE} GROUP BY {BOUNDS}", "collect_list"),
+        (f"SELECT {BOUNDS}, first(v) IGNORE NULLS AS n FROM {HOP} GROUP BY {BOUNDS}", "IGNORE NULLS"),
         (f"SELECT {BOUNDS}, sum(rand()) AS n FROM {HOP} GROUP BY {BOUNDS}", "rand()"),
         (f"SELECT {BOUNDS}, max(window_end) AS n FROM {HOP} GROUP BY {BOUNDS}", "looks at columns of the window"),
         (f"SELECT {BOUNDS}, sum(v) FROM {HOP} WHERE ts > window_start GROUP BY {BOUNDS}", "WHERE mixes"),
@@ -82,7 +82,7 @@ SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
         (f"SELECT {BOUNDS}, sum(v) AS s FROM {HOP} JOIN t USING (k) GROUP BY {BOUNDS}", "joins"),
         (f"SELECT * FROM t WHERE EXISTS (SELECT 1 FROM {HOP} WHERE k = t.k GROUP BY {BOUNDS})", "in a condition"),
         (f"SELECT {BOUNDS}, k FROM {HOP} GROUP BY GROUPING SETS (({BOUNDS}, k), ({BOUNDS}, k))", "stands there twice"),
-        (f"SELECT {BOUNDS}, avg(big) AS a FROM {HOP} GROUP BY {BOUNDS}", "more digits"),
+        (f"SELECT {BOUNDS}, avg(big) AS a FROM {CUMULATE} GROUP BY {BOUNDS}", "more digits"),
         (f"SELECT {BOUNDS}, sum(v) AS s FROM {HOP} GROUP BY ALL", "GROUP BY ALL"),
         (f"SELECT {BOUNDS}, k, v, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}, k, v", "more than the keys"),
         (f"SELECT {BOUNDS}, count(*) AS n FROM {SESSION} GROUP BY {BOUNDS}", "all keys of PARTITION BY"),
@@ -100,10 +100,28 @@ def test_does_not_apply(sql: str, reason: str) -> None:
     assert translate(sql, schema=SCHEMA) == translate(sql, schema=SCHEMA, optimize=False)
 
 
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        (f"SELECT {BOUNDS}, count(*) AS n FROM {SHORT} GROUP BY {BOUNDS}", "a row is in 2 windows at most"),
+        (
+            f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM {HOP} AS h GROUP BY {BOUNDS}, ROLLUP (h.k)",
+            "count(DISTINCT",
+        ),
+        (f"SELECT {BOUNDS}, stddev(v) AS s FROM {HOP} WHERE v > 1 GROUP BY {BOUNDS} HAVING s > 1", "stddev"),
+    ],
+)
+def test_by_copies(sql: str, reason: str) -> None:
+    """Where slices can't or don't pay, windows are Spark's own."""
+    rule, why = decision(sql)
+    assert rule == "hop-copies" and reason in (why or "")
+    assert "window(CAST(ts AS TIMESTAMP_NTZ), " in translate(sql, schema=SCHEMA)
+
+
 def test_without_types_an_average_may_be_of_decimals() -> None:
     sql = f"SELECT {BOUNDS}, avg(v) AS a FROM {HOP} GROUP BY {BOUNDS}"
     assert decision(sql) == ("hop-slices", None)
-    assert decision(sql, typed=False) == (None, "avg of a type that nobody knows")
+    assert decision(sql, typed=False) == ("hop-copies", "avg of a type that nobody knows")
 
 
 def test_what_stands_around_stays() -> None:
@@ -126,7 +144,7 @@ ORDER   BY total
 def test_a_list_of_windows() -> None:
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM {{}} GROUP BY {BOUNDS}"
     both = explain(f"{sql.format(HOP)} UNION ALL {sql.format(SHORT)}")
-    assert sorted(d.rule or "" for d in both.decisions) == ["", "hop-slices"]
+    assert sorted(d.rule or "" for d in both.decisions) == ["hop-copies", "hop-slices"]
     assert both.sql.count("put together from slices of 1 minute") == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot.errors import TokenError
 
@@ -66,6 +66,7 @@ def test_words_behind_them_are_found(sql: str) -> None:
     assert may_hold_windows(sql)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_misses_no_call_that_the_tokenizer_sees(sql: str) -> None:
     try:

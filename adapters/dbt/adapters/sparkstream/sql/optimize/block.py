@@ -39,11 +39,14 @@ class AggregateCall:
 
     Attributes:
         column: what its value is called in the query that gives the windows.
+        sql: the call as it is written, with FILTER.
+        parts: how it is put together from parts of the rows; or why it can't be.
         filter: the condition of FILTER, or None.
     """
 
     column: str
-    parts: Mergeable
+    sql: str
+    parts: Mergeable | NoRule
     filter: str | None
 
 
@@ -267,6 +270,8 @@ class _Reader:
         a = self._a
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
             raise NoRule("a subquery in the SELECT list, HAVING or ORDER BY")
+        if isinstance(node, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+            raise NoRule("WITHIN GROUP or IGNORE NULLS behind an aggregate")
         form = self._names.form(node) if type(node) in a.grouping.kinds else None
         key = self._keys.get(form) if form else None
         if key:
@@ -306,8 +311,6 @@ class _Reader:
         a = self._a
         call = node.this if isinstance(node, exp.Filter) else node
         text = self._text(node)
-        if name not in MERGEABLE:
-            raise NoRule(f"{name} can't be put together from slices")
         known = a.calls.get(text)
         if known:
             return known.column
@@ -317,6 +320,19 @@ class _Reader:
             raise NoRule(f"{text} looks at columns of the window, so it isn't the same for each window of a row")
         if any(_aggregate_name(n) for e in call.expressions for n in e.find_all(exp.Anonymous)):
             raise NoRule("an aggregate within an aggregate")
+        condition = self._text(node.expression.this) if isinstance(node, exp.Filter) else None
+        column = f"__{name}_{len(a.calls) + 1}"
+        try:
+            parts: Mergeable | NoRule = self._parts(call, name)
+        except NoRule as reason:
+            parts = reason
+        a.calls[text] = AggregateCall(column, text, parts, condition)
+        return column
+
+    def _parts(self, call: exp.Expr, name: str) -> Mergeable:
+        a, text = self._a, self._text(call)
+        if name not in MERGEABLE:
+            raise NoRule(f"{name} can't be put together from slices")
         distinct = any(isinstance(e, exp.Distinct) for e in call.expressions)
         arguments = [i for e in call.expressions for i in (e.expressions if isinstance(e, exp.Distinct) else [e])]
         if not arguments or any(isinstance(e, exp.Column) and e.is_star for e in arguments):
@@ -325,10 +341,7 @@ class _Reader:
         if len(arguments) > 1 and name != "count":
             raise NoRule(f"{text} has several arguments")
         type_ = type_of(arguments[0], a.select, a.resolver) if not isinstance(arguments[0], exp.Star) else None
-        parts = mergeable(Arguments(name, sql, type_, distinct))
-        condition = self._text(node.expression.this) if isinstance(node, exp.Filter) else None
-        a.calls[text] = AggregateCall(f"__{name}_{len(a.calls) + 1}", parts, condition)
-        return a.calls[text].column
+        return mergeable(Arguments(name, sql, type_, distinct))
 
 
 def _aggregate_name(node: exp.Expr) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.lower import NTZ
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, nested, select
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, nested, select
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
 
 LEAST_STEPS = 6
@@ -30,6 +30,7 @@ class CumulateSlices:
             raise NoRule(f"a row is in {steps} windows at most, and slices pay from {LEAST_STEPS} on")
 
     def check(self, aggregate: WindowAggregate) -> None:
+        check_parts(aggregate)
         if aggregate.time_type() != NTZ:
             check_bounds(aggregate)
 

@@ -18,10 +18,10 @@ from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, gcd_slice, nested, select
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, gcd_slice, nested, select
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
-LEAST_OVERLAP = 12
+LEAST_OVERLAP = 18
 """Windows that a row is in from which on slices are as fast as Spark's `window()` even where a slice has two rows."""
 
 LONGEST = Interval.of("28", "day")
@@ -41,7 +41,8 @@ class HopSlices:
             raise NoRule(f"a row is in {window.overlap} windows at most, and slices pay from {LEAST_OVERLAP} on")
 
     def check(self, aggregate: WindowAggregate) -> None:
-        if _may_coincide(aggregate):
+        check_parts(aggregate)
+        if may_coincide(aggregate):
             check_bounds(aggregate)
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
@@ -54,7 +55,7 @@ class HopSlices:
         query = nested(_frames(slices))
         cells = nested(_cells(slices, query, every))
         bounds = slices.bounds(f"__block + __at - {size - 1}", "__block + __at + 1")
-        coincide = _may_coincide(aggregate)
+        coincide = may_coincide(aggregate)
         if all(c.partial.combine for c in slices.columns):
             cells = _combined(slices, cells)
         else:
@@ -65,7 +66,7 @@ class HopSlices:
         return slices.written(comment, result, indent)
 
 
-def _may_coincide(aggregate: WindowAggregate) -> bool:
+def may_coincide(aggregate: WindowAggregate) -> bool:
     """Whether two windows may have the same bounds, because the clock skips an hour where one of them begins or ends.
 
     Start and end are both skipped only if a window reaches from one change of the clock to another.

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate, window_function
+from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.rules import RULES, Rule
 from dbt.adapters.sparkstream.sql.optimize.slices import gcd_slice
@@ -32,7 +33,7 @@ class Decision:
     Attributes:
         window: the window.
         rule: the rule that rewrote the query over it, or None.
-        reason: why no rule did.
+        reason: why no rule did, or none that stands before it.
     """
 
     window: Window
@@ -60,7 +61,7 @@ class Decision:
         copies = window.overlap if isinstance(window, Hop) else window.size // window.step
         every = window.slide // slice_ if isinstance(window, Hop) else 1
         windows = max(1, min(slices * copies, (slots + copies * keys) // every))
-        if self.rule is None:
+        if self.rule is None or self.rule == HopCopies.name:
             average = copies if isinstance(window, Hop) else (copies + 1) / 2
             return [
                 ("rows read", rows),
@@ -95,17 +96,20 @@ class Optimizer:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A rewritten SELECT for every one that a rule applies to."""
         for function in window_functions(tree):
-            rule = next((r for r in RULES if isinstance(function.window, r.window)), None)
-            if rule is None:
-                continue
-            try:
-                aggregate = self._aggregate(function, rule)
-            except NoRule as reason:
-                self.decisions.append(Decision(function.window, None, str(reason)))
-                continue
-            self.handled.add(id(function))
-            self.decisions.append(Decision(function.window, rule.name))
-            yield Edit(aggregate.block.span, lambda a=aggregate, r=rule: self._rewritten(a, r))  # type: ignore[misc]
+            reasons = []
+            for rule in (r for r in RULES if isinstance(function.window, r.window)):
+                try:
+                    aggregate = self._aggregate(function, rule)
+                except NoRule as reason:
+                    reasons.append(str(reason))
+                    continue
+                self.handled.add(id(function))
+                self.decisions.append(Decision(function.window, rule.name, next(iter(reasons), None)))
+                yield Edit(aggregate.block.span, lambda a=aggregate, r=rule: self._rewritten(a, r))  # type: ignore[misc]
+                break
+            else:
+                if reasons:
+                    self.decisions.append(Decision(function.window, None, reasons[0]))
 
     def _aggregate(self, function: WindowFunction, rule: Rule) -> WindowAggregate:
         rule.pays(function.window)

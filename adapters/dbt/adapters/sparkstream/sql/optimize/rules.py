@@ -1,10 +1,11 @@
-"""The rules of the optimiser, in order: the first that applies rewrites a query."""
+"""The rules of the optimiser, in order: the first that applies to a window rewrites the query over it."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.optimize.cumulate import CumulateSlices
 from dbt.adapters.sparkstream.sql.optimize.hop import HopSlices
 from dbt.adapters.sparkstream.sql.optimize.sessions import SessionSlices
@@ -39,4 +40,4 @@ class Rule(Protocol):
         """The query, in parentheses, that gives the windows with their keys and aggregates as columns."""
 
 
-RULES: tuple[Rule, ...] = (HopSlices(), CumulateSlices(), SessionSlices())
+RULES: tuple[Rule, ...] = (HopSlices(), HopCopies(), CumulateSlices(), SessionSlices())

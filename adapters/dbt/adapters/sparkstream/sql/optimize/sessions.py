@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import time_window
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, nested
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts, nested
 from dbt.adapters.sparkstream.sql.windows import Session, Window
 
 
@@ -27,6 +27,7 @@ class SessionSlices:
             raise NoRule("rows of one slice may be of several sessions where more than a constant gap ends them")
 
     def check(self, aggregate: WindowAggregate) -> None:
+        check_parts(aggregate)
         function, grouping = aggregate.function, aggregate.grouping
         if function.close_on is not None:
             raise NoRule("rows of one slice may be of several sessions where some rows close theirs")
@@ -64,7 +65,8 @@ def _sessions(slices: Slices, gap: str) -> str:
     """A row for every session, with its slices merged."""
     time = f"SELECT *, {time_window(slices.wall, MILLISECOND, Interval(0))}.start AS __row_time\nFROM {slices.relation}"
     extremes = ["__start", "min(__row_time) AS __first", "max(__row_time) AS __last"]
-    query = slices.query(extremes, nested(time), "__row_time")
+    start = f"{time_window('__row_time', slices.slice, Interval(0))}.start"
+    query = slices.query(extremes, start, nested(time))
     per = f"PARTITION BY {', '.join(slices.keys)} " if slices.keys else ""
     opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {gap}, TRUE)"
     opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"

@@ -8,18 +8,29 @@ the offset on, and `size` of them in a row make a block:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
-from dbt.adapters.sparkstream.sql.optimize.aggregates import Partial
-from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
+from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
 
 _EPOCH = datetime(1970, 1, 1)
+
+
+def merged_parts(call: AggregateCall) -> Mergeable:
+    """How an aggregate is put together from those of slices.
+
+    Raises:
+        NoRule: it can't be.
+    """
+    if isinstance(call.parts, NoRule):
+        raise call.parts
+    return call.parts
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,14 @@ class Slices:
         columns: the partials.
     """
 
-    def __init__(self, aggregate: WindowAggregate, slice_: Interval, size: int, offset: Interval) -> None:
+    def __init__(
+        self,
+        aggregate: WindowAggregate,
+        slice_: Interval,
+        size: int,
+        offset: Interval,
+        parts: Callable[[AggregateCall], Mergeable] = merged_parts,
+    ) -> None:
         self.aggregate = aggregate
         self.slice = slice_
         self.size = size
@@ -63,12 +81,15 @@ class Slices:
         self.keys = [key.column for key in grouping.keys]
         self.sets = ["__set"] if grouping.has_sets else []
         self._names: dict[str, list[str]] = {}
+        self._parts: dict[str, Mergeable] = {}
         found: dict[tuple[Partial, str | None], Column] = {}
         for call in aggregate.calls.values():
-            several = len(call.parts.partials) > 1
-            for i, partial in enumerate(call.parts.partials, 1):
+            self._parts[call.column] = made = parts(call)
+            several = len(made.partials) > 1
+            filter_ = call.filter if made is call.parts else None
+            for i, partial in enumerate(made.partials, 1):
                 name = f"{call.column}_{i}" if several else call.column
-                column = found.setdefault((partial, call.filter), Column(name, partial, call.filter))
+                column = found.setdefault((partial, filter_), Column(name, partial, filter_))
                 self._names.setdefault(call.column, []).append(column.name)
         self.columns = list(found.values())
 
@@ -107,7 +128,7 @@ class Slices:
         """The aggregates, made from merged partials of the same names."""
         found = []
         for call in self.aggregate.calls.values():
-            text = call.parts.result.format(*self._names[call.column])
+            text = self._parts[call.column].result.format(*self._names[call.column])
             found.append(text if text == call.column else f"{text} AS {call.column}")
         return found
 
@@ -148,13 +169,13 @@ class Slices:
         return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
 
     # -- queries -------------------------------------------------------------------------------------
-    def query(self, more: Iterable[str], relation: str | None = None, wall: str | None = None) -> str:
+    def query(self, more: Iterable[str], start: str | None = None, relation: str | None = None) -> str:
         """The query that aggregates the rows of each slice, per key.
 
         Args:
             more: columns beside keys and partials; `__start` is where the slice begins.
+            start: where the slice of a row begins, if not on the grid of slices.
             relation: the rows, if not those that the window function reads.
-            wall: their time on the wall clock.
         """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
@@ -169,8 +190,8 @@ class Slices:
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
         items += more
         items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
-        start = f"{time_window(wall or self.wall, self.slice, self._offset)}.start AS __start"
-        rows = nested(f"SELECT *, {start}\nFROM {relation or self.relation}")
+        start = start or f"{time_window(self.wall, self.slice, self._offset)}.start"
+        rows = nested(f"SELECT *, {start} AS __start\nFROM {relation or self.relation}")
         text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
         if condition:
@@ -210,6 +231,16 @@ class Slices:
         query = select([*self.carried, *keys, *used, *(c.name for c in self.columns)])
         one = self.merged(nested(f"{query}\nFROM {cells}"), [*keys, *grouped])
         return f"{select([*self.carried, *grouped, *self.results()])}\nFROM {one}"
+
+
+def check_parts(aggregate: WindowAggregate) -> None:
+    """Refuses aggregates that can't be put together from those of slices.
+
+    Raises:
+        NoRule: why one can't.
+    """
+    for call in aggregate.calls.values():
+        merged_parts(call)
 
 
 def check_bounds(aggregate: WindowAggregate) -> None:

@@ -1,0 +1,49 @@
+"""HOP by Spark's own `window()`: each row is copied once per window, as in the plain translation, but bare.
+
+The plain translation gives every copy its bounds in the type of the time column. Where windows are aggregated, it will
+do for each group, so this costs what `window()` written by hand does. It is for what slices aren't for: windows that
+overlap little, and aggregates that need all rows at once.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND
+from dbt.adapters.sparkstream.sql.lower import time_window
+from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
+from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.hop import may_coincide
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, nested
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
+
+
+class HopCopies:
+    """Aggregates over HOP, each window's rows at once."""
+
+    name = "hop-copies"
+    window = Hop
+    identity = frozenset(WINDOW_COLUMNS)
+
+    def pays(self, window: Window) -> None:
+        assert isinstance(window, Hop)
+        if window.slide > window.size:
+            raise NoRule("windows with rows between them, which Spark's window() doesn't know")
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        if may_coincide(aggregate):
+            raise NoRule("windows of the same bounds, where the clock skips an hour, are put together row by row")
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        window = aggregate.function.window
+        assert isinstance(window, Hop)
+        slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
+        query = slices.query(["__start"], f"{time_window(slices.wall, window.size, window.offset, window.slide)}.start")
+        end, time = window.size, window.size + MILLISECOND * -1
+        bounds = slices.typed("__start", f"__start + {end.sql()}", f"__start + {time.sql()}")
+        comment = f"hop: {window.words()} on {slices.time}"
+        return slices.written(comment, slices.result(nested(query), bounds), indent)
+
+
+def _whole(call: AggregateCall) -> Mergeable:
+    """An aggregate that is taken over all rows at once."""
+    return Mergeable((Partial(call.sql),))
