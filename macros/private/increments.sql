@@ -137,7 +137,10 @@
     {%- do in_batch.append(bound ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
   {%- endfor -%}
   {{ return({
-    'relation': '(SELECT * FROM ' ~ relation.render() ~ ' WHERE ' ~ conditions | join(' AND ') ~ ')',
+    'relation': (
+      '(SELECT * FROM ' ~ relation.render() ~ ' WHERE ' ~ conditions | join(' AND ') ~ ')' if conditions
+      else relation.render()
+    ),
     'windows': in_batch | join(' AND ') if in_windows else none
   }) }}
 {% endmacro %}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from dbt.adapters.sparkstream.cli import main
 from tests.integration.targets import DbtProject, Target, copy_project, problems
 
 
@@ -90,9 +93,13 @@ def test_show_inline_in_another_dialect(project: DbtProject, built: dict[str, An
 
 
 @pytest.mark.parametrize(("limit", "rows"), [("2", 2), ("-1", 9)])
-def test_show_inline_direct(project: DbtProject, built: dict[str, Any], limit: str, rows: int) -> None:
-    shown = project.dbt("show", "--limit", limit, "--inline-direct", f"select * from {project.schema}.bid_sessions")
-    assert len(shown.results[0].agate_table.rows) == rows
+def test_show_inline_direct(
+    project: DbtProject, built: dict[str, Any], capfd: pytest.CaptureFixture[str], limit: str, rows: int
+) -> None:
+    query = f"select * from {project.schema}.bid_sessions"
+    done = project.invoke("show", "--no-quiet", "--output", "json", "--limit", limit, "--inline-direct", query)
+    assert done.success, done.exception
+    assert capfd.readouterr().out.count('"window_start": ') == rows
 
 
 def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
@@ -155,3 +162,23 @@ def test_empty(project: DbtProject, built: dict[str, Any]) -> None:
     project.dbt("run", "--empty", "--exclude", "package:sparkstream", "microbatch_windows")
     for model in ("bids_10min_table", "bids_hop", "bids_so_far", "bid_sessions", "bids_daily", "bids_from_ephemeral"):
         assert project.target.rows(f"select count(*) from {project.schema}.{model}") == [(0,)], model
+
+
+@pytest.mark.parametrize(
+    ("options", "windows"),
+    [
+        ([], ["2024-01-01 08:00 – 08:10: 3 rows", "2024-01-01 08:10 – 08:20: 4 rows"]),
+        (
+            ["--unit-test", "a_window_begins_at_its_first_instant"],
+            ["2024-05-01 08:00 – 08:10: 2 rows", "2024-05-01 08:10 – 08:20: 1 row"],
+        ),
+    ],
+    ids=["tables", "unit test"],
+)
+def test_explain_draws_rows(
+    project: DbtProject, built: dict[str, Any], tmp_path: Path, options: list[str], windows: list[str]
+) -> None:
+    page, here = tmp_path / "page.html", ["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)]
+    done = CliRunner().invoke(main, ["explain", "bids_10min", "--html", str(page), *options, *here])
+    assert done.exit_code == 0, done.output
+    assert re.findall(r"<title>window (.*?)</title>", page.read_text())[:2] == windows

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.optimize import cumulate, hop
 from tests.property.test_windows import (
     CLOCK_CHANGES,
+    MINUTE,
     MS,
     UNITS,
     Batch,
@@ -21,6 +22,7 @@ from tests.property.test_windows import (
     cases,
     check,
     edges,
+    make_rows,
     run,
     statement,
     table_function,
@@ -240,3 +242,16 @@ def test_a_rule_applies(name: str) -> None:
     batch = clock_changes("Europe/Berlin")
     sql = translated(replace(batch, typed=True, type="timestamp_ntz"), QUERIES[name], optimize=True)
     assert sql.count("put together from slices") >= 2
+
+
+def test_hops_of_one_slide_share_their_slices(spark: SparkSession) -> None:
+    """Spark aggregates the slices once: the queries for them are the same."""
+    batch = clock_changes("UTC")
+    make_rows(spark, batch)
+    schema = {"all_rows": {**SCHEMA, "ts": batch.type}}
+    windows = (Hop(MINUTE, 20 * MINUTE), Hop(MINUTE, 30 * MINUTE))
+    sql = " UNION ALL ".join(QUERIES["sums"](0, Case(window, ())) for window in windows)
+    frame = spark.sql(translate(sql, schema=schema))
+    frame.collect()
+    plan = frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    assert plan.split("== Initial Plan ==")[0].count("ReusedExchange") == 1

@@ -30,8 +30,8 @@ def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where a suite writes files of its own; dbt's own fixture says: beside the tests."""
-    return str(tmp_path_factory.mktemp("data"))
+    """Where a suite makes a folder for files of its own; dbt's own fixture says: beside the tests."""
+    return str(tmp_path_factory.mktemp("suite") / "data")
 
 
 IN_MAKE_TEST = "basic."

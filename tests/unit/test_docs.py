@@ -13,12 +13,12 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "frames.md", "optimizer.md"]
+PAGES = ["flink.md", "frames.md", "optimizer.md", "sessions.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
     "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
-    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
+    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int", "event": "string"},
     "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},
@@ -56,6 +56,16 @@ def test_pictures_of_frames_are_what_the_script_draws() -> None:
     assert {p.name: p.read_text(encoding="utf-8") for p in (DOCS / "frames").iterdir()} == drawn
     page = (DOCS / "frames.md").read_text(encoding="utf-8")
     assert all(f"(frames/{name})" in page for name in drawn)
+
+
+def test_pictures_of_windows_are_what_the_script_draws() -> None:
+    sys.path.insert(0, str(DOCS))
+    from make_windows import pictures
+
+    drawn = pictures()
+    assert {p.name: p.read_text(encoding="utf-8") for p in (DOCS / "windows").iterdir()} == drawn
+    page = (DOCS / "explain.md").read_text(encoding="utf-8")
+    assert all(f"(windows/{name})" in page for name in drawn)
 
 
 if __name__ == "__main__":

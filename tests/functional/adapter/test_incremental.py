@@ -61,6 +61,11 @@ BATCHED: dict[str, tuple[str, str, str]] = {
         "session(ref('bids'), 'ts', '31 minutes', 'k')",
         "k, window_start, window_end",
     ),
+    "cut_by_start": (
+        "window_start",
+        "session(ref('bids'), 'ts', '31 minutes', 'k', max_duration='50 minutes')",
+        "k, window_start, window_end",
+    ),
     "session_by_end": ("window_end", "session(ref('bids'), 'ts', '31 minutes', 'k')", "k, window_start, window_end"),
 }
 
@@ -299,6 +304,10 @@ REPLACED: dict[str, tuple[str, str]] = {
     "tumbling": ("tumble(ref('arriving'), 'ts', '50 minutes')", "k, window_start, window_end"),
     "hopping": ("hop(ref('arriving'), 'ts', '25 minutes', '1 hour')", "window_start, window_end"),
     "growing": ("cumulate(ref('arriving'), 'ts', '1 hour', '10 hours')", "window_start, window_end"),
+    "cut_visits": (
+        "session(ref('arriving'), 'ts', '31 minutes', 'k', max_duration='40 minutes', close_on='n % 3 = 0')",
+        "k, window_start, window_end",
+    ),
     "visits": ("session(ref('arriving'), 'ts', '31 minutes', 'k')", "k, window_start, window_end"),
 }
 

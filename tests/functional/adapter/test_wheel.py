@@ -14,6 +14,7 @@ import yaml
 
 from tests.functional.adapter.project import ROOT
 
+TEMPLATES = ROOT / "adapters/dbt/adapters/sparkstream/explain/templates"
 MACROS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "macros").rglob("*") if path.is_file()}
 
 
@@ -36,6 +37,7 @@ def test_wheel(distributions: Path) -> None:
     assert {f"dbt/include/sparkstream/{name}" for name in MACROS} <= names
     assert {"dbt/include/sparkstream/dbt_project.yml", "dbt/adapters/sparkstream/py.typed"} <= names
     assert "dbt/include/sparkstream/profile_template.yml" in names  # what `dbt init` asks
+    assert {f"dbt/adapters/sparkstream/explain/templates/{path.name}" for path in TEMPLATES.iterdir()} <= names
     foreign = {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
     assert not foreign & names
     assert all(

@@ -31,6 +31,7 @@ class Feed:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = quick_session(spark)
         self.schema = f"feed_{next(_numbers)}"
+        self.zone = "UTC"
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table in ("bid", "ask"):
             self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({COLUMNS}) USING parquet")
@@ -65,7 +66,9 @@ class Feed:
             config=config,
             sources=sources,
         )
-        engine = Engine(quick_session(self.spark))
+        session = quick_session(self.spark)
+        session.conf.set("spark.sql.session.timeZone", self.zone)
+        engine = Engine(session)
         run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc()), engine)
         return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
 
@@ -87,6 +90,7 @@ class Feed:
     def batch(self, sql: str, where: str = "TRUE") -> list[tuple[Any, ...]]:
         """The rows that the same query gives in batch, sorted."""
         self.spark.sql(f"USE {self.schema}")
+        self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
         return ordered(self.spark.sql(f"SELECT * FROM ({translate(sql, schema=schema)}) WHERE {where}").collect())
 

@@ -31,6 +31,8 @@ CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
     "tumble": f"SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, k",
+    "filtered": f"SELECT {BOUNDS}, count(*) AS n FROM tumble((SELECT * FROM bid WHERE v > 1), ts, '20 seconds') "
+    f"WHERE k <> 'a' GROUP BY {BOUNDS}",
     "offset": f"SELECT {BOUNDS}, count(*) AS n FROM tumble(bid, ts, '20 seconds', '5 seconds') GROUP BY {BOUNDS}",
     "hop": f"SELECT {BOUNDS}, count(*) AS n FROM hop(bid, ts, '10 seconds', '20 seconds') GROUP BY {BOUNDS}",
     "uneven_hop": f"SELECT {BOUNDS}, k, max(v) AS m FROM hop(bid, ts, '15 seconds', '20 seconds') GROUP BY {BOUNDS}, k",
@@ -94,7 +96,7 @@ CONSTRUCTS = {
 
 
 FIRST = (
-    "tumble",
+    "filtered",
     "hop",
     "cumulate",
     "session",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import RowView, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
 
 TUMBLE = "tumble(s, ts, '10 minutes')"
@@ -188,6 +188,57 @@ def test_refused(sql: str, message: str, hint: str) -> None:
         plan(sql)
     assert message in error.value.message
     assert hint in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("sql", "table", "over"),
+    [
+        ("select * from `db`.`bid`", "`db`.`bid`", "select * from s AS `bid`"),
+        ("select b.id from db.bid b where b.v > 1", "db.bid", "select b.id from s b where b.v > 1"),
+        (
+            "with source as (select * from db.bid), r as (select id, bid.v from source bid) select * from r",
+            "db.bid",
+            "with source as (select * from s AS bid), r as (select id, bid.v from source bid) select * from r",
+        ),
+        (
+            "select 'bid' as bid, explode(xs) as x from bid",
+            "bid",
+            "select 'bid' as bid, explode(xs) as x from s AS bid",
+        ),
+    ],
+)
+def test_views_over_a_table(sql: str, table: str, over: str) -> None:
+    view = RowView.read(sql)
+    assert (view.table, view.over("s")) == (table, over)
+
+
+def test_a_view_over_a_view() -> None:
+    view = RowView.read("select id from db.a where v > 1").below(RowView.read("select id + 1 as id from b x"))
+    assert view.table == "db.a"
+    assert view.over("s") == "select id + 1 as id from (select id from s AS a where v > 1) x"
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("select count(*) from bid", "it has an aggregate"),
+        ("select k from bid group by k", "it has GROUP BY"),
+        ("select * from a join b", "it has a join"),
+        ("select * from a, b", "it has a join"),
+        ("select distinct k from a", "it has DISTINCT"),
+        ("select * from a order by 1", "it has ORDER BY"),
+        ("select * from a limit 3", "it has LIMIT"),
+        ("select * from a union all select * from b", "it has a set operation"),
+        ("select sum(v) over (partition by k) as s from a", "it has"),
+        ("select * from a where x in (select y from b)", "it reads 2 tables"),
+        ("select 1 as x", "it reads 0 tables"),
+        ("select * from range(5)", "it reads no table"),
+    ],
+)
+def test_views_that_take_more_than_a_row(sql: str, message: str) -> None:
+    with pytest.raises(TranslationError) as error:
+        RowView.read(sql)
+    assert error.value.message.startswith(message)
 
 
 @pytest.mark.parametrize("keys", ["1, 2", "ALL", "e, window_start", "window_start, e"])

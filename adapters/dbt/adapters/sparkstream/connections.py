@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -28,6 +29,7 @@ from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.errors import RequestError
+from dbt.adapters.sparkstream.sql.translate import tables
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.batches import Batch
@@ -45,6 +47,23 @@ EPHEMERAL = "__dbt__cte__"
 
 TABLE_MARK = "__sparkstream_table"
 """Column that stands before the columns of each table in a description of several."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """SQL that a node has in its file, on its way to Spark SQL.
+
+    Attributes:
+        sql: the SQL, rendered.
+        dialect: what it is written in.
+        arrival: the column that numbers rows in order of arrival.
+        optimize: whether it may be rewritten to a faster one.
+    """
+
+    sql: str
+    dialect: str
+    arrival: str | None
+    optimize: bool
 
 
 class ThriftWrapper(PyhiveConnectionWrapper):
@@ -111,6 +130,21 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         finally:
             self._thread.request = None
 
+    @property
+    def notes(self) -> list[Written] | None:
+        """Where SQL of nodes is noted, in this thread; None if it isn't."""
+        return getattr(self._thread, "notes", None)
+
+    @contextmanager
+    def noting(self) -> Iterator[list[Written]]:
+        """Notes the SQL of nodes that is translated in this thread."""
+        notes: list[Written] = []
+        self._thread.notes = notes
+        try:
+            yield notes
+        finally:
+            self._thread.notes = None
+
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
         """Sends a statement to Spark, translated where it has to be.
 
@@ -128,6 +162,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
         Args: as `translated`.
         """
+        if self.notes is not None:
+            self.notes.append(
+                Written(sql, dialect, arrival or self._arrival(), self._optimize() if optimize is None else optimize)
+            )
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
             return self.translated(sql, dialect, text, arrival, optimize)
@@ -227,6 +265,11 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             with suppress(DbtDatabaseError):
                 schema |= self._describe([name])
         return schema
+
+    def schema_for(self, sql: str, dialect: str) -> dict[str, dict[str, str]]:
+        """The columns of the tables whose columns matter to the windows of a statement."""
+        names = tables(sql, dialect)
+        return self._schema(names) if names else {}
 
     def schema_of(self, relation: str) -> dict[str, str]:
         """The columns of a relation, and their Spark types; none where there is no such relation."""

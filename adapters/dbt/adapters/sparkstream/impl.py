@@ -73,6 +73,21 @@ class SparkStreamAdapter(SparkAdapter):
         """
         return requests.answer(self, model, rows)
 
+    @available
+    def explain(self, model: str | None = None, **options: Any) -> list[str]:
+        """What the optimiser does with a model, or with SQL, for `sparkstream explain`.
+
+        Args:
+            model: the model's name, or `package.name`; None for `sql`.
+            options: those of `explain.models.Options`.
+
+        Returns:
+            Lines of text.
+        """
+        from dbt.adapters.sparkstream.explain import models
+
+        return models.explained(self, model, models.Options(**options))
+
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is.
 

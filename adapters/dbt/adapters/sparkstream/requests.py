@@ -47,7 +47,7 @@ def answer(adapter: SparkStreamAdapter, model: str, rows: Sequence[Mapping[str, 
     from dbt.compilation import Compiler
 
     manifest: Any = adapter.get_macro_resolver()
-    node = _find(manifest, model)
+    node = find_model(manifest, model, "a request takes")
     compiler = Compiler(adapter.config)
     answers: list[str | None] = []
     for number, row in enumerate(rows, 1):
@@ -63,12 +63,21 @@ def answer(adapter: SparkStreamAdapter, model: str, rows: Sequence[Mapping[str, 
     return answers
 
 
-def _find(manifest: Any, name: str) -> Any:
+def find_model(manifest: Any, name: str, purpose: str) -> Any:
+    """A model in SQL.
+
+    Args:
+        name: its name, or `package.name`.
+        purpose: who takes a model in SQL, for errors.
+
+    Raises:
+        DbtRuntimeError: there is no such model, or several, or it isn't in SQL.
+    """
     models = [n for n in getattr(manifest, "nodes", {}).values() if n.resource_type == "model"]
     found = [n for n in models if name in (n.name, f"{n.package_name}.{n.name}")]
     if len(found) == 1:
         if found[0].language != "sql":
-            raise DbtRuntimeError(f"{name} is written in {found[0].language}; a request takes a model in SQL")
+            raise DbtRuntimeError(f"{name} is written in {found[0].language}; {purpose} a model in SQL")
         return found[0]
     if found:
         raise DbtRuntimeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.optimize import Decision
@@ -33,17 +33,26 @@ class Explanation:
         if not self.decisions:
             yield "no HOP, CUMULATE or SESSION here: nothing to optimise"
         for decision in self.decisions:
-            window = decision.window
-            yield f"{window.name.lower()}: {window.words()}"
-            yield f"  {decision.rule}" if decision.rule else f"  no rule: {decision.reason}"
-            for step, count in decision.steps(rows, keys, span):
-                yield f"    {count:>15,}  {step}"
+            yield from decision_lines(decision, rows, keys, span)
+
+
+def decision_lines(decision: Decision, rows: int | None, keys: int, span: float | None) -> Iterator[str]:
+    """What became of one window function, in words; its arguments are those of `Explanation.lines`."""
+    yield f"{decision.window.name.lower()}: {decision.window.words()}"
+    yield f"  {decision.rule}" if decision.rule else f"  no rule: {decision.reason}"
+    for step, count in decision.steps(rows, keys, span):
+        yield f"    {count:>15,}  {step}"
 
 
 def explain(
-    sql: str, dialect: str = "spark", *, schema: Schema | None = None, arrival: str | None = None
+    sql: str,
+    dialect: str = "spark",
+    *,
+    schema: Schema | None = None,
+    arrival: str | None = None,
+    optimize: bool = True,
 ) -> Explanation:
-    """Translates a statement as `translate` does, and says what the optimiser did.
+    """Translates a statement as `translate` does, and says what the optimiser did, or why nothing if it is off.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
@@ -59,4 +68,6 @@ def explain(
         text, decisions = statement.by_rules(schema, arrival=arrival)
     except TranslationError:
         return Explanation(plain, ())
+    if not optimize:
+        return Explanation(plain, tuple(replace(d, rule=None, reason="the optimizer is off here") for d in decisions))
     return Explanation(text if any(d.rule for d in decisions) else plain, tuple(decisions))

@@ -86,6 +86,16 @@ class GroupWindows:
             if mine:
                 yield from self._select(select, mine)
 
+    def read(self, select: exp.Select) -> tuple[GroupWindow, list[exp.Expr]] | None:
+        """The group window of a query, and its other keys; None if it has none."""
+        group = select.args.get("group")
+        if group is None or group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
+            return None
+        for key in group.expressions:
+            if is_group_window(key, self._strict):
+                return self._read(key), [other for other in group.expressions if other is not key]
+        return None
+
     def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
         group = select.args.get("group")
         keys = group.expressions if group else []

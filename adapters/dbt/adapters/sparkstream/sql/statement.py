@@ -118,10 +118,11 @@ class Statement:
             optimize: whether queries over windows may be rewritten to faster ones.
             request: whether tables may have a request's row in them (see `requests`).
         """
+        resolver = FlinkResolver(schema) if self._strict else None
         for tree in self.trees:
             for warning in merged_windows(tree, self.source):
                 warn(warning)
-            for warning in unequal_bounds(tree, self.source, FlinkResolver(schema)) if self._strict else ():
+            for warning in unequal_bounds(tree, self.source, resolver) if resolver else ():
                 warn(warning)
         if batch and batch.is_in(self.source, *self.trees):
             text = self._of_batch(batch, schema, arrival, warn)

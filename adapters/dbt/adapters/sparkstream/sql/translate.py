@@ -70,16 +70,21 @@ def translate(
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     optimize = optimize and mode == "batch"
+
+    def translated(schema: Schema | None) -> str:
+        try:
+            return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize, batch=batch)
+        except RecursionError:
+            raise TranslationError("this statement is nested too deeply to be translated") from None
+
     with _gc_paused():
         statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
-    if callable(schema):
-        tables = statement.tables()
-        schema = schema(tables) if tables else None
-    try:
-        with _gc_paused():
-            return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize, batch=batch)
-    except RecursionError:
-        raise TranslationError("this statement is nested too deeply to be translated") from None
+        if not callable(schema):
+            return translated(schema)
+    tables = statement.tables()
+    known = schema(tables) if tables else None  # may ask a server, which takes its time
+    with _gc_paused():
+        return translated(known)
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from dbt.adapters.sparkstream.errors import described
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
-from dbt.adapters.sparkstream.streaming.table import BATCH
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class StreamingModels:
 
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
-        return (
-            models.is_streaming(node.resource_type, node.config.materialized) and dbtflags.which() not in models.SHOWN
-        )
+        return models.is_streaming(node.resource_type, node.config.materialized) and not self._shown
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
         """What stands in FROM for a relation that is read as a stream."""
@@ -60,11 +58,16 @@ class StreamingModels:
         if getattr(relation, "limit", None) is not None:
             name = relation.replace(limit=None).render()
         node = self._node(name)
-        if str(model["resource_type"]) != "model" or dbtflags.which() in models.SHOWN:
+        if str(model["resource_type"]) != "model" or self._shown:
             return models.as_batch(str(relation), node)
         with self._as_dbt_errors():
             source = models.stream_of(model, name, node, watermark, event_time)
         return self._registry.add(model["unique_id"], source)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether a model's rows are only looked at."""
+        return dbtflags.which() in models.SHOWN or self._adapter.connections.notes is not None
 
     def _node(self, relation: str) -> Any | None:
         """What of the project is behind a relation."""
@@ -78,26 +81,26 @@ class StreamingModels:
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
         with self._as_dbt_errors():
-            models.read_config(node.config.to_dict(omit_none=True))
-        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark")
+            config = models.read_config(node.config.to_dict(omit_none=True))
+        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config)
         return plan.describe() if dbtflags.which() in models.COMPILED else sql
 
-    def _plan(self, model: str, sql: str, dialect: str, utc: bool = False) -> StreamPlan:
+    def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool = False) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         try:
-            return models.planned(sql, dialect, streams, self._schema(model), utc)
+            return models.planned(sql, dialect, streams, self._schema(model, config), utc)
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error
 
-    def _schema(self, model: str) -> dict[str, dict[str, str]]:
+    def _schema(self, model: str, config: StreamConfig) -> dict[str, dict[str, str]]:
         """The columns of a model's streams, as far as Spark has them."""
         schema = {}
         for view, source in self._registry.of(model).items():
             columns = {} if source.reader else self._adapter.connections.schema_of(source.relation)
             if columns:
-                schema[view] = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
+                schema[view] = models.streamed(source, config, columns)
         return schema
 
     def run(
@@ -119,7 +122,7 @@ class StreamingModels:
             credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
             engine = Engine.open(credentials, adapter.connections.project)
             try:
-                plan = self._plan(model.unique_id, sql, model.dialect, engine.is_utc())
+                plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
                 with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
                     run = Run(model, plan, engine, report, self._stops, show)
                     outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())

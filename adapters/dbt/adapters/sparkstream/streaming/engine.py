@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.streaming.connect import connect_session, is_conne
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
 from dbt.adapters.sparkstream.streaming.sink import show
+from dbt.adapters.sparkstream.streaming.source import StreamSource, View
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -180,9 +181,16 @@ class Engine:
             return str(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType.simpleString())
 
     # -- streams -----------------------------------------------------------------------------------
-    def stream_table(self, table: str, options: Mapping[str, str]) -> DataFrame:
+    def stream_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
+        """The rows of a table as a stream, seen through a view if there is one."""
         with spark_errors(f"can't stream from {table}"):
-            return self._spark.readStream.options(**options).table(table)
+            return self._seen(self._spark.readStream.options(**options).table(table), view)
+
+    def _seen(self, rows: DataFrame, view: View | None) -> DataFrame:
+        if view is None:
+            return rows
+        rows.createOrReplaceTempView("__below_the_view")
+        return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
 
     def stream_format(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
         """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for."""
@@ -215,21 +223,35 @@ class Engine:
         if drop:
             stream = stream.drop(*drop)
         if event_time is not None and watermark is not None:
+            stream = self._as_event_time(stream, event_time)
             with spark_errors(f"the event time {event_time}"):
                 if flush is not None:
                     marks = self._spark.readStream.schema(f"`{event_time}` timestamp").parquet(flush)
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
                 if flush is not None:
-                    # On the event time, as Spark would move any other condition to before the watermark.
-                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE)")
+                    # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
+                    # as it is on the event time, and those of the query not past rand().
+                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE) AND rand() >= 0")
         with spark_errors():
             stream.createOrReplaceTempView(view)
 
-    def define_files(
-        self, view: str, table: str, reader: Mapping[str, Any], files: Sequence[str], drop: tuple[str, ...]
-    ) -> None:
-        """Makes the rows of some files of a table, or of another source of files, known under a name."""
+    def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
+        """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
+        field = next(field for field in stream.schema.fields if field.name.casefold() == event_time.casefold())
+        type_ = field.dataType.simpleString()
+        if type_ == "timestamp_ntz":
+            return stream.withColumn(field.name, stream[field.name].cast("timestamp"))
+        if type_ != "timestamp":
+            raise StreamingError(
+                f"the event time {field.name} is of type {type_}, and a watermark needs a TIMESTAMP\n"
+                f"  cast it before stream(): in a view over the table, CAST({field.name} AS TIMESTAMP) AS ..."
+            )
+        return stream
+
+    def define_files(self, source: StreamSource, files: Sequence[str], drop: tuple[str, ...]) -> None:
+        """Makes the rows of some files of a stream known under its name."""
+        reader = source.reader
         with spark_errors():
             if reader:
                 loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
@@ -237,10 +259,13 @@ class Engine:
                     str(reader["path"])
                 )
             else:
-                rows = self._spark.read.table(table)
+                rows = self._spark.read.table(source.relation)
             names = ", ".join(_quoted(spelled) for name in files for spelled in _spellings(name))
-            rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE").drop(*drop)
-            rows.createOrReplaceTempView(view)
+            rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
+            rows = self._seen(rows, source.seen).drop(*drop)
+            if source.event_time is not None and source.watermark is not None:
+                rows = self._as_event_time(rows, source.event_time)
+            rows.createOrReplaceTempView(source.view)
 
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""

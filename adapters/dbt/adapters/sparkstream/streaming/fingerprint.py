@@ -28,7 +28,14 @@ def fingerprint(
     """
     tokens = [token.text for token in DIALECTS[dialect]().tokenize(sql)]
     streams = sorted(
-        (s.view, s.relation, s.event_time or "", s.watermark.micros if s.watermark else -1, json.dumps(s.reader))
+        (
+            s.view,
+            s.relation,
+            s.event_time or "",
+            s.watermark.micros if s.watermark else -1,
+            json.dumps(s.reader),
+            *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
+        )
         for s in sources
     )
     facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush, zone])

@@ -115,7 +115,7 @@ class LateRows:
         ]
 
     def _define(self, source: StreamSource, files: Sequence[str]) -> None:
-        self._engine.define_files(source.view, source.relation, source.reader, files, (BATCH,))
+        self._engine.define_files(source, files, (BATCH,))
 
     def _files(self, before: _Offsets, now: _Offsets) -> list[str] | None:
         files: list[str] = []

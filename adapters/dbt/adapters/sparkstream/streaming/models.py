@@ -95,6 +95,17 @@ def read_config(config: Mapping[str, Any]) -> StreamConfig:
     return StreamConfig.read(config, known_configs())
 
 
+def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, str]) -> dict[str, str]:
+    """The types of a stream's columns, of those of its table: an event time with a watermark is a TIMESTAMP."""
+    event_time = (source.event_time or config.event_time or "").casefold()
+    has_watermark = source.watermark is not None or config.watermark is not None
+    types = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
+    for name, type_ in types.items():
+        if has_watermark and name.casefold() == event_time and type_ == "timestamp_ntz":
+            types[name] = "timestamp"
+    return types
+
+
 def planned(
     sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema, utc: bool = False
 ) -> StreamPlan:

@@ -29,6 +29,7 @@ from dbt.adapters.sparkstream.streaming.table import (
     processed_files,
     up_to,
 )
+from dbt.adapters.sparkstream.streaming.views import seen
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 SETTLES = 30.0
@@ -174,12 +175,8 @@ class Run:
         if source.reader:
             stream = self._engine.stream_format(source.reader, options)
         else:
-            if self._facts_of(source).kind == "VIEW":
-                raise StreamingError(
-                    f"{source.relation} is a view, and Spark streams from tables only\n"
-                    "  read the table below it with stream(), and put what the view does into this model"
-                )
-            stream = self._engine.stream_table(source.relation, options)
+            source = seen(self._engine, source, self._facts_of)
+            stream = self._engine.stream_table(source.relation, options, source.seen)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark
         event_time = source.event_time or config.event_time
@@ -226,13 +223,13 @@ class Run:
             return json.dumps([source.reader.get("format"), source.reader.get("path")])
         if source.checksum is not None:
             return f"seed {source.checksum}"
-        facts = self._facts_of(source)
+        facts = self._facts_of(source.relation)
         return f"{facts.location} of {facts.created}"
 
-    def _facts_of(self, source: StreamSource) -> Facts:
-        if source.relation not in self._facts:
-            self._facts[source.relation] = Facts.of(self._engine, source.relation)
-        return self._facts[source.relation]
+    def _facts_of(self, relation: str) -> Facts:
+        if relation not in self._facts:
+            self._facts[relation] = Facts.of(self._engine, relation)
+        return self._facts[relation]
 
     def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
         model = self.model
@@ -407,7 +404,7 @@ class Run:
             if source.reader or not processed:
                 continue
             current = {path_of(name) for name in self._engine.files(source.relation)}
-            folder = self._facts_of(source).location.rstrip("/")
+            folder = self._facts_of(source.relation).location.rstrip("/")
             mine = {name for name in processed if name.startswith(path_of(folder) + "/")}
             if not mine <= current:
                 gone.append(source)

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+DAY = 24 * 60 * 60 * 1000
+"""Milliseconds of a day."""
+
+
 class Watermark:
     """A view of the watermark of a micro-batch, as what the wall clock shows from then on at the earliest.
 
@@ -29,11 +33,10 @@ class Watermark:
 
 def show(spark: SparkSession, view: str, watermark: int) -> None:
     """Makes the view of a watermark, in milliseconds since the epoch."""
-    # A clock that is turned back within a day will show less than it does now.
-    spark.sql(
-        "SELECT least(CAST(mark AS TIMESTAMP_NTZ), CAST(mark + INTERVAL '1' DAY AS TIMESTAMP_NTZ) - INTERVAL '1' DAY) "
-        f"AS until FROM (SELECT timestamp_millis({watermark}) AS mark)"
-    ).createOrReplaceTempView(view)
+    # A clock that is turned back within a day will show less than it does now. (Spark's own `+ INTERVAL '1' DAY` goes
+    # by the clock, and would not tell.)
+    now, then = (f"CAST(timestamp_millis({mark}) AS TIMESTAMP_NTZ)" for mark in (watermark, watermark + DAY))
+    spark.sql(f"SELECT least({now}, {then} - INTERVAL '1' DAY) AS until").createOrReplaceTempView(view)
 
 
 class History:

@@ -7,6 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.streaming import RowView
+
+
+@dataclass(frozen=True)
+class View:
+    """A view over the rows of a table.
+
+    Attributes:
+        query: its query.
+        columns: the names of its columns.
+    """
+
+    query: RowView
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -20,6 +34,7 @@ class StreamSource:
         watermark: how late a row may be; None for the model's `watermark`.
         reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
         checksum: of a seed's rows; None for what is no seed.
+        seen: the view through which the rows of `relation`, its table, are read; None for a table itself.
     """
 
     view: str
@@ -28,3 +43,4 @@ class StreamSource:
     watermark: Interval | None = None
     reader: Mapping[str, Any] = field(default_factory=dict)
     checksum: str | None = None
+    seen: View | None = None

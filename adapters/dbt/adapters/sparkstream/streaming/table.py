@@ -26,11 +26,15 @@ class Facts:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
         location: its folder.
         created: when it was made, as the catalog writes it.
+        query: of a view; empty for a table.
+        namespace: what names in the query without a schema are in.
     """
 
     kind: str
     location: str
     created: str
+    query: str = ""
+    namespace: str = ""
 
     @classmethod
     def of(cls, engine: Engine, table: str) -> Facts:
@@ -40,7 +44,8 @@ class Facts:
             details = details or str(row[0]).startswith("# Detailed Table")
             if details and row[0]:
                 found.setdefault(str(row[0]), str(row[1]))
-        return cls(found.get("Type", ""), found.get("Location", ""), found.get("Created Time", ""))
+        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace")
+        return cls(*(found.get(name, "") for name in names))
 
 
 def quoted(text: str) -> str:

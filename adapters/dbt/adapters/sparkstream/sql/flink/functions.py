@@ -155,7 +155,7 @@ def _variance(call: Call) -> str:
     """
     type_ = number(call)
     if type_ not in types.INTEGERS:
-        return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+        return _as_average(call, type_)
     return wrapped(_whole_variance(call, type_), type_)
 
 
@@ -163,8 +163,13 @@ def _deviation(call: Call) -> str:
     """STDDEV_POP and STDDEV_SAMP: the root of the variance."""
     type_ = number(call)
     if type_ not in types.INTEGERS:
-        return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+        return _as_average(call, type_)
     return _cast(f"SQRT({_whole_variance(call, type_)})", type_)
+
+
+def _as_average(call: Call, type_: str) -> str:
+    """The call with the type that AVG has."""
+    return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
 
 
 def _whole_variance(call: Call, type_: str) -> str:

@@ -1,0 +1,21 @@
+"""The `sparkstream` command: a module for each group of commands."""
+
+from __future__ import annotations
+
+import click
+
+from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.cli.explain import explain
+from dbt.adapters.sparkstream.cli.models import request, stream
+from dbt.adapters.sparkstream.cli.server import server
+from dbt.adapters.sparkstream.cli.translate import translate
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sparkstream", message="%(prog)s %(version)s")
+def main() -> None:
+    """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
+
+
+for _command in (translate, explain, request, stream, server):
+    main.add_command(_command)

@@ -1,0 +1,104 @@
+"""What several commands share: options, reading files, running dbt, and the end with an error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+dialect_option = click.option(
+    "--dialect",
+    metavar="NAME",
+    default="spark",
+    show_default=True,
+    help="The system that the SQL is written for, such as flink; 'spark' is Spark SQL plus window functions.",
+)
+schema_option = click.option(
+    "--schema",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="JSON file with the columns of the tables: {table: {column: Spark type}}.",
+)
+arrival_option = click.option("--arrival", metavar="COL", help="Column that numbers the rows in order of arrival.")
+_PROJECT = (
+    click.option("--project-dir", type=click.Path(exists=True, file_okay=False), help="Folder of the dbt project."),
+    click.option("--profiles-dir", type=click.Path(exists=True, file_okay=False), help="Folder of profiles.yml."),
+    click.option("--profile", help="Profile to use."),
+    click.option("--target", help="Target of the profile to use."),
+    click.option("--vars", "variables", metavar="YAML", help="Variables of the project."),
+)
+
+
+def project_options(command: _Command) -> _Command:
+    """The options that choose a dbt project and a target."""
+    for option in reversed(_PROJECT):
+        command = option(command)
+    return command
+
+
+def run_operation(
+    macro: str, arguments: Mapping[str, Any], options: Mapping[str, str | None], show: Callable[[str], None]
+) -> None:
+    """Has dbt run a macro in a project, in this process; ends the command where that fails.
+
+    Args:
+        arguments: of the macro.
+        options: those of `project_options`.
+        show: takes what the macro prints.
+    """
+    # dbt takes a second to import.
+    from dbt.cli.main import dbtRunner
+
+    names = {"variables": "vars"}
+    chosen = [f"--{names.get(k, k).replace('_', '-')}={value}" for k, value in options.items() if value is not None]
+    faults: list[str] = []
+
+    def listen(event: Any) -> None:
+        if event.info.name == "PrintEvent":
+            show(event.data.msg)
+        elif event.info.name.startswith("RunningOperation"):
+            faults.append(event.data.exc)
+
+    operation = ["--log-level", "none", "run-operation", macro, f"--args={json.dumps(arguments)}", *chosen]
+    done = dbtRunner(callbacks=[listen]).invoke(operation)
+    if not done.success:
+        fail("\n".join([*faults, *([str(done.exception)] if done.exception else [])]))
+
+
+def read_sql(file: str, dialect: str) -> tuple[str, str]:
+    """The name of a file for messages, and the SQL in it."""
+    from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise click.BadParameter(f"'{dialect}' is not one of {', '.join(DIALECTS)}", param_hint="--dialect")
+    name = "<stdin>" if file == "-" else file
+    # Bytes in and out, so that line ends stay as they are.
+    with click.open_file(file, "rb") as source:
+        content = source.read()
+    try:
+        return name, content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        fail(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at position {error.start}")
+
+
+def read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:
+    try:
+        schema: Any = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        fail(f"{path} is not JSON: {error}")
+    tables = schema.values() if isinstance(schema, dict) else [None]
+    if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
+        fail(f'{path} must map tables to columns to types: {{"bid": {{"bidtime": "timestamp", "price": "double"}}}}')
+    return schema
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the command with the message on standard error and exit code 1."""
+    click.echo(message, err=True)
+    sys.exit(1)

@@ -1,0 +1,77 @@
+"""Commands on the models of a dbt project: `sparkstream request` and `sparkstream stream`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbt.adapters.sparkstream.cli.common import fail, project_options, run_operation
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "--row", "rows", multiple=True, metavar="JSON", help="A row as a JSON object. May be given several times."
+)
+@click.option(
+    "--rows",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="File with a row on each line (- for standard input).",
+)
+@project_options
+def request(model: str, rows: tuple[str, ...], file: str | None, **options: str | None) -> None:
+    """Print what MODEL gives for rows that aren't stored, each on its own.
+
+    One line of JSON for each row, in their order; null where the model has no result for it.
+    """
+    lines = [(f"--row {text}", text) for text in rows]
+    if file is not None:
+        name = "<stdin>" if file == "-" else file
+        with click.open_file(file, encoding="utf-8") as source:
+            lines += [(f"{name}:{i}", line) for i, line in enumerate(source, 1) if line.strip()]
+    if not lines:
+        raise click.UsageError("no row given; write --row '{\"column\": value}' or --rows FILE")
+    arguments = {"model": model, "rows": [_read_row(place, text) for place, text in lines]}
+    run_operation("request", arguments, options, click.echo)
+
+
+def _read_row(place: str, text: str) -> dict[str, Any]:
+    try:
+        row: Any = json.loads(text)
+    except ValueError as error:
+        fail(f"{place} is not JSON: {error}")
+    if not isinstance(row, dict):
+        fail(f'{place} is no row; write an object: {{"column": value, ...}}')
+    return row
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--project-dir", type=click.Path(path_type=Path), help="Folder of the dbt project.")
+@click.option("--profiles-dir", type=click.Path(path_type=Path), help="Folder of profiles.yml.")
+@click.option("--target", help="Target of the profile.")
+@click.option("--vars", "variables", metavar="YAML", help="Variables of the project.")
+def stream(
+    models: tuple[str, ...],
+    project_dir: Path | None,
+    profiles_dir: Path | None,
+    target: str | None,
+    variables: str | None,
+) -> None:
+    """Leave streaming models running, until Ctrl-C.
+
+    Each MODEL is what `dbt run --select` takes. A model's trigger says how often it looks for new rows, every 10
+    seconds by default. On Ctrl-C, the micro-batches that run are ended first.
+    """
+    from dbt.adapters.sparkstream.streaming import continuous
+
+    options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
+    given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
+    # One thread for each model, as none ends before the others.
+    if not continuous.run([*given, "--threads", "32", "--select", *models]):
+        sys.exit(1)

@@ -1,0 +1,182 @@
+"""A model of a dbt project, or a statement, explained with rows of the project's warehouse or of a unit test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.sparkstream.connections import Written
+from dbt.adapters.sparkstream.explain.report import Report, Section, Size
+from dbt.adapters.sparkstream.explain.sampling import section
+from dbt.adapters.sparkstream.requests import find_model
+from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
+from dbt.adapters.sparkstream.sql.membership import Use, find
+from dbt.adapters.sparkstream.sql.optimize import Decision
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to explain, and with which rows.
+
+    Attributes:
+        sql: a statement instead of a model.
+        dialect: what the statement is written in.
+        arrival: its column that numbers rows in order of arrival.
+        name: what to call it.
+        unit_test: the unit test of the model whose rows are taken; the warehouse's if None.
+        read: whether rows are read at all.
+        sample: how many rows are drawn; they are counted only if 0.
+        since: rows are drawn from this time on.
+    """
+
+    sql: str | None = None
+    dialect: str = "spark"
+    arrival: str | None = None
+    name: str = ""
+    unit_test: str | None = None
+    read: bool = True
+    sample: int = 60
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A model as it runs, and the pieces of it that were translated."""
+
+    name: str
+    written: str
+    dialect: str
+    sql: str
+    pieces: Sequence[Written]
+    ctes: Sequence[str]
+
+
+_received: list[Report] | None = None
+
+
+@contextmanager
+def receiving() -> Iterator[list[Report]]:
+    """Takes what is explained within this process, as dbt's operations return nothing."""
+    global _received
+    found: list[Report] = []
+    _received = found
+    try:
+        yield found
+    finally:
+        _received = None
+
+
+def explained(adapter: SparkStreamAdapter, model: str | None, options: Options) -> list[str]:
+    """A model or statement explained, in lines of text.
+
+    Raises:
+        DbtRuntimeError: there is no such model or unit test.
+        CompilationError: it can't be translated.
+    """
+    compiled = _statement(adapter, options) if model is None else _model(adapter, model, options.unit_test)
+    found = report(adapter, compiled, options)
+    if _received is not None:
+        _received.append(found)
+    return list(found.lines(Size()))
+
+
+def _statement(adapter: SparkStreamAdapter, options: Options) -> _Compiled:
+    sql = options.sql or ""
+    optimize = bool(getattr(adapter.config.credentials, "optimize", True))
+    spark = adapter.connections.translated(sql, options.dialect, options.name, options.arrival)
+    piece = Written(sql, options.dialect, options.arrival, optimize)
+    return _Compiled(options.name, sql, options.dialect, spark, [piece], [])
+
+
+def _model(adapter: SparkStreamAdapter, name: str, unit_test: str | None) -> _Compiled:
+    from dbt.compilation import Compiler
+
+    manifest: Any = adapter.get_macro_resolver()
+    node = find_model(manifest, name, "explain takes")
+    compiler = Compiler(adapter.config)
+    subject, where = (node, manifest) if unit_test is None else _unit_test(adapter, manifest, node, unit_test)
+    with adapter.connections.noting() as noted:
+        done = compiler.compile_node(deepcopy(subject), where, write=False)
+    # Of a window_sql, the SQL around it is noted too, with Spark SQL in its place.
+    *blocks, whole = noted
+    pieces = [*blocks, whole] if blocks else [whole]
+    ctes = [cte.sql.strip() for cte in done.extra_ctes if cte.sql]
+    dialect = blocks[0].dialect if blocks else whole.dialect
+    return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", pieces, ctes)
+
+
+def _unit_test(adapter: SparkStreamAdapter, manifest: Any, node: Any, name: str) -> tuple[Any, Any]:
+    """The node that dbt makes of a unit test, and the manifest with its rows."""
+    from dbt.parser.unit_tests import UnitTestManifestLoader
+
+    tests = [t for t in manifest.unit_tests.values() if node.unique_id in t.depends_on.nodes[:1]]
+    chosen = next((t for t in tests if t.name == name), None)
+    if chosen is None:
+        near = get_close_matches(name, [t.name for t in tests], 1)
+        known = f"it has {', '.join(t.name for t in tests)}" if tests else "it has none"
+        raise DbtRuntimeError(
+            f"{node.name} has no unit test {name}{f'; do you mean {near[0]}?' if near else ''}\n  {known}"
+        )
+    loaded = UnitTestManifestLoader(manifest, adapter.config, {chosen.unique_id}).load()
+    return loaded.nodes[chosen.unique_id], loaded
+
+
+def report(adapter: SparkStreamAdapter, compiled: _Compiled, options: Options) -> Report:
+    """What a compiled statement does with its rows."""
+    connections = adapter.connections
+    decisions: list[Decision] = []
+    sections: list[Section] = []
+
+    def ask(sql: str) -> Sequence[Sequence[Any]]:
+        _, cursor = connections.add_query(sql, auto_begin=False)
+        rows: Sequence[Sequence[Any]] = cursor.fetchall()
+        return rows
+
+    for number, piece in enumerate(compiled.pieces):
+        schema = connections.schema_for(piece.sql, piece.dialect)
+        found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
+        decisions += found.decisions
+        last = number == len(compiled.pieces) - 1
+        if options.read:
+            uses = _uses(piece, schema, own_frames=not (last and number))
+            sections += [_section(use, compiled.ctes, ask, options) for use in uses]
+    origin = f"the rows of the unit test {options.unit_test}" if options.unit_test else "rows of the warehouse"
+    return Report(
+        compiled.name,
+        compiled.written,
+        compiled.dialect,
+        Explanation(compiled.sql, tuple(decisions)),
+        origin,
+        tuple(sections),
+    )
+
+
+def _uses(piece: Written, schema: Any, own_frames: bool) -> list[Use]:
+    try:
+        return find(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, own_frames=own_frames)
+    except TranslationError:
+        # Spark SQL that sqlglot doesn't read, with nothing of ours in it.
+        return []
+
+
+def _section(use: Use, ctes: Sequence[str], ask: Any, options: Options) -> Section:
+    if ctes:
+        with_ = ", ".join(ctes)
+        use = replace(
+            use,
+            inputs=tuple(replace(i, sql=f"WITH {with_}\nSELECT * FROM (\n{i.sql}\n)") for i in use.inputs),
+        )
+    try:
+        return section(use, ask, options.sample, options.since)
+    except DbtDatabaseError as error:
+        note = f"No rows can be drawn: {str(error.msg).strip().splitlines()[0]}"
+        return Section(use.name, use.words, use.line, use.written, notes=(note,))

@@ -1,0 +1,114 @@
+"""What is said about a statement: its windows with rows in them, its SQL, and what the optimiser did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dbt.adapters.sparkstream.explain.picture import Picture
+from dbt.adapters.sparkstream.sql.explain import Explanation, decision_lines
+from dbt.adapters.sparkstream.sql.optimize import Decision
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many rows a window reads, of all there are.
+
+    Attributes:
+        rows: all rows.
+        timed: rows with a time.
+        seconds: from the first of them to the last, or None where the order isn't one of time.
+    """
+
+    rows: int
+    timed: int
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a window reads, for estimates.
+
+    Attributes:
+        rows: how many rows; None if nobody knows.
+        keys: how many groups they form beside the windows.
+        seconds: from the first of them to the last; None if nobody knows.
+    """
+
+    rows: int | None = None
+    keys: int = 1
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """One window of a statement.
+
+    Attributes:
+        name: how to call it.
+        words: what it is.
+        line: in which line of the statement it stands.
+        written: its text there.
+        picture: rows and windows; None where there are no rows to draw.
+        untimed: rows without a time: column -> value.
+        notes: what to know about the picture.
+        count: how many rows there are.
+    """
+
+    name: str
+    words: str
+    line: int
+    written: str
+    picture: Picture | None = None
+    untimed: tuple[tuple[tuple[str, str | None], ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    count: Count | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the rows' columns."""
+        rows = [dot.columns for dot in self.picture.dots] if self.picture else []
+        return list(dict.fromkeys(name for row in (*rows, *self.untimed) for name, _ in row))
+
+
+@dataclass(frozen=True)
+class Report:
+    """A statement explained.
+
+    Attributes:
+        name: the model or the file.
+        written: its text as its author wrote it.
+        dialect: what that is written in.
+        explanation: what runs, and what the optimiser decided.
+        origin: where the rows come from, in words.
+        sections: its windows.
+    """
+
+    name: str
+    written: str
+    dialect: str
+    explanation: Explanation
+    origin: str = ""
+    sections: tuple[Section, ...] = field(default=())
+
+    def lines(self, size: Size) -> Iterator[str]:
+        """What the optimiser did, in words, with estimates of rows at each step."""
+        if not self.explanation.decisions:
+            yield from self.explanation.lines()
+        for decision in self.explanation.decisions:
+            rows = self.size_of(decision, size)
+            yield from decision_lines(decision, rows.rows, rows.keys, rows.seconds)
+
+    def size_of(self, decision: Decision, size: Size) -> Size:
+        """What a window function reads: as given, else as counted."""
+        counted = next(
+            (
+                s.count
+                for s in self.sections
+                if s.count and (s.name, s.words) == (decision.window.name.lower(), decision.window.words())
+            ),
+            None,
+        )
+        if size.rows is not None or counted is None:
+            return size
+        return Size(counted.timed, size.keys, counted.seconds if size.seconds is None else size.seconds)

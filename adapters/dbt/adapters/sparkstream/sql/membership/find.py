@@ -1,0 +1,339 @@
+"""The windows of a statement, each with the query of the rows that it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.frame_parser import CALL_START, FramedWindow, WindowSpec
+from dbt.adapters.sparkstream.sql.framing.block import Block
+from dbt.adapters.sparkstream.sql.framing.relation import name_of
+from dbt.adapters.sparkstream.sql.groupwindows import GroupWindow, GroupWindows
+from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
+from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span, closing_token
+from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.translate import Schema, translate
+from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction, window_functions
+
+_FRAMELESS = (
+    "ROW_NUMBER",
+    "RANK",
+    "DENSE_RANK",
+    "PERCENT_RANK",
+    "CUME_DIST",
+    "NTILE",
+    "LAG",
+    "LEAD",
+)
+"""Functions that look at all rows of the partition, whatever the frame."""
+_WHOLE = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+"""SQL's frame where none is written."""
+
+
+def find(
+    sql: str,
+    dialect: str = "spark",
+    *,
+    schema: Schema | None = None,
+    arrival: str | None = None,
+    own_frames: bool = True,
+) -> list[Use]:
+    """The windows of a statement, in the order of its text.
+
+    Args:
+        schema: table -> column -> Spark type, as far as known.
+        arrival: the column that numbers rows in order of arrival.
+        own_frames: whether frames that Spark has itself count.
+
+    Raises:
+        TranslationError: what is wrong, where and how to write it.
+    """
+    statement = Statement.parse(sql, dialect, whole=True)
+    finder = _Finder(statement.source, dialect, schema, arrival, own_frames)
+    found = [use for tree in statement.trees for use in finder.uses(tree)]
+    return [use for _, use in sorted(found, key=lambda pair: pair[0])]
+
+
+@dataclass
+class _Spec:
+    """A window specification of Spark's own, as spans of the text."""
+
+    partition: list[Span] = field(default_factory=list)
+    order: list[Span] = field(default_factory=list)
+    frame: Span | None = None
+
+
+class _Finder:
+    def __init__(
+        self, source: Source, dialect: str, schema: Schema | None, arrival: str | None, own_frames: bool
+    ) -> None:
+        self._source = source
+        self._dialect = dialect
+        self._schema = schema
+        self._arrival = arrival
+        self._own_frames = own_frames
+        self._group_windows = GroupWindows(source, Resolver(schema), strict=dialect == "flink")
+
+    def uses(self, tree: exp.Expr) -> Iterator[tuple[int, Use]]:
+        """The windows of a syntax tree, and where each one stands."""
+        for function in window_functions(tree):
+            yield self._source.span(function)[0], self._function(function)
+        for select in tree.find_all(exp.Select):
+            if SPAN not in select.meta:
+                continue
+            grouped = self._group_windows.read(select)
+            if grouped:
+                yield self._source.span(grouped[0].time)[0], self._group(select, *grouped)
+            yield from self._frames(select)
+
+    # -- row windows ---------------------------------------------------------------------------------
+    def _function(self, function: WindowFunction) -> Use:
+        source = self._source
+        keys = [source.written(key) for key in function.partition_by]
+        relation = source.written(function.this)
+        time = source.written(function.timecol)
+        values = [time, *(source.written(v) for v in (function.gap, function.close_on) if v is not None)]
+        sql = f"SELECT *, {projections(time, keys, values)} FROM {relation}"
+        place = source.span(function)
+        return WindowUse(
+            name=function.window.name.lower(),
+            words=function.window.words(),
+            line=self._line(place[0]),
+            written=source.text[slice(*place)],
+            inputs=(Input(self._spark(function, sql), len(keys), len(values)),),
+            lanes=bool(keys),
+            window=function.window,
+            own_gaps=function.gap is not None,
+            closing=function.close_on is not None,
+        )
+
+    def _group(self, select: exp.Select, read: GroupWindow, keys: list[exp.Expr]) -> Use:
+        source, window, time = self._source, read.window, read.time
+        block = Block(source, select)
+        parts = [source.written(key) for key in keys] if isinstance(window, Session) else []
+        written = source.written(time)
+        sql = f"SELECT *, {projections(written, parts, [written])} {self._clauses(block, 'from', 'where')}"
+        return WindowUse(
+            name=window.name.lower(),
+            words=window.words(),
+            line=self._line(source.span(time)[0]),
+            written=f"{window.name}({written}, ...)",
+            inputs=(Input(self._spark(select, sql), len(parts), 1),),
+            lanes=bool(parts),
+            window=window,
+        )
+
+    # -- frames --------------------------------------------------------------------------------------
+    def _frames(self, select: exp.Select) -> Iterator[tuple[int, Use]]:
+        """The frames of a SELECT, each distinct one once."""
+        definitions = {node.this.name.lower(): node for node in select.args.get("windows") or []}
+        seen: dict[str, None] = {}
+        block = Block(self._source, select)
+        for node in select.find_all(exp.Window):
+            if node.find_ancestor(exp.Select) is not select or any(node is d for d in definitions.values()):
+                continue
+            name, window = None, node
+            alias = node.args.get("alias")
+            while isinstance(alias, exp.Identifier) and alias.name.lower() in definitions:
+                name, window = alias.name, definitions[alias.name.lower()]
+                alias = window.args.get("alias")
+            function = self._function_name(node)
+            if function.upper() in _FRAMELESS or (name is None and alias is not None):
+                continue
+            place = window.value.span if isinstance(window, FramedWindow) else self._parentheses(node, window)
+            if place is None or self._source.text[slice(*place)] in seen:
+                continue
+            seen[self._source.text[slice(*place)]] = None
+            use = self._frame(select, block, window, place, name or f"{function.lower()} over")
+            if use:
+                yield place[0], use
+
+    def _frame(self, select: exp.Select, block: Block, window: exp.Window, place: Span, name: str) -> Use | None:
+        source = self._source
+        if isinstance(window, FramedWindow):
+            spec = window.value
+            partition = [key.span for key in spec.partition]
+            order = [key.span for key in spec.order]
+            unions = spec.unions
+            parts_before = [place[0] + 1, *(s[1] for s in (*partition, *order)), *(u.meta[SPAN][1] for u in unions)]
+            words = " ".join(source.text[max(parts_before) : place[1] - 1].split())
+            over = self._over(spec, place, partition, order)
+        else:
+            if not self._own_frames:
+                return None
+            parts = self._read(place)
+            partition, order, unions = parts.partition, parts.order, ()
+            frame = source.text[slice(*parts.frame)] if parts.frame else _WHOLE
+            words = frame if parts.frame else "from the first row of the partition to the current one and its peers"
+            over = self._own_over(parts, frame)
+        grouped = "group" in block.clauses
+        rowtime = self._dialect == "sqlstream"
+        if grouped or not (order or rowtime):
+            # Over groups, or every row of a partition at once: no rows on a time line.
+            return None
+        main = name_of(sources(select)[0]) if sources(select) else None
+        prefix = f"{main}." if main and len(sources(select)) > 1 else ""
+        keys = [self._expression(span) for span in order] or [f"{prefix}ROWTIME"]
+        names = [f"__key_{i}" for i in range(1, len(keys) + 1)]
+        if rowtime and order:
+            keys, names = [*keys, f"{prefix}ROWTIME"], [*names, "ROWTIME"]
+        elif rowtime:
+            names = ["ROWTIME"]
+        by_arrival = bool(self._arrival) and len(order) < 2
+        if by_arrival:
+            keys, names = [*keys, f"{prefix}{self._arrival}"], [*names, "__arrived"]
+        time = f"{prefix}ROWTIME" if rowtime else keys[0]
+        parts_ = [source.text[slice(*span)] for span in partition]
+        ours = projections(time, parts_, keys)
+        inputs = [self._spark(select, f"SELECT *, {ours} {self._clauses(block, 'from', 'where')}")]
+        for union in unions:
+            table = f"{source.text[slice(*union.meta[SPAN])]} AS {main or 'u'}"
+            inputs.append(self._spark(select, f"SELECT *, {ours} FROM {table}"))
+        return FrameUse(
+            name=name,
+            words=words,
+            line=self._line(place[0]),
+            written=source.text[place[0] + 1 : place[1] - 1].strip(),
+            inputs=tuple(Input(sql, len(parts_), len(keys)) for sql in inputs),
+            lanes=bool(parts_),
+            over=over,
+            dialect=self._dialect,
+            names=tuple(names),
+            by_arrival=by_arrival,
+        )
+
+    def _over(self, spec: WindowSpec, place: Span, partition: list[Span], order: list[Span]) -> str:
+        """A specification of ours over the columns of a sample."""
+        pieces = [(union.meta[SPAN], union_name(i)) for i, union in enumerate(spec.unions, 1)]
+        if partition:
+            pieces.append(((partition[0][0], partition[-1][1]), "__lane"))
+        pieces += [(span, f"__key_{i}") for i, span in enumerate(order, 1)]
+        return self._replaced((place[0] + 1, place[1] - 1), pieces)
+
+    def _own_over(self, spec: _Spec, frame: str) -> str:
+        ordering = []
+        for i, span in enumerate(spec.order, 1):
+            expression = self._expression(span)
+            ordering.append(f"__key_{i}{self._source.text[span[0] + len(expression) : span[1]]}")
+        partition = "PARTITION BY __lane " if spec.partition else ""
+        order = f"ORDER BY {', '.join(ordering)} " if ordering else ""
+        return f"{partition}{order}{frame}"
+
+    def _read(self, place: Span) -> _Spec:
+        """Reads a specification of Spark's own from its tokens."""
+        tokens = self._source.tokens_in((place[0] + 1, place[1] - 1))
+        spec = _Spec()
+        current: list[Span] | None = None
+        item: list[Token] = []
+        depth = 0
+
+        def end_item() -> None:
+            if current is not None and item:
+                current.append((item[0].start, item[-1].end + 1))
+            item.clear()
+
+        for i, token in enumerate(tokens):
+            kind = token.token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            if depth == 0 and kind in (TokenType.PARTITION_BY, TokenType.ORDER_BY):
+                end_item()
+                current = spec.partition if kind == TokenType.PARTITION_BY else spec.order
+            elif depth == 0 and kind == TokenType.COMMA:
+                end_item()
+            elif depth == 0 and kind in (TokenType.ROWS, TokenType.RANGE) and i + 1 < len(tokens):
+                end_item()
+                spec.frame = token.start, tokens[-1].end + 1
+                break
+            else:
+                item.append(token)
+        end_item()
+        return spec
+
+    def _expression(self, span: Span) -> str:
+        """An item of ORDER BY without ASC, DESC and NULLS FIRST."""
+        tokens = self._source.tokens_in(span)
+        end = len(tokens)
+        while end > 1 and tokens[end - 1].text.upper() in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
+            end -= 1
+        return self._source.text[span[0] : tokens[end - 1].end + 1]
+
+    def _function_name(self, node: exp.Window) -> str:
+        start = node.meta.get(CALL_START)
+        tokens = self._source.tokens_in((start, start + 1)) if start is not None else []
+        return tokens[0].text if tokens else "frame"
+
+    def _parentheses(self, node: exp.Window, window: exp.Window) -> Span | None:
+        """Where a specification of Spark's own stands: behind OVER, or behind the name and AS."""
+        start = node.meta.get(CALL_START) if window is node else self._source.span(window.this)[0]
+        if start is None:
+            return None
+        word = TokenType.OVER if window is node else TokenType.ALIAS
+        tokens = self._source.tokens_in((start, len(self._source.text)))
+        depth = 0
+        for i, token in enumerate(tokens[:-1]):
+            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+            if depth == 0 and token.token_type == word and tokens[i + 1].token_type == TokenType.L_PAREN:
+                closing = closing_token(tokens, i + 1)
+                return (tokens[i + 1].start, closing.end + 1) if closing else None
+        return None
+
+    # -- the query around it -------------------------------------------------------------------------
+    def _spark(self, node: exp.Expr, sql: str) -> str:
+        """A query of the statement's dialect, with the CTEs that a node of the statement sees, as Spark SQL."""
+        ctes = self._ctes(node)
+        with_ = f"WITH {', '.join(ctes)}\n" if ctes else ""
+        return translate(
+            with_ + sql,
+            self._dialect,
+            optimize=False,
+            schema=self._schema,
+            arrival=self._arrival,
+            warn=lambda _: None,
+        )
+
+    def _ctes(self, node: exp.Expr) -> list[str]:
+        """The CTEs that are in scope at a node, the outer ones first."""
+        found: dict[str, str] = {}
+        at: exp.Expr = node
+        while at.parent:
+            parent = at.parent
+            with_ = parent.args.get("with_") or parent.args.get("with")
+            visible: list[exp.Expr] = []
+            if isinstance(at, exp.CTE) and isinstance(parent, exp.With):
+                visible = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is at)]
+            elif isinstance(with_, exp.With) and at is not with_:
+                visible = with_.expressions
+            inner = {c.alias.casefold(): self._cte(c) for c in visible if c.alias.casefold() not in found}
+            found = inner | found
+            at = parent
+        own = node.args.get("with_") or node.args.get("with")
+        if isinstance(own, exp.With):
+            found |= {c.alias.casefold(): self._cte(c) for c in own.expressions}
+        return list(found.values())
+
+    def _cte(self, cte: exp.Expr) -> str:
+        source = self._source
+        start = source.span(cte.args["alias"].this)[0]
+        tokens = source.tokens_in((start, len(source.text)))
+        at = next(i for i, t in enumerate(tokens) if t.token_type == TokenType.ALIAS)
+        closing = closing_token(tokens, at + 1)
+        return source.text[start : closing.end + 1 if closing else len(source.text)]
+
+    def _clauses(self, block: Block, *names: str) -> str:
+        """Clauses of a SELECT as they are written."""
+        return "\n".join(self._source.text[slice(*block.clauses[n])] for n in names if n in block.clauses)
+
+    def _replaced(self, span: Span, pieces: list[tuple[Span, str]]) -> str:
+        out: list[str] = []
+        at = span[0]
+        for (first, last), text in sorted(pieces):
+            out += (self._source.text[at:first], text)
+            at = last
+        return "".join([*out, self._source.text[at : span[1]]])
+
+    def _line(self, offset: int) -> int:
+        return self._source.text.count("\n", 0, offset) + 1

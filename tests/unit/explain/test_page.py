@@ -1,0 +1,83 @@
+"""What stands on the page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from dbt.adapters.sparkstream.explain.page import page
+from dbt.adapters.sparkstream.explain.report import Report, Size
+from dbt.adapters.sparkstream.sql import explain
+from tests.unit.explain.examples import NASTY, SQL, report
+
+
+class _Parts(HTMLParser):
+    """Elements with their attributes, and the text in each kind of element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img", "br", "hr", "input"):
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self._open[-1] if self._open else "", []).append(data)
+
+
+def test_what_a_user_wrote_stays_text() -> None:
+    parts = _Parts(page(report()))
+    assert [tag for tag, _ in parts.elements].count("script") == 1
+    assert parts.texts["h1"] == [f"bids {NASTY}"]
+    assert NASTY in parts.texts["td"]
+    assert any(NASTY in text for text in parts.texts["pre"])
+
+
+def test_nothing_is_loaded() -> None:
+    parts = _Parts(page(report()))
+    for tag, attributes in parts.elements:
+        assert tag not in ("link", "img", "iframe", "object")
+        assert not {"src", "href", "srcset", "action", "data"} & set(attributes)
+    policy = next(a for t, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert str(policy["content"]).startswith("default-src 'none'")
+
+
+def test_sections_rows_and_notes() -> None:
+    parts = _Parts(page(report()))
+    titles = list(parts.texts["h2"])
+    assert titles[:2] == ["tumble: what tumble is", "hop: windows of 20 minutes every 1 minute"]
+    assert len([t for t, _ in parts.elements if t == "svg"]) == 4
+    rows = [a["data-row"] for t, a in parts.elements if t == "tr" and "data-row" in a]
+    assert len(rows) == 3 * 12 + 8
+    assert "1 row has no time: it is in no window." in parts.texts["p"]
+    assert "There are no rows." in parts.texts["p"]
+
+
+def test_the_rules_with_what_was_counted() -> None:
+    text = page(report())
+    assert "hop-slices" in text
+    assert "2,000,000" in text
+    assert "500" in page(report(), Size(500))
+
+
+def test_why_there_is_no_rule() -> None:
+    sql = SQL.replace("count(*)", "count(distinct a)")
+    text = page(Report("q", sql, "spark", explain(sql)))
+    assert "no rule" in text
+    assert "DISTINCT" in text
+
+
+def test_nothing_to_draw_and_nothing_to_optimize() -> None:
+    text = page(Report("q", "select 1", "spark", explain("select 1")))
+    assert "No windows are drawn here" in text
+    assert "nothing to optimize" in text
