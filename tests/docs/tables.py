@@ -1,4 +1,4 @@
-"""The tables that the pages' queries read, as models of a dbt project."""
+"""The tables that the pages' queries read, as models of a dbt project; tests/unit/test_docs.py has their columns."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TABLES = {
         "('2020-04-15 08:17:00', 6, 'F', 'supplier2')",
     ),
     "click": _rows(
-        "cast(col1 as timestamp_ntz) as ts, col2 as usr, col2 as user_id, col3 as dur",
-        "('2024-01-01 10:00:00', 'ann', 5)",
-        "('2024-01-01 10:20:00', 'ann', 7)",
-        "('2024-01-01 11:30:00', 'bob', 1)",
+        "cast(col1 as timestamp_ntz) as ts, col2 as usr, col2 as user_id, col3 as dur, col4 as event",
+        "('2024-01-01 10:00:00', 'ann', 5, 'login')",
+        "('2024-01-01 10:20:00', 'ann', 7, 'logout')",
+        "('2024-01-01 11:30:00', 'bob', 1, 'login')",
     ),
     "trades": _rows(
         "col1 as id, col2 as sym, cast(col3 as timestamp) as ts, col4 as qty, col5 as px",
@@ -47,12 +47,3 @@ TABLES = {
     ),
 }
 """Model -> its text."""
-
-SCHEMA = {
-    "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
-    "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int"},
-    "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
-    "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
-    "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},
-}
-"""Their columns, as the translator wants them."""

@@ -21,8 +21,9 @@ from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.sql import translate
 from tests.docs.blocks import PAGES, ROOT, Block, blocks
-from tests.docs.tables import SCHEMA, TABLES
+from tests.docs.tables import TABLES
 from tests.functional.adapter.project import Project
+from tests.unit.test_docs import SCHEMA
 
 TESTED_ELSEWHERE = ("docs/quickstart.md", "docs/troubleshooting.md", "docs/migrate/", "docs/flights.md")
 BLOCKS = [block for page in PAGES for block in blocks(page)]

@@ -9,8 +9,9 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.docs.blocks import PAGES, Block, blocks
-from tests.docs.tables import SCHEMA, TABLES
+from tests.docs.tables import TABLES
 from tests.functional.adapter.project import Project
+from tests.unit.test_docs import SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import dbt
-from tests.docs.blocks import ROOT, Block, blocks
+from tests.docs.blocks import PAGES, ROOT, Block, blocks
 from tests.docs.terminal import answer
 
 PAGE = "docs/quickstart.md"
@@ -64,7 +65,7 @@ def number_of_adapter(screen: str) -> str:
 
 
 def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
-    folder, screen = tmp_path, ""
+    folder, screen, begun = tmp_path, "", time.monotonic()
     for block in blocks(PAGE):
         if block.mark:
             continue
@@ -90,6 +91,8 @@ def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
             assert block.language == "text", block
             assert all(line in screen for line in _lines(block)), screen
     assert folder == tmp_path / "shop"
+    # What the page promises, without what pip takes.
+    assert "in five minutes" in PAGES[PAGE].read_text() and time.monotonic() - begun < 300
 
 
 # What is chosen -> what the profile holds.
