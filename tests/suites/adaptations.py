@@ -16,6 +16,7 @@ from dbt.tests.adapter.basic import expected_catalog
 from dbt.tests.adapter.catalog import files
 from dbt.tests.adapter.python_model.test_spark import PANDAS_ON_SPARK_MODEL
 from dbt.tests.adapter.simple_seed import seeds
+from dbt.tests.adapter.utils.test_current_timestamp import BaseCurrentTimestampNaive
 from dbt.tests.util import AnyInteger, check_relations_equal, get_connection, run_dbt
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
 
@@ -273,6 +274,13 @@ SEED_SUITES = (
     "SeedWithWrongDelimiter",
 )
 
+
+def seed_types(**types: str) -> Any:
+    """The type of a column in a seed, where Spark would take another one."""
+    config = "seeds: [{name: expected, config: {column_types: {%s}}}]"
+    return added("seeds", {"expected.yml": config % ", ".join(f"{name}: {type_}" for name, type_ in types.items())})
+
+
 ADAPTATIONS: dict[str, Any] = {
     "aliases.Aliases": STRING_LITERAL,
     "aliases.AliasErrors": STRING_LITERAL,
@@ -332,6 +340,21 @@ ADAPTATIONS: dict[str, Any] = {
     "constraints.ModelConstraintsRuntimeEnforcement": CONTRACT_DDL,
     "constraints.TableConstraintsRuntimeDdlEnforcement": CONTRACT_DDL,
     "constraints.IncrementalForeignKeyConstraint": CONTRACT_TEXT,
+    "utils.CurrentTimestamp": instead(
+        "test_current_timestamp_type", BaseCurrentTimestampNaive.test_current_timestamp_type
+    ),
+    "utils.CurrentTimestamps": given(
+        expected_sql=None,
+        expected_schema=dict.fromkeys(
+            ("current_timestamp", "current_timestamp_in_utc_backcompat", "current_timestamp_backcompat"), "timestamp"
+        ),
+    ),
+    # As a view it is too long for Derby's metastore.
+    "utils.DateDiff": given(project_config_update={"models": {"+materialized": "table"}}),
+    "utils.GetIntervalsBetween": edited("models", ("09/01/2023", "2023-09-01"), ("09/12/2023", "2023-09-12")),
+    "utils.TypeFloat": seed_types(float_col="float"),
+    "utils.TypeInt": seed_types(int_col="int"),
+    "unit_testing.UnitTestQuotedReservedWordColumnNames": edited("models", ('"GROUP"', "`GROUP`")),
     "unit_testing.PostgresUnitTestingTypes": given(data_types=UNIT_TEST_VALUES),
     "functions.DeterministicUDF": volatility("DETERMINISTIC"),
     "functions.NonDeterministicUDF": volatility("NOT DETERMINISTIC"),
