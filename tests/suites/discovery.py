@@ -16,19 +16,26 @@ PREFIX = "dbt.tests.adapter."
 def suites() -> dict[str, type]:
     """The suites by name: `<folder>.<class>`, without `Base` or `Test`.
 
-    A class that another class of its module is made from is left to that one.
+    A class that another class is made from is left to that one.
     """
-    found: dict[str, type] = {}
-    for module in _modules():
-        classes = [
-            cls
-            for _, cls in inspect.getmembers(module, inspect.isclass)
-            if cls.__module__ == module.__name__ and _tests(cls)
-        ]
-        leaves = [cls for cls in classes if not any(cls in other.__mro__[1:] for other in classes)]
-        for cls in leaves:
-            found[f"{module.__name__.removeprefix(PREFIX).split('.')[0]}.{_short(cls)}"] = cls
+    classes = {
+        cls
+        for module in _modules()
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if cls.__module__ == module.__name__ and _tests(cls)
+    }
+    found = {_name(cls): cls for cls in classes if not any(_stands_for(other, cls) for other in classes)}
     return dict(sorted(found.items()))
+
+
+def _stands_for(other: type, cls: type) -> bool:
+    """Whether a class is what another one is made from, and no suite itself."""
+    near = other.__module__ == cls.__module__ or not cls.__name__.startswith("Test")
+    return near and cls in other.__mro__[1:]
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__.removeprefix(PREFIX).split('.')[0]}.{_short(cls)}"
 
 
 def _modules() -> Iterator[ModuleType]:
