@@ -250,7 +250,7 @@ class TestCommand:
     def test_a_model_that_is_not_there(self, shop: Project) -> None:
         result = run(shop, "tumblin", "--svg", "x.svg")
         assert result.exit_code == 1
-        assert "there is no model tumblin\n  do you mean tumbling?" in result.output
+        assert "there is no model tumblin\n    do you mean tumbling or autumn?" in result.output
 
     def test_nothing_to_draw(self, shop: Project) -> None:
         result = run(shop, "plain", "--svg", "x.svg")

@@ -14,7 +14,7 @@ from tests.property.window_reference import HOUR, MINUTE, Cumulate, Hop, Session
 from tests.unit.explain.examples import NASTY, frames, micros, windows
 
 TEN = micros("2024-03-01 10:00:00")
-TIMES = [TEN + int(minute * MINUTE) for minute in (0, 1, 1, 3, 9.5, 10, 17, 26)]
+TIMES = [TEN + int(minute * MINUTE) for minute in (0, 1, 1, 3, 9.5, 9.7, 9.9, 10, 10.1, 10.2, 17, 26)]
 NS = "{http://www.w3.org/2000/svg}"
 
 
@@ -47,7 +47,7 @@ class TestWindows:
 
 
 def test_sessions_stand_in_the_lane_of_their_key() -> None:
-    picture = windows(Session(2 * MINUTE, keyed=True), TIMES, ["A", "B"] * 4)
+    picture = windows(Session(2 * MINUTE, keyed=True), TIMES, ["A", "B"] * 6)
     layout = lay_out(picture)
     assert [lane.name for lane in layout.lanes] == ["A", "B"]
     for bar in layout.bars:
@@ -123,7 +123,7 @@ def test_times_as_text(time: str, text: str) -> None:
 
 def test_words() -> None:
     picture = windows(Tumble(24 * HOUR), TIMES)
-    assert picture.words(picture.bars[0]) == "window 2024-03-01 00:00 – 2024-03-02 00:00: 8 rows"
+    assert picture.words(picture.bars[0]) == "window 2024-03-01 00:00 – 2024-03-02 00:00: 12 rows"
     framed = frames()
     assert framed.words(framed.bars[1]) == "A, frame of the row at 2024-03-01 10:00:05: 2 rows"
     assert framed.label(framed.dots[2]) == "B, row at 2024-03-01 10:00:05: id 2"
@@ -155,4 +155,4 @@ class TestSvg:
         assert all(g.get("aria-label") and g.get("role") == "button" for g in groups)
         assert [g.get("tabindex") for g in groups].count("0") == 2
         bars = [g for g in groups if g.get("class") == "bar"]
-        assert [b.get("data-rows") for b in bars] == ["0 1 2 3 4", "5 6", "7"]
+        assert [b.get("data-rows") for b in bars] == ["0 1 2 3 4 5 6", "7 8 9 10", "11"]

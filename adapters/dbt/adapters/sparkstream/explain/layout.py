@@ -204,24 +204,18 @@ def _bar_text(bar: Bar, picture: Picture) -> str:
 
 def _dots(dots: Sequence[Dot], scale: _Scale, y: float) -> tuple[list[PlacedDot], float]:
     """Circles one above another where they would overlap, and where the lane ends."""
-    columns: list[list[Dot]] = []
-    starts: list[float] = []
+    ends: list[float] = []
+    levels: list[tuple[Dot, float, int]] = []
     for dot in sorted(dots, key=lambda d: (d.at, d.id)):
         x = scale(dot.at)
-        if columns and x - starts[-1] < 2 * RADIUS + 1:
-            columns[-1].append(dot)
-        else:
-            columns.append([dot])
-            starts.append(x)
-    highest = max((len(column) for column in columns), default=1)
+        level = next((i for i, end in enumerate(ends) if end <= x), len(ends))
+        ends[level:] = [x + 2 * RADIUS + 1, *ends[level + 1 :]]
+        levels.append((dot, x, level))
+    highest = max(len(ends), 1)
     radius = RADIUS if highest <= 8 else max(3.0, RADIUS * 8 / highest)
     step = 2 * radius + 2.5
     bottom = y + 8 + (highest - 1) * step + 2 * RADIUS
-    placed = [
-        PlacedDot(dot, scale(dot.at), bottom - RADIUS - i * step, radius)
-        for column in columns
-        for i, dot in enumerate(column)
-    ]
+    placed = [PlacedDot(dot, x, bottom - RADIUS - level * step, radius) for dot, x, level in levels]
     return placed, bottom + 7
 
 
