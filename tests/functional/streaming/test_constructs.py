@@ -137,7 +137,7 @@ class Story:
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> Story:
+def stories(draw: st.DrawFn, flush: bool) -> Story:
     """Rows with ties, gaps, disorder and NULLs, none of them late: no more than LAG behind its table's latest."""
     latest = {"bid": 1000, "ask": 1000}
     ids = itertools.count()
@@ -149,8 +149,8 @@ def stories(draw: st.DrawFn) -> Story:
         values = st.one_of(st.none(), st.integers(0, 5))
         return [(next(ids), time, draw(st.sampled_from(("a", "b", "c", None))), draw(values)) for time in times]
 
-    chunks = [Chunk(rows("bid"), rows("ask"), draw(st.integers(0, 9)) < 7) for _ in range(draw(st.integers(2, 5)))]
-    return Story(chunks, draw(st.sampled_from((None, 1))), draw(st.booleans()))
+    chunks = [Chunk(rows("bid"), rows("ask"), draw(st.integers(0, 9)) < 7) for _ in range(draw(st.integers(2, 4)))]
+    return Story(chunks, draw(st.sampled_from((None, 1))), flush)
 
 
 # A story takes a minute, too long for finding a shorter one that fails too.
@@ -200,25 +200,30 @@ def end_of(feed: Feed, name: str) -> str:
     return "window_end" if "window_end" in columns else "ts"
 
 
-@seed(1)
-@settings(told, max_examples=2)
-@given(story=stories())
-def test_chunks_over_runs_are_one_batch(embedded: SparkSession, story: Story) -> None:
-    tell(embedded, story, FIRST)
+def tell_stories(embedded: SparkSession, names: Sequence[str], number: int, flush: bool, stories_told: int) -> None:
+    @seed(number)
+    @settings(told, max_examples=1 + stories_told)  # the first one is always that of no rows
+    @given(story=stories(flush))
+    def telling(story: Story) -> None:
+        tell(embedded, story, names)
+
+    telling()
+
+
+ends = pytest.mark.parametrize("flush", [False, True], ids=["end_by_rows", "end_by_flush"])
+
+
+@ends
+def test_chunks_over_runs_are_one_batch(embedded: SparkSession, flush: bool) -> None:
+    tell_stories(embedded, FIRST, number=1, flush=flush, stories_told=1)
 
 
 @pytest.mark.full
-def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSession) -> None:
+@ends
+def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSession, flush: bool) -> None:
     number = SEED or random.randrange(1, 1_000_000)
     print(f"SPARKSTREAM_SEED={number}")
-
-    @seed(number)
-    @settings(told, max_examples=4)
-    @given(story=stories())
-    def telling(story: Story) -> None:
-        tell(embedded, story, list(CONSTRUCTS))
-
-    telling()
+    tell_stories(embedded, list(CONSTRUCTS), number, flush, stories_told=2)
 
 
 WINDOWS = {
@@ -229,7 +234,7 @@ WINDOWS = {
 
 
 @seed(2)
-@settings(told, max_examples=2)
+@settings(told, max_examples=3)
 @given(runs=st.lists(st.lists(st.integers(1000, 1200), min_size=1, max_size=12), min_size=2, max_size=4))
 def test_rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[list[int]]) -> None:
     """Rows of any times: each is in its window, or among the late ones when that was closed before its run."""
