@@ -76,6 +76,20 @@ def test_an_event_time_that_is_none(feed: Feed) -> None:
     assert "CAST(k AS TIMESTAMP)" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM session((SELECT *, ts + INTERVAL '1' HOUR AS later FROM bid), later, '1 minute')",
+        "SELECT *, sum(v) OVER (ORDER BY later ROWS 3 PRECEDING) AS s "
+        "FROM (SELECT *, ts + INTERVAL '1' HOUR AS later FROM bid)",
+    ],
+)
+def test_rows_leave_the_stream_by_its_event_time(feed: Feed, sql: str) -> None:
+    with pytest.raises(StreamingError, match="time column later has no watermark\n  ts has one") as error:
+        feed.run(sql)
+    assert "make later the event_time" in str(error.value)
+
+
 @pytest.mark.parametrize("rule", ["", ", max_duration => '40 minutes'"])
 def test_sessions_where_the_clock_is_turned_back(feed: Feed, rule: str) -> None:
     """Rows of the hour that comes twice are in one session, whatever the runs."""

@@ -331,7 +331,8 @@ class Engine:
             rows = self._spark.sql(plan.query)
             fields = rows.schema.fields
         if plan.time is not None:
-            _marks("SESSION", plan.time, {field.name.casefold(): dict(field.metadata) for field in fields})
+            marks = {field.name.casefold(): dict(field.metadata) for field in fields}
+            _marks("SESSION" if plan.closing else "OVER", plan.time, marks)
         if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:

@@ -52,6 +52,13 @@ class Cut:
             return self.source.written(self.sessions.function.timecol)
         return self.history.time if self.history is not None else None
 
+    @property
+    def order(self) -> str | None:
+        """The name of that column where nothing below has checked that the watermark closes it."""
+        if self.sessions is not None:
+            return str(self.sessions.function.timecol.name)
+        return self.history.column if self.history is not None and self.buffered else None
+
     def kept(self) -> str | None:
         """The query for the rows that later micro-batches need."""
         if self.sessions is not None:

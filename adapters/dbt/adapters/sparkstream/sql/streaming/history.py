@@ -31,15 +31,17 @@ class History:
     """What is kept of closed rows.
 
     Attributes:
-        time: the column that they are ordered by.
+        time: the column that they are ordered by, as it is written.
         span: how far back in time frames reach; None where none goes by time.
         rows: how many rows back frames reach, for each list of keys and order from the newest row back.
+        column: the name of that column.
         where: the condition that rows have to meet, with the name that it has for the relation; None for none.
     """
 
     time: str
     span: Interval | None
     rows: tuple[tuple[tuple[str, ...], str, int], ...]
+    column: str
     where: str | None = None
     name: str = ""
 
@@ -100,6 +102,7 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
         source.written(column),
         span,
         tuple((keys, back, count) for (keys, back), count in rows.items()),
+        column.name,
         source.written(where.this) if where is not None else None,
         relation.alias_or_name,
     )

@@ -43,7 +43,7 @@ class StreamPlan:
         history: gives the rows that later micro-batches need too, over `CLOSED` or what `closing` reads; None where
             each micro-batch is on its own.
         closing: gives `CLOSED`, over the view `SO_FAR`; None where each micro-batch's rows are closed as they are.
-        time: the column by whose watermark rows have to leave the stream for `closing`.
+        time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
     """
 
@@ -127,7 +127,7 @@ def plan(
         windows=_windows(resolver.columns(tree)),
         history=None if cut is None else cut.kept(),
         closing=None if sessions is None else sessions.closed(),
-        time=None if sessions is None else sessions.function.timecol.name,
+        time=None if cut is None else cut.order,
     )
 
 
