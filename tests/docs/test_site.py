@@ -72,3 +72,8 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     # The start page shows the sections, and a section's page all that is in it.
     linked = set(re.findall(r'href="([\w/.-]+\.html)"', home))
     assert linked and pages - linked == set()
+
+
+def test_the_navigation_names_a_page_once() -> None:
+    named = re.findall(r"[\w/]+\.md", (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2].partition("\ntheme:")[0])
+    assert sorted(named) == sorted(set(named))
