@@ -51,8 +51,10 @@ def results(files: list[Path]) -> dict[str, dict[str, list[str]]]:
         key = (f"{folder}.{name}", target, test.partition("[")[0] + parameter)
         states[key] = STATES[outcome.partition(" ")[0]]
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    known = suites()
     for (suite, target, _), state in states.items():
-        found[suite][target].append(state)
+        if suite in known:
+            found[suite][target].append(state)
     return found
 
 
