@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.suites.adaptations import ADAPTATIONS
+from tests.suites.discovery import suites
 from tests.suites.reasons import PARTS, reason
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapter-suites.md"
@@ -50,8 +51,10 @@ def results(files: list[Path]) -> dict[str, dict[str, list[str]]]:
         key = (f"{folder}.{name}", target, test.partition("[")[0] + parameter)
         states[key] = STATES[outcome.partition(" ")[0]]
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    known = suites()
     for (suite, target, _), state in states.items():
-        found[suite][target].append(state)
+        if suite in known:
+            found[suite][target].append(state)
     return found
 
 
@@ -64,8 +67,9 @@ def page(found: dict[str, dict[str, list[str]]]) -> str:
         "| suite | session | thrift | why not |",
         "|---|---|---|---|",
     ]
-    for suite, states in sorted(found.items()):
-        cells = [_cell(states.get(target, [])) for target in TARGETS]
+    for suite in suites():
+        states = found.get(suite, {})
+        cells = ["–" if reason(suite) else _cell(states.get(target, [])) for target in TARGETS]
         star = r"\*" if suite in ADAPTATIONS else ""
         lines.append(f"| {suite}{star} | {cells[0]} | {cells[1]} | {_why_not(suite)} |")
     return HEAD + "\n".join(lines) + "\n"
