@@ -231,8 +231,9 @@ class Engine:
                 stream = stream.withWatermark(event_time, watermark.words())
                 if flush is not None:
                     # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
-                    # as it is on the event time, and those of the query not past rand().
-                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE) AND rand() >= 0")
+                    # as it is on the event time, and those of the query not past rand(). Of one rand() Spark knows
+                    # that it is at least 0, and leaves the condition out (OptimizeRand).
+                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE) AND rand() + rand() >= 0")
         with spark_errors():
             stream.createOrReplaceTempView(view)
 
