@@ -205,11 +205,3 @@ def test_errors_say_what_to_do(feed: Feed, sql: str, options: dict[str, object],
         feed.run(sql, **options)
     for word in words:
         assert word in str(error.value)
-
-
-def test_a_view_is_no_source(feed: Feed) -> None:
-    feed.spark.sql(f"ALTER TABLE {feed.schema}.bid RENAME TO {feed.schema}.base")
-    feed.spark.sql(f"CREATE VIEW {feed.schema}.bid AS SELECT * FROM {feed.schema}.base")
-    with pytest.raises(StreamingError, match="is a view"):
-        feed.run(ROWS)
-    feed.spark.sql(f"DROP VIEW {feed.schema}.bid")
