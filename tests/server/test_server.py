@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +334,8 @@ class TestFailedStarts:
             command("start", "--dir", tmp_path / "server", "--port", str(free_port()), "--no-connect", *SMALL),
             stderr=subprocess.PIPE,
             text=True,
+            # Where the tests run in the background, SIGINT is ignored, and by their children too.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         assert starter.stderr is not None
         assert starter.stderr.readline().startswith("starting Spark ")
