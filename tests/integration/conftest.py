@@ -28,7 +28,7 @@ def _free_port() -> int:
 def _quick_java() -> Iterator[None]:
     """Java that is started here compiles in one step: these runs end before the second one would pay."""
     before = os.environ.get("JAVA_TOOL_OPTIONS")
-    os.environ["JAVA_TOOL_OPTIONS"] = f"{before or ''} -XX:TieredStopAtLevel=1".strip()
+    os.environ["JAVA_TOOL_OPTIONS"] = f"{before or ''} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m".strip()
     try:
         yield
     finally:

@@ -147,13 +147,13 @@ class DbtProject:
         name = yaml.safe_load((folder / "dbt_project.yml").read_text())["profile"]
         (folder / "profiles.yml").write_text(yaml.safe_dump({name: profile}))
 
-    def invoke(self, *arguments: str) -> dbtRunnerResult:
+    def invoke(self, *arguments: str, quiet: bool = True) -> dbtRunnerResult:
         """Runs dbt and returns what came of it, good or bad."""
         from dbt.cli.main import dbtRunner
 
         here = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
-        quiet = ["--no-use-colors", "--no-send-anonymous-usage-stats", "--no-version-check", "--quiet"]
-        return dbtRunner().invoke([*quiet, *arguments, *here])
+        general = ["--no-use-colors", "--no-send-anonymous-usage-stats", "--no-version-check"]
+        return dbtRunner().invoke([*general, "--quiet" if quiet else "--no-quiet", *arguments, *here])
 
     def dbt(self, *arguments: str) -> Any:
         """Runs dbt, which has to succeed, and returns its result."""

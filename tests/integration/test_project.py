@@ -97,7 +97,7 @@ def test_show_inline_direct(
     project: DbtProject, built: dict[str, Any], capfd: pytest.CaptureFixture[str], limit: str, rows: int
 ) -> None:
     query = f"select * from {project.schema}.bid_sessions"
-    done = project.invoke("show", "--no-quiet", "--output", "json", "--limit", limit, "--inline-direct", query)
+    done = project.invoke("show", "--output", "json", "--limit", limit, "--inline-direct", query, quiet=False)
     assert done.success, done.exception
     assert capfd.readouterr().out.count('"window_start": ') == rows
 
