@@ -37,7 +37,10 @@ class HopCopies:
         window = aggregate.function.window
         assert isinstance(window, Hop)
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
-        query = slices.query(["__start"], f"{time_window(slices.wall, window.size, window.offset, window.slide)}.start")
+        # Spark would convert the time for each copy, and several times: it stands in a query of its own.
+        rows = nested(f"SELECT *, {slices.wall} AS __wall\nFROM {slices.relation}")
+        start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
+        query = slices.query(["__start"], start, rows)
         end, time = window.size, window.size + MILLISECOND * -1
         bounds = slices.typed("__start", f"__start + {end.sql()}", f"__start + {time.sql()}")
         comment = f"hop: {window.words()} on {slices.time}"
