@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.table import quoted
 from tests.functional.streaming.feed import Feed
 
 TUMBLE = """\
@@ -161,7 +161,9 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed) -> None:
 
     def holder(pid: int, host: str, seen: float) -> None:
         text = json.dumps({"id": "x", "host": host, "pid": pid, "alive": seen})
-        feed.spark.sql(f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = {quoted(text)})")
+        feed.spark.sql(
+            f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = {string_literal(text)})"
+        )
 
     feed.add("bid", [(2, 1006, "a", 2)])
     holder(1, socket.gethostname(), time.time())

@@ -15,6 +15,7 @@ from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrap
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.sql.literals import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -294,7 +295,7 @@ class SessionWrapper(SessionConnectionWrapper):
         if value is None:
             return "NULL"
         if isinstance(value, str):
-            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            return string_literal(value)
         return super()._fix_binding(value)
 
     def cancel(self) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, Stage, StreamPlan
 from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -261,7 +262,7 @@ class Engine:
                 )
             else:
                 rows = self._spark.read.table(source.relation)
-            names = ", ".join(_quoted(spelled) for name in files for spelled in _spellings(name))
+            names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
             rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
             rows = self._seen(rows, source.seen).drop(*drop)
             if source.event_time is not None and source.watermark is not None:
@@ -421,10 +422,6 @@ def _marks(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) 
             else f"write config(event_time='{time}', watermark='10 minutes'): how much later than others a row may come"
         )
     )
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _spellings(file: str) -> set[str]:

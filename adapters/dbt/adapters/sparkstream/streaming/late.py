@@ -11,10 +11,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, path_of, quoted
+from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, path_of
 
 SUFFIX = "__late"
 REASON = "window closed"
@@ -109,7 +110,7 @@ class LateRows:
     def _queries(self, watermark: int) -> list[str]:
         moment = f"timestamp_millis({watermark})"
         return [
-            f"SELECT *, {moment} AS watermark, {quoted(REASON)} AS reason\nFROM (\n{query}\n)\n"
+            f"SELECT *, {moment} AS watermark, {string_literal(REASON)} AS reason\nFROM (\n{query}\n)\n"
             f"WHERE window_end <= {moment}"
             for query in self._plan.late
         ]

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.progress import Batch
-from dbt.adapters.sparkstream.streaming.table import quoted
 
 NAME = "sparkstream_runs"
 
@@ -59,9 +59,9 @@ def record(
     for batch in batches:
         written, windows = appended.get(batch.number, (0, None))
         values = [
-            quoted(run.id),
-            quoted(run.model),
-            quoted(run.relation),
+            string_literal(run.id),
+            string_literal(run.model),
+            string_literal(run.relation),
             batch.number,
             _moment(batch.started.timestamp()),
             batch.milliseconds,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -46,11 +47,6 @@ class Facts:
                 found.setdefault(str(row[0]), str(row[1]))
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace")
         return cls(*(found.get(name, "") for name in names))
-
-
-def quoted(text: str) -> str:
-    """A text as a literal of Spark SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def path_of(name: str) -> str:
@@ -99,11 +95,10 @@ class StreamTable:
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
         lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-        location = (
-            f"\nLOCATION {quoted(config.location_root.rstrip('/') + '/' + identifier)}" if config.location_root else ""
-        )
+        root = config.location_root
+        location = f"\nLOCATION {string_literal(root.rstrip('/') + '/' + identifier)}" if root else ""
         everything = {**dict(config.tblproperties), **{PREFIX + k: v for k, v in properties.items()}}
-        pairs = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in everything.items())
+        pairs = ", ".join(f"{string_literal(k)} = {string_literal(v)}" for k, v in everything.items())
         self._engine.sql(
             f"CREATE TABLE {self.name} (\n  "
             + ",\n  ".join(lines)
@@ -119,7 +114,7 @@ class StreamTable:
 
     def note(self, **facts: str) -> None:
         """Notes facts in the table's properties."""
-        pairs = ", ".join(f"{quoted(PREFIX + name)} = {quoted(value)}" for name, value in facts.items())
+        pairs = ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
         # The catalog reads all properties and writes them back: of two at a time, one would be lost.
         with self._noting:
             self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
@@ -185,4 +180,4 @@ def _name(name: str) -> str:
 
 
 def _comment(text: str | None) -> str:
-    return f" COMMENT {quoted(text)}" if text else ""
+    return f" COMMENT {string_literal(text)}" if text else ""

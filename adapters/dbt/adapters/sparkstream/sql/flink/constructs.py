@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
@@ -71,8 +72,8 @@ class Constructs:
                 self._source.span(pattern), "SIMILAR TO takes a constant pattern here", "write REGEXP(text, pattern)"
             )
         regex = self._regex(pattern, escaped.expression.name if escaped else "")
-        literal = regex.replace("\\", "\\\\").replace("'", "\\'")
-        yield Edit(self._source.span(whole), lambda: f"{self._text(node.this)} {self._negated(node)}RLIKE '{literal}'")
+        literal = string_literal(regex)
+        yield Edit(self._source.span(whole), lambda: f"{self._text(node.this)} {self._negated(node)}RLIKE {literal}")
 
     def _regex(self, pattern: exp.Expr, escape: str) -> str:
         """A pattern of SIMILAR TO as a Java pattern for the whole text (Calcite: Like.sqlToRegexSimilar)."""

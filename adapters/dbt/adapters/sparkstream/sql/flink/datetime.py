@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
+
 FLOOR_UNITS = (
     "MILLISECOND",
     "SECOND",
@@ -130,10 +132,6 @@ def _pieces(pattern: str) -> Iterator[tuple[str, str]]:
         at = end
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 # Weeks as in java.time's default locale: they begin on Sunday, and 1 January is in week 1.
 _WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
 _WEEK_OF_MONTH = "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)"
@@ -170,9 +168,9 @@ def date_format(name: str, time: str, pattern: str) -> str:
             plain += text
             continue
         if plain:
-            parts.append(f"{name}({time}, {_literal(plain)})")
+            parts.append(f"{name}({time}, {string_literal(plain)})")
         parts.append(special)
         plain = ""
     if plain or not parts:
-        parts.append(f"{name}({time}, {_literal(plain)})")
+        parts.append(f"{name}({time}, {string_literal(plain)})")
     return parts[0] if len(parts) == 1 else f"CONCAT({', '.join(parts)})"

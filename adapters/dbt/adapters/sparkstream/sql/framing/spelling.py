@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.framing.typing import type_of
 from dbt.adapters.sparkstream.sql.interval import IntervalError
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.parser import read_interval
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span, closing_token
 from dbt.adapters.sparkstream.sql.types import INTEGERS
@@ -138,8 +139,7 @@ class SQLstreamSpelling:
             if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
                 yield _edit(span, "`" + token.text.replace("`", "``") + "`")
             elif token.token_type == TokenType.STRING and ("''" in raw[1:-1] or "\\" in raw):
-                text = token.text.replace("\\", "\\\\").replace("'", "\\'")
-                yield _edit(span, f"'{text}'")
+                yield _edit(span, string_literal(token.text))
             elif is_stream_word(tokens, i):
                 end = tokens[i + 1].start
                 between = self._source.text[token.end + 1 : end]

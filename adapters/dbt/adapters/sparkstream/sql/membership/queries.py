@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.lower import NTZ, WindowCall, lower
 from dbt.adapters.sparkstream.sql.translate import translate
 from dbt.adapters.sparkstream.sql.windows import Window
@@ -71,7 +72,7 @@ class Input:
             else "'{}' AS columns",
         ]
         row = f"to_json(struct({', '.join(fields)}), {_JSON_WITH_ZONE}) AS sample"
-        later = f" AND {TIME} >= CAST({_text(since)} AS TIMESTAMP)" if since else ""
+        later = f" AND {TIME} >= CAST({string_literal(since)} AS TIMESTAMP)" if since else ""
         order = ", ".join([TIME, *keys])
         return (
             f"WITH __input AS (\n{self.sql}\n)\n"
@@ -91,7 +92,7 @@ class Key:
     def sql(self) -> str:
         if self.text is None:
             return f"CAST(NULL AS {self.type})"
-        return f"CAST({_text(self.text)} AS {self.type})"
+        return f"CAST({string_literal(self.text)} AS {self.type})"
 
 
 @dataclass(frozen=True)
@@ -110,10 +111,6 @@ class SampleRow:
 
     def _values(self) -> str:
         return f"({self.id}, {self.part}, {', '.join(k.sql() for k in self.keys)})"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _relation(rows: Sequence[SampleRow], like: SampleRow, names: Sequence[str]) -> str:

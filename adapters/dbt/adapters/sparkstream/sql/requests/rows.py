@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.errors import RequestError
+from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.types import BITS, INTEGERS, is_string
 
 
@@ -51,16 +52,12 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _literal(value: Any, type_: str, column: str) -> str:
     if value is None:
         return f"CAST(NULL AS {type_.upper()})"
     kind = type_.partition("(")[0].partition("<")[0]
     if kind in ("array", "map", "struct"):
-        return f"from_json({_text(json.dumps(value))}, {_text(type_)})"
+        return f"from_json({string_literal(json.dumps(value))}, {string_literal(type_)})"
     converted = next(
         (convert(value, type_) for kinds, convert in _CONVERSIONS if kind in kinds),
         str(value) if is_string(type_) and isinstance(value, str) else None,
@@ -70,7 +67,7 @@ def _literal(value: Any, type_: str, column: str) -> str:
         raise RequestError(f"{column} is {_article(type_)}, and {shown} is none\n  write {_example(type_)}")
     if kind in ("timestamp", "timestamp_ntz") and not isinstance(value, str):
         return f"CAST(timestamp_millis({value}) AS {type_.upper()})"
-    return f"CAST({_text(converted)} AS {type_.upper()})"
+    return f"CAST({string_literal(converted)} AS {type_.upper()})"
 
 
 def _integer(value: Any, type_: str) -> str | None:
