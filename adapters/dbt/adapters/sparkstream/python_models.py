@@ -78,7 +78,7 @@ class ConnectPythonModel(PythonModel):
 
     @contextmanager
     def _spark(self) -> Iterator[Any]:
-        from dbt.adapters.sparkstream.streaming.connect import connect_url
+        from dbt.adapters.sparkstream.streaming.connect import connect_url, opened
 
         url = connect_url(self._credentials, self._project)
         if not url:
@@ -87,26 +87,16 @@ class ConnectPythonModel(PythonModel):
                 "  write connect_url: sc://HOST:15002 in the profile, of the same Spark as host and port"
             )
         with _connect_mode():
-            try:
-                from pyspark.sql.connect.session import SparkSession
-            except ImportError as error:
-                raise DbtRuntimeError(
-                    f"the client of Spark Connect is not installed: {error}\n"
-                    "  install it with pip install 'dbt-sparkstream[connect]'"
-                ) from error
-            try:
-                spark = SparkSession.builder.remote(url).create()
-                for name, value in self._credentials.server_side_parameters.items():
-                    if spark.conf.isModifiable(name):
-                        spark.conf.set(name, value)
-            except Exception as error:
-                raise DbtRuntimeError(
-                    f"no Spark Connect at {url}: {readable(error)}\n  is the server running?"
-                ) from error
+            spark = opened(url, self._set, DbtRuntimeError)
             try:
                 yield spark
             finally:
                 spark.stop()
+
+    def _set(self, spark: Any) -> None:
+        for name, value in self._credentials.server_side_parameters.items():
+            if spark.conf.isModifiable(name):
+                spark.conf.set(name, value)
 
 
 @contextmanager

@@ -72,10 +72,21 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
             "a streaming model runs over Spark Connect, and the profile doesn't say where that is\n"
             "  write connect_url: sc://HOST:15002 in the profile; it has to be the same Spark as that of host and port"
         )
+    return opened(url, lambda session: session.sql("SELECT 1").collect(), StreamingError)
+
+
+def opened(url: str, greet: Callable[[Any], object], fault: Callable[[str], Exception]) -> Any:
+    """Opens a session at an address.
+
+    Args:
+        url: the address.
+        greet: asks the new session for something, which fails where nothing answers.
+        fault: makes the exception of a message: the client isn't installed, or nothing answers.
+    """
     try:
         from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
-        raise StreamingError(
+        raise fault(
             f"the client of Spark Connect is not installed: {error}\n"
             "  install it with pip install 'dbt-sparkstream[connect]'"
         ) from error
@@ -83,9 +94,9 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
         # The client would go on trying for minutes.
         socket.create_connection(_address(url), PATIENCE).close()
         session = SparkSession.builder.remote(url).create()
-        session.sql("SELECT 1").collect()
+        greet(session)
     except Exception as error:
-        raise StreamingError(f"no Spark Connect at {url}: {readable(error)}\n  is the server running?") from error
+        raise fault(f"no Spark Connect at {url}: {readable(error)}\n  is the server running?") from error
     return session
 
 
