@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from sqlglot import exp
@@ -91,21 +91,21 @@ class Batch:
 
 
 def widened(source: Source, tree: exp.Expr, batch: Batch) -> Iterator[Edit]:
-    """The edits that give window functions the rows that they need.
-
-    Raises:
-        TranslationError: a window is on a query over cut rows.
-    """
+    """The edits that give window functions the rows that they need."""
     for function in window_functions(tree):
         relation = function.this
-        cut = batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
+        cut = _cut_below(function, source, batch)
         if cut:
             rows = batch.widen(function.window, source.written(function.timecol), cut)
             yield Edit(source.span(relation), lambda rows=rows: rows.relation)  # type: ignore[misc]
             if rows.windows:
                 yield Edit(source.span(function), lambda f=function, w=rows.windows: _of_batch(source, f, w), level=1)  # type: ignore[misc]
-        elif not batch.filled_by(function.window) and batch.is_in(source, relation):
-            raise source.error(source.span(function), _CUT.format(function.window.name), _HINT)
+
+
+def _cut_below(function: WindowFunction, source: Source, batch: Batch) -> Cut | None:
+    """What dbt has cut, if a window function stands right on that."""
+    relation = function.this
+    return batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
 
 
 def _of_batch(source: Source, function: WindowFunction, windows: str) -> str:
@@ -119,8 +119,15 @@ def check(source: Source, tree: exp.Expr, batch: Batch, groups: GroupWindows) ->
         groups: reads the group windows of the statement.
 
     Raises:
-        TranslationError: a group window needs rows from outside the batch.
+        TranslationError: a window on a query over cut rows, or a group window, needs rows from outside the batch.
     """
+    for function in window_functions(tree):
+        if (
+            not _cut_below(function, source, batch)
+            and not batch.filled_by(function.window)
+            and batch.is_in(source, function.this)
+        ):
+            raise source.error(source.span(function), _CUT.format(function.window.name), _HINT)
     for select, call, window in groups.windows(tree):
         if not batch.filled_by(window) and batch.is_in(source, *_inputs(select)):
             raise source.error(source.call_span(call), _CUT.format(window.name), _HINT)
@@ -159,5 +166,4 @@ def _time(literal: exp.Expr) -> datetime | None:
 
 
 def _micros(time: datetime) -> int:
-    delta = time - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+    return (time - _EPOCH) // timedelta(microseconds=1)

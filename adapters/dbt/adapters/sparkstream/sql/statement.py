@@ -140,8 +140,6 @@ class Statement:
         for tree in self.trees:
             for warning in check(self.source, tree, batch, groups):
                 warn(warning)
-            for _ in widened(self.source, tree, batch):
-                pass  # errors, where the user has written what is wrong
         plain = Statement.parse(self._edited(schema, arrival, keep_windows=True), "spark")
         plain.source.apply([edit for tree in plain.trees for edit in widened(plain.source, tree, batch)])
         return plain.source.render()
