@@ -60,9 +60,11 @@ class Engines:
 
     def peak_memory(self, sql: str, conf: Mapping[str, str]) -> int:
         """Bytes of execution memory that the stages of a query in Spark took at most."""
-        store = self.spark.sparkContext._jsc.sc().statusStore()
+        context = self.spark.sparkContext._jsc.sc()
+        store = context.statusStore()
         before = self._stages(store)
         self.seconds("", sql, conf)
+        context.listenerBus().waitUntilEmpty()  # what tasks took is noted behind their end
         return max((memory for stage, memory in self._stages(store).items() if stage not in before), default=0)
 
     @staticmethod

@@ -301,3 +301,39 @@ def test_hops_of_one_slide_share_their_slices(spark: SparkSession) -> None:
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
     assert plan.split("== Initial Plan ==")[0].count("ReusedExchange") == 1
+
+
+def utc_batches() -> dict[str, tuple[Batch, Query]]:
+    """One query of each rule."""
+    return {
+        "slices": (clock_changes("UTC"), QUERIES["sums"]),
+        "copies": (overlapping_edges("UTC"), next(iter(WHOLE.values()))),
+        "sessions": (session_edges("UTC"), next(iter(SESSIONS.values()))),
+    }
+
+
+@pytest.mark.parametrize("rule", utc_batches())
+def test_same_answer_in_utc(spark: SparkSession, rule: str) -> None:
+    """Where no time is converted."""
+    batch, query = utc_batches()[rule]
+    compare(spark, replace(batch, type="timestamp", typed=True), query)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "HOP(clock, ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
+        "HOP(clock, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)",
+        "CUMULATE(clock, ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
+        "SESSION(clock, ts, INTERVAL '1' MINUTE)",
+    ],
+)
+def test_no_time_is_converted_in_utc(spark: SparkSession, window: str) -> None:
+    """Spark knows when it plans the query that the wall clock is the instant."""
+    spark.sql("SELECT timestamp_micros(id) AS ts FROM range(9)").createOrReplaceTempView("clock")
+    sql = f"SELECT window_start, window_end, count(*) AS n FROM {window} GROUP BY window_start, window_end"
+    sql = translate(sql, schema={"clock": {"ts": "timestamp"}})
+    for zone, converts in (("UTC", False), ("Europe/Berlin", True)):
+        spark.conf.set("spark.sql.session.timeZone", zone)
+        plan = spark.sql(f"EXPLAIN {sql}").collect()[0][0]
+        assert ("utc_timestamp" in plan) is converts

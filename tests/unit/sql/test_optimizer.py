@@ -115,7 +115,7 @@ def test_by_copies(sql: str, reason: str) -> None:
     """Where slices can't or don't pay, windows are Spark's own."""
     rule, why = decision(sql)
     assert rule == "hop-copies" and reason in (why or "")
-    assert "window(__wall, " in translate(sql, schema=SCHEMA)
+    assert "window(timestamp_micros(__wall), " in translate(sql, schema=SCHEMA)
 
 
 def test_without_types_an_average_may_be_of_decimals() -> None:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, check_time, sources
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, IntervalError
-from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
+from dbt.adapters.sparkstream.sql.lower import NTZ, time_window, wall_clock
 from dbt.adapters.sparkstream.sql.parser import read_interval
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.windows import Hop, Session, Tumble, WindowError
@@ -231,7 +231,7 @@ class GroupWindows:
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
         time = self._source.rendered(read.time)
-        wall = time if self._type(read.time, select) == NTZ else f"CAST({time} AS TIMESTAMP_NTZ)"
+        wall = wall_clock(time, self._type(read.time, select) == NTZ)
         window = read.window
         if isinstance(window, Session):
             assert window.gap is not None

@@ -52,11 +52,16 @@ class WindowCall:
     @property
     def wall(self) -> str:
         """The time as wall clock."""
-        return self.time if self.is_wall else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+        return wall_clock(self.time, self.is_wall)
 
     def typed(self, bound: str, time: str | None = None) -> str:
         """A wall-clock bound in the type of the time column."""
         return bound if self.is_wall else f"coalesce({bound}, {time or self.time})"
+
+
+def wall_clock(time: str, is_wall: bool) -> str:
+    """A time as the clock on the wall shows it, which it may be already."""
+    return time if is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
 
 
 def time_window(time: str, size: Interval, offset: Interval, slide: Interval | None = None) -> str:
@@ -145,8 +150,7 @@ FROM (
 ) AS __rows
 LATERAL VIEW explode(sequence({first}, {last}, {slide})) __hop AS start"""
     if not window.even:
-        wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
-        query += f"\nWHERE {wall} < {end}"
+        query += f"\nWHERE {wall_clock(time, call.is_wall)} < {end}"
     return query
 
 
@@ -155,7 +159,7 @@ def _cumulate(call: WindowCall, window: Cumulate) -> str:
         return _tumble(call, Tumble(window.size, window.offset % window.size))
     step = window.step.sql()
     time = f"__rows.{call.time}"
-    wall = time if call.is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
+    wall = wall_clock(time, call.is_wall)
     block = "__rows.__block"
     first = f"{block}.start + {step} * (({wall} - {block}.start) DIV {step} + 1)"
     return f"""\
@@ -289,7 +293,12 @@ def _per(keys: tuple[str, ...], order: str = "") -> str:
 
 def _around(select: str, rows: str, behind: str = "") -> str:
     """A query over the rows of another one."""
-    return f"{select}\nFROM (\n{_indented(rows)}\n)" + (f"\n{behind}" if behind else "")
+    return f"{select}\nFROM {nested(rows)}" + (f"\n{behind}" if behind else "")
+
+
+def nested(query: str) -> str:
+    """A query in FROM."""
+    return f"(\n{_indented(query)}\n)"
 
 
 def _indented(text: str) -> str:

@@ -8,12 +8,12 @@ overlap little, and aggregates that need all rows at once.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND
-from dbt.adapters.sparkstream.sql.lower import time_window
+from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.hop import may_coincide
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, nested
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 
@@ -38,11 +38,11 @@ class HopCopies:
         assert isinstance(window, Hop)
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
         # Spark would convert the time for each copy, and several times: it stands in a query of its own.
-        rows = nested(f"SELECT *, {slices.wall} AS __wall\nFROM {slices.relation}")
-        start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
-        query = slices.query(["__start"], start, rows)
-        end, time = window.size, window.size + MILLISECOND * -1
-        bounds = slices.typed("__start", f"__start + {end.sql()}", f"__start + {time.sql()}")
+        rows = nested(slices.clock.rows(slices.relation))
+        start = slices.clock.hop(window.size, window.slide, window.offset)
+        query = slices.query(["__start"], f"SELECT *, {start} AS __start\nFROM {rows}")
+        ends = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
+        bounds = slices.typed("__start", *ends)
         comment = f"hop: {window.words()} on {slices.time}"
         return slices.written(comment, slices.result(nested(query), bounds), indent)
 

@@ -6,10 +6,10 @@ the block's slices. Between one slice and the next, as many rows come out as the
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.lower import NTZ
+from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, nested, select
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, select
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
 
 LEAST_STEPS = 6

@@ -15,10 +15,10 @@ windows, and none for windows without a row.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ
+from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, gcd_slice, nested, select
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, gcd_slice, select
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 LEAST_OVERLAP = 18
@@ -97,7 +97,8 @@ def _frames(slices: Slices) -> str:
             "__position",
             "__next",
             "IF(row_number() OVER __up_to = 1, 0, __position) AS __from",
-            f"coalesce(lead(__position) OVER __forward, {slices.size}) AS __until",
+            # The next slice's position, by a frame that is there anyway: lead() takes longer than all others together.
+            f"coalesce(min(__position) OVER __behind, {slices.size}) AS __until",
             *columns,
             *(f"{c.merged(' FILTER (WHERE __next = 0) OVER __up_to')} AS {c.name}_prefix" for c in slices.columns),
             *(f"{c.merged(' FILTER (WHERE __next = 1) OVER __behind')} AS {c.name}_suffix" for c in slices.columns),
@@ -108,7 +109,6 @@ def _frames(slices: Slices) -> str:
 {frames}
 FROM {nested(copies)}
 WINDOW
-  __forward AS ({by} __position, __next DESC),
   __up_to AS ({by} __position, __next DESC ROWS UNBOUNDED PRECEDING),
   __behind AS ({by} __position DESC, __next ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"""
 

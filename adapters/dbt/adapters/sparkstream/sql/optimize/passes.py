@@ -97,9 +97,14 @@ class Optimizer:
         """A rewritten SELECT for every one that a rule applies to."""
         for function in window_functions(tree):
             reasons = []
+            read: dict[frozenset[str], WindowAggregate] = {}
             for rule in (r for r in RULES if isinstance(function.window, r.window)):
                 try:
-                    aggregate = self._aggregate(function, rule)
+                    rule.pays(function.window)
+                    if rule.identity not in read:
+                        read[rule.identity] = self._aggregate(function, rule.identity)
+                    aggregate = read[rule.identity]
+                    rule.check(aggregate)
                 except NoRule as reason:
                     reasons.append(str(reason))
                     continue
@@ -111,15 +116,12 @@ class Optimizer:
                 if reasons:
                     self.decisions.append(Decision(function.window, None, reasons[0]))
 
-    def _aggregate(self, function: WindowFunction, rule: Rule) -> WindowAggregate:
-        rule.pays(function.window)
+    def _aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
         select = function.find_ancestor(exp.Select)
         found = window_function(select) if select else None
         if select is None or found is None or found[0] is not function:
             raise NoRule("the query over it doesn't read it alone")
-        aggregate = read_aggregate(self._source, self._resolver, select, rule.identity)
-        rule.check(aggregate)
-        return aggregate
+        return read_aggregate(self._source, self._resolver, select, identity)
 
     def _rewritten(self, aggregate: WindowAggregate, rule: Rule) -> str:
         indent = self._source.indent(aggregate.block.clauses["from"][0])

@@ -7,10 +7,10 @@ first row comes more than the gap after the last row of the slice before. What h
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.lower import time_window
+from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts, nested
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts
 from dbt.adapters.sparkstream.sql.windows import Session, Window
 
 
@@ -52,23 +52,23 @@ class SessionSlices:
         window = aggregate.function.window
         assert isinstance(window, Session) and window.gap is not None
         slices = Slices(aggregate, window.gap, 1, Interval(0))
-        gap = window.gap.sql()
-        end = f"__last + {gap}"
-        bounds = slices.typed("__first", end, f"__last + {(window.gap + MILLISECOND * -1).sql()}")
-        result = slices.result(nested(_sessions(slices, gap)), bounds)
+        ends = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
+        bounds = slices.typed("__first", *ends)
+        result = slices.result(nested(_sessions(slices)), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"
         return slices.written(comment, result, indent)
 
 
-def _sessions(slices: Slices, gap: str) -> str:
+def _sessions(slices: Slices) -> str:
     """A row for every session, with its slices merged."""
-    time = f"SELECT *, {time_window(slices.wall, MILLISECOND, Interval(0))}.start AS __row_time\nFROM {slices.relation}"
+    clock, gap = slices.clock, slices.slice
+    rows = nested(clock.slices(slices.relation, MILLISECOND, Interval(0), "__row_time"))
+    start = clock.floor("__row_time", gap, Interval(0))
     extremes = ["__start", "min(__row_time) AS __first", "max(__row_time) AS __last"]
-    start = f"{time_window('__row_time', slices.slice, Interval(0))}.start"
-    query = slices.query(extremes, start, nested(time))
+    query = slices.query(extremes, f"SELECT *, {start} AS __start\nFROM {rows}")
     per = f"PARTITION BY {', '.join(slices.keys)} " if slices.keys else ""
-    opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {gap}, TRUE)"
+    opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {clock.length(gap)}, TRUE)"
     opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"
     running = f"count_if(__opens) OVER ({per}ORDER BY __start ROWS UNBOUNDED PRECEDING)"
     numbered = f"SELECT *, {running} AS __session\nFROM {nested(opening)}"

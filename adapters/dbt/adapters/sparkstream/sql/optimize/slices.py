@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, time_window
+from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
+from dbt.adapters.sparkstream.sql.optimize.clock import clock
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
-
-_EPOCH = datetime(1970, 1, 1)
 
 
 def merged_parts(call: AggregateCall) -> Mergeable:
@@ -74,9 +72,9 @@ class Slices:
         self.size = size
         self._offset = offset
         self._texts: list[str] = []
-        source = aggregate.source
-        self.time = source.written(aggregate.function.timecol)
+        self.time = aggregate.source.written(aggregate.function.timecol)
         self.time_type = aggregate.time_type()
+        self.clock = clock(self.time, self.time_type)
         grouping = aggregate.grouping
         self.keys = [key.column for key in grouping.keys]
         self.sets = ["__set"] if grouping.has_sets else []
@@ -134,34 +132,17 @@ class Slices:
 
     def bounds(self, start: str, end: str) -> list[str]:
         """The window columns, from the number of the first slice and of the one behind."""
-        return self.typed(self._at(start), self._at(end), f"{self._at(end)} - {MILLISECOND.sql()}")
+        first, behind = (self.clock.at(number, self.slice, self._offset) for number in (start, end))
+        return self.typed(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
     def typed(self, *walls: str) -> list[str]:
         """The window columns, from their times on the wall clock, in the type of the time column."""
-        return [f"{self._typed(w)} AS {name}" for w, name in zip(walls, WINDOW_COLUMNS, strict=True)]
-
-    def _at(self, number: str) -> str:
-        return f"{self.origin} + {self.slice.sql()} * ({number})"
-
-    def _typed(self, bound: str) -> str:
-        if self.time_type == NTZ:
-            return bound
-        return f"CAST({bound} AS TIMESTAMP_LTZ)" if self.time_type else f"coalesce({bound}, __time)"
-
-    @property
-    def origin(self) -> str:
-        """Where slice 0 begins."""
-        return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=self._offset.micros)}'"
+        return [f"{self.clock.typed(w)} AS {name}" for w, name in zip(walls, WINDOW_COLUMNS, strict=True)]
 
     @property
     def number(self) -> str:
         """The number of the slice that begins at `__start`."""
-        return f"(__start - {self.origin}) DIV {self.slice.sql()} AS __slice"
-
-    @property
-    def wall(self) -> str:
-        """The time of a row on the wall clock."""
-        return self.time if self.time_type == NTZ else f"CAST({self.time} AS TIMESTAMP_NTZ)"
+        return f"{self.clock.number('__start', self.slice, self._offset)} AS __slice"
 
     @property
     def relation(self) -> str:
@@ -169,13 +150,12 @@ class Slices:
         return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
 
     # -- queries -------------------------------------------------------------------------------------
-    def query(self, more: Iterable[str], start: str | None = None, relation: str | None = None) -> str:
+    def query(self, more: Iterable[str], rows: str | None = None) -> str:
         """The query that aggregates the rows of each slice, per key.
 
         Args:
             more: columns beside keys and partials; `__start` is where the slice begins.
-            start: where the slice of a row begins, if not on the grid of slices.
-            relation: the rows, if not those that the window function reads.
+            rows: the rows with `__start`, if that isn't on the grid of slices.
         """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
@@ -190,8 +170,7 @@ class Slices:
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
         items += more
         items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
-        start = start or f"{time_window(self.wall, self.slice, self._offset)}.start"
-        rows = nested(f"SELECT *, {start} AS __start\nFROM {relation or self.relation}")
+        rows = nested(rows or self.clock.slices(self.relation, self.slice, self._offset, "__start"))
         text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
         if condition:
@@ -264,8 +243,3 @@ def gcd_slice(one: Interval, other: Interval) -> Interval:
 def select(items: Iterable[str]) -> str:
     """A SELECT list, an item on each line."""
     return "SELECT\n" + ",\n".join(f"  {item}" for item in items)
-
-
-def nested(query: str) -> str:
-    """A query in FROM."""
-    return "(\n" + "\n".join(f"  {line}" for line in query.split("\n")) + "\n)"

@@ -1,0 +1,158 @@
+"""The clock on the wall in the rules' queries: as numbers where times are instants, as times where they are not.
+
+Windows follow the wall clock of the session's zone. Slices are counted on it, and counting is arithmetic: Spark turns
+a TIMESTAMP into a TIMESTAMP_NTZ, and adds an INTERVAL, by way of a calendar, which takes longer than to aggregate the
+row. So where the time is known to be a TIMESTAMP, the wall clock is the number of microseconds that it is ahead of
+1970-01-01 00:00. In UTC that is the number that Spark keeps; which it is, is known when the query is planned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.lower import NTZ, nested, time_window, wall_clock
+
+LTZ = "timestamp"
+_EPOCH = datetime(1970, 1, 1)
+_UTC = "current_timezone() IN ('UTC', 'Etc/UTC', 'GMT')"
+"""Whether the session's clock shows UTC: Spark has the answer before it runs anything."""
+
+
+class Clock(Protocol):
+    """How a query reads the wall clock. All texts are expressions of Spark SQL."""
+
+    def rows(self, relation: str) -> str:
+        """The rows of a relation, with the wall clock as `__wall`."""
+
+    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
+        """The rows of a relation that have a time, with a column that says where their slices begin."""
+
+    def floor(self, wall: str, length: Interval, offset: Interval) -> str:
+        """Where the slice begins that a time is in: the last multiple of `length`, from `offset` on."""
+
+    def number(self, start: str, length: Interval, offset: Interval) -> str:
+        """The number of the slice that begins at a time."""
+
+    def at(self, number: str, length: Interval, offset: Interval) -> str:
+        """Where the slice of a number begins."""
+
+    def plus(self, wall: str, length: Interval) -> str:
+        """A time that is later by a length, or earlier."""
+
+    def length(self, length: Interval) -> str:
+        """A length as the difference of two times."""
+
+    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
+        """Where each window begins that a row is in; it makes a copy of the row for each."""
+
+    def typed(self, wall: str) -> str:
+        """A time on the wall clock in the type of the time column."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """The wall clock as TIMESTAMP_NTZ.
+
+    Attributes:
+        time: the time column, as it is written.
+        type: its type, or None where it isn't known: then `__time` is a value of that type.
+    """
+
+    time: str
+    type: str | None
+
+    def rows(self, relation: str) -> str:
+        return f"SELECT *, {self._wall} AS __wall\nFROM {relation}"
+
+    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
+        return f"SELECT *, {self.floor(self._wall, length, offset)} AS {name}\nFROM {relation}"
+
+    def floor(self, wall: str, length: Interval, offset: Interval) -> str:
+        return f"{time_window(wall, length, offset)}.start"
+
+    def number(self, start: str, length: Interval, offset: Interval) -> str:
+        return f"({start} - {_literal(offset)}) DIV {length.sql()}"
+
+    def at(self, number: str, length: Interval, offset: Interval) -> str:
+        return f"{_literal(offset)} + {length.sql()} * ({number})"
+
+    def plus(self, wall: str, length: Interval) -> str:
+        return f"{wall} - {(length * -1).sql()}" if length.micros < 0 else f"{wall} + {length.sql()}"
+
+    def length(self, length: Interval) -> str:
+        return length.sql()
+
+    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
+        return f"{time_window('__wall', size, offset, slide)}.start"
+
+    def typed(self, wall: str) -> str:
+        if self.type == NTZ:
+            return wall
+        return f"CAST({wall} AS TIMESTAMP_LTZ)" if self.type else f"coalesce({wall}, __time)"
+
+    @property
+    def _wall(self) -> str:
+        return wall_clock(self.time, self.type == NTZ)
+
+
+@dataclass(frozen=True)
+class Micros:
+    """The wall clock of a TIMESTAMP, in microseconds.
+
+    Attributes:
+        time: the time column, as it is written.
+    """
+
+    time: str
+
+    def rows(self, relation: str) -> str:
+        # The instant at which a clock in UTC shows what the session's clock shows.
+        local = f"IF({_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
+        return f"SELECT *, unix_micros({local}) AS __wall\nFROM {relation}\nWHERE {self.time} IS NOT NULL"
+
+    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
+        return f"SELECT *, {self.floor('__wall', length, offset)} AS {name}\nFROM {nested(self.rows(relation))}"
+
+    def floor(self, wall: str, length: Interval, offset: Interval) -> str:
+        return f"{wall} - pmod({_minus(wall, offset)}, {length.micros})"
+
+    def number(self, start: str, length: Interval, offset: Interval) -> str:
+        return f"{_bracketed(_minus(start, offset))} DIV {length.micros}"
+
+    def at(self, number: str, length: Interval, offset: Interval) -> str:
+        return _minus(f"{length.micros} * ({number})", offset * -1)
+
+    def plus(self, wall: str, length: Interval) -> str:
+        return _minus(wall, length * -1)
+
+    def length(self, length: Interval) -> str:
+        return str(length.micros)
+
+    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
+        return f"unix_micros({time_window('timestamp_micros(__wall)', size, offset, slide)}.start)"
+
+    def typed(self, wall: str) -> str:
+        instant = f"timestamp_micros({wall})"
+        return f"IF({_UTC}, {instant}, to_utc_timestamp({instant}, current_timezone()))"
+
+
+def clock(time: str, type_: str | None) -> Clock:
+    """The clock for a time column of some type; None where nobody knows it."""
+    return Micros(time) if type_ == LTZ else Times(time, type_)
+
+
+def _literal(offset: Interval) -> str:
+    return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=offset.micros)}'"
+
+
+def _minus(number: str, length: Interval) -> str:
+    if not length:
+        return number
+    return f"{number} - {length.micros}" if length.micros > 0 else f"{number} + {-length.micros}"
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isidentifier() else f"({text})"
