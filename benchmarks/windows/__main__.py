@@ -3,7 +3,8 @@
     python -m benchmarks.windows [--rows 2000000] [--keys 100] [--minutes 1440] [--skew 0] [--runs 5] [--out DIR]
 
 Writes a table and plots into a folder, and ends with status 1 when a ratio is above its limit. DuckDB is measured too
-where it is installed. All engines of a question run in turn, run after run, so that a busy machine is busy for all.
+where it is installed, and Flink where `--flink` names a Python that has apache-flink: for the plots, all read CSV then.
+All engines of a question run in turn, run after run, so that a busy machine is busy for all.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from benchmarks.windows import queries
 from benchmarks.windows.data import Auctions, Data
 from benchmarks.windows.engines import Engines
 from benchmarks.windows.plot import svg
-from benchmarks.windows.queries import OURS, PLAIN, SPARK, Question
+from benchmarks.windows.queries import DUCKDB, FLINK, OURS, PLAIN, SPARK, Question
 
 Times = dict[str, float]
+
+OTHERS = (DUCKDB, FLINK)
+"""Engines that no limit is about."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Bench:
 
     def run(self, data: Data | Auctions, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
         """Measures questions on a table; an engine that is out of patience once isn't asked again."""
-        self._engines.read(data.tables(self._engines.spark, self._folder))
+        text = self._engines.has(FLINK) and FLINK not in skip
+        self._engines.read(data.tables(self._engines.spark, self._folder), text=text)
         asked = [
             (q, [e for e in q.sql if self._engines.has(e) and e not in skip and self._hopeful(e, q, data)])
             for q in questions
@@ -104,15 +109,16 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         data,
         # Copies for 600-fold overlap would take minutes.
         [queries.tumble(), queries.hop(60), queries.hop(600).only(OURS), queries.cumulate(60)],
-        skip=[queries.DUCKDB],
+        skip=OTHERS,
     )
     # Spark's default goes through the whole frame for each row: on all rows it would take a quarter of an hour.
     tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
-    short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=[queries.DUCKDB])
+    short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=OTHERS)
     sparse = Data(data.rows, data.keys, max(60, data.rows // data.keys // 2))
-    (hop_sparse,) = bench.run(sparse, [queries.hop(12)], skip=[queries.DUCKDB])
-    (session,) = bench.run(data, [queries.session(1)])
-    (session_sparse,) = bench.run(replace(data, minutes=max(60, data.rows // data.keys // 2)), [queries.session(1)])
+    (hop_sparse,) = bench.run(sparse, [queries.hop(12)], skip=OTHERS)
+    (session,) = bench.run(data, [queries.session(1)], skip=OTHERS)
+    slow = replace(data, minutes=max(60, data.rows // data.keys // 2))
+    (session_sparse,) = bench.run(slow, [queries.session(1)], skip=OTHERS)
     peaks = {e: bench.peak(hop.question, e) for e in (SPARK, OURS)}
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
@@ -175,11 +181,12 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--memory", default="4g", help="of Spark")
     parser.add_argument("--patience", type=float, default=60, help="seconds; a slower engine is asked no more")
+    parser.add_argument("--flink", metavar="PYTHON", help="an interpreter that has apache-flink")
     parser.add_argument("--only", choices=("limits", "curves"), help="measure one part")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     chosen = parser.parse_args()
 
-    engines = Engines(chosen.cores, chosen.memory)
+    engines = Engines(chosen.cores, chosen.memory, chosen.flink)
     bench = Bench(engines, engines.folder, chosen.runs, chosen.patience)
     data = Data(chosen.rows, chosen.keys, chosen.minutes, chosen.skew)
     chosen.out.mkdir(parents=True, exist_ok=True)

@@ -9,15 +9,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.windows.queries import DUCKDB
+from benchmarks.windows.flink import Flink
+from benchmarks.windows.queries import DUCKDB, FLINK
 
 _DEFAULTS = {"spark.sql.window.segmentTree.enabled": "false"}
 
 
-class Engines:
-    """The engines of this machine: an embedded Spark, and DuckDB where it is installed."""
+_TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS", "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS"}
+"""How CSV has times: as SQL writes them."""
 
-    def __init__(self, cores: int, memory: str) -> None:
+
+class Engines:
+    """The engines of this machine: an embedded Spark, DuckDB where it is installed, and Flink where one is named.
+
+    Args:
+        cores: how many tasks run at a time.
+        memory: of a JVM, such as `4g`.
+        flink: a Python with apache-flink.
+    """
+
+    def __init__(self, cores: int, memory: str, flink: str | None = None) -> None:
         from dbt.adapters.sparkstream.session import spark_session
 
         self.folder = Path(tempfile.mkdtemp(prefix="windows"))
@@ -29,6 +40,7 @@ class Engines:
             "spark.sql.session.timeZone": "UTC",
         }
         self.spark = spark_session(settings, self.folder)
+        self._flink = Flink(flink, cores, memory) if flink else None
         self._duckdb: Any = None
         if importlib.util.find_spec("duckdb"):
             import duckdb
@@ -36,19 +48,37 @@ class Engines:
             self._duckdb = duckdb.connect(config={"threads": cores})
             self._duckdb.execute("SET TimeZone = 'UTC'")
 
-    def read(self, tables: Mapping[str, Path]) -> None:
-        """Makes names be the tables in folders."""
+    def read(self, tables: Mapping[str, Path], *, text: bool = False) -> None:
+        """Makes names be the tables in folders.
+
+        Args:
+            text: whether all engines read CSV, as Flink does; else they read parquet, and Flink has no table.
+        """
         for name, path in tables.items():
-            self.spark.read.parquet(str(path)).createOrReplaceTempView(name)
+            rows = self.spark.read.parquet(str(path))
+            if text:
+                columns = dict(rows.dtypes)
+                folder = path.with_name(f"{path.name}_csv")
+                if not folder.exists():
+                    rows.write.options(**_TIMES).csv(str(folder))
+                rows = self.spark.read.schema(rows.schema).options(**_TIMES).csv(str(folder))
+                if self._flink:
+                    self._flink.read(name, folder, columns)
+            rows.createOrReplaceTempView(name)
             if self._duckdb:
-                self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS FROM read_parquet('{path}/*.parquet')")
+                read = f"read_parquet('{path}/*.parquet')"
+                if text:
+                    read = f"read_csv('{folder}/*.csv', header = false, columns = {columns})"
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS FROM {read}")
 
     def has(self, engine: str) -> bool:
         """Whether an engine is there."""
-        return engine != DUCKDB or self._duckdb is not None
+        return {DUCKDB: self._duckdb, FLINK: self._flink}.get(engine, self.spark) is not None
 
     def seconds(self, engine: str, sql: str, conf: Mapping[str, str]) -> float:
         """How long a query takes."""
+        if engine == FLINK and self._flink:
+            return self._flink.seconds(sql)
         start = time.perf_counter()
         if engine == DUCKDB:
             self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE result AS {sql}")

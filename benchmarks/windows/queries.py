@@ -18,6 +18,7 @@ SPARK = "Spark"
 PLAIN = "ours, plain"
 OURS = "ours"
 DUCKDB = "DuckDB"
+FLINK = "Flink"
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,24 @@ class Question:
         return replace(self, sql={engine: self.sql[engine]})
 
 
-def _ours(window: str, optimize: bool) -> str:
-    return translate(
-        f"SELECT window_start, window_end, k, {AGGREGATES} FROM {window} GROUP BY window_start, window_end, k",
-        optimize=optimize,
-        schema=SCHEMA,
-    )
+def _aggregated(window: str) -> str:
+    return f"SELECT window_start, window_end, k, {AGGREGATES} FROM {window} GROUP BY window_start, window_end, k"
 
 
-def _both(window: str) -> dict[str, str]:
-    return {PLAIN: _ours(window, False), OURS: _ours(window, True)}
+def _ours(window: str, optimize: bool = True) -> str:
+    return translate(_aggregated(window), optimize=optimize, schema=SCHEMA)
+
+
+def _all(window: str) -> dict[str, str]:
+    """Ours, plain and optimised, and Flink."""
+    return {PLAIN: _ours(window, False), OURS: _ours(window), FLINK: _aggregated(f"TABLE({window})")}
 
 
 def tumble() -> Question:
     """TUMBLE of a minute: what the others are compared with."""
     native = f"SELECT window.start, window.end, k, {AGGREGATES} FROM events GROUP BY window(ts, '1 minute'), k"
-    sql = {SPARK: native, OURS: _ours("TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", True)}
+    window = "TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
+    sql = {SPARK: native, OURS: _ours(window), FLINK: _aggregated(f"TABLE({window})")}
     return Question("TUMBLE", 1, sql, {})
 
 
@@ -69,7 +72,7 @@ def hop(minutes: int) -> Question:
         FROM (SELECT *, date_trunc('minute', ts) - INTERVAL {minutes - 1} MINUTE AS s FROM events),
           range({minutes}) AS r(w)
         GROUP BY ALL"""
-    sql = {SPARK: native, **_both(_function("HOP", minutes)), DUCKDB: duckdb}
+    sql = {SPARK: native, **_all(_function("HOP", minutes)), DUCKDB: duckdb}
     return Question("HOP", minutes, sql, {})
 
 
@@ -82,7 +85,7 @@ def cumulate(minutes: int) -> Question:
         ), range(1, {minutes + 1}) AS r(w)
         WHERE m + w * INTERVAL 1 MINUTE <= s + INTERVAL {minutes} MINUTE
         GROUP BY ALL"""
-    return Question("CUMULATE", minutes, {**_both(_function("CUMULATE", minutes)), DUCKDB: duckdb}, {})
+    return Question("CUMULATE", minutes, {**_all(_function("CUMULATE", minutes)), DUCKDB: duckdb}, {})
 
 
 def _function(name: str, minutes: int) -> str:
@@ -94,7 +97,7 @@ def over(rows: int) -> Question:
     frame = f"OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN {rows - 1} PRECEDING AND CURRENT ROW)"
     sql = f"SELECT k, ts, sum(v) {frame} AS v, max(price) {frame} AS price FROM events"
     tree = {"spark.sql.window.segmentTree.enabled": "true"}
-    return Question("OVER", rows, {SPARK: sql, OURS: sql, DUCKDB: sql}, {OURS: tree})
+    return Question("OVER", rows, {SPARK: sql, OURS: sql, DUCKDB: sql, FLINK: sql}, {OURS: tree})
 
 
 def session(minutes: int) -> Question:
@@ -103,7 +106,7 @@ def session(minutes: int) -> Question:
     native = f"SELECT session_window.start, session_window.end, k, {AGGREGATES} FROM {rows}"
     native += f" GROUP BY session_window(ts, '{minutes} minutes'), k"
     ours = f"SESSION({rows} PARTITION BY k, DESCRIPTOR(ts), INTERVAL '{minutes}' MINUTE)"
-    return Question("SESSION", minutes, {SPARK: native, OURS: _ours(ours, True)}, {})
+    return Question("SESSION", minutes, {SPARK: native, OURS: _ours(ours)}, {})
 
 
 def _nexmark(number: int, spark: str, flink: str) -> Question:

@@ -1,0 +1,68 @@
+"""Flink, in a Python of its own that has apache-flink."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+TYPES = {"int": "INT", "bigint": "BIGINT", "double": "DOUBLE", "string": "STRING"}
+"""Spark's types of columns as Flink's; any other is a time."""
+
+
+class Flink:
+    """Flink in batch, on tables of CSV files.
+
+    Args:
+        python: the interpreter.
+        cores: how many tasks run at a time.
+        memory: of its JVM, such as `4g`.
+    """
+
+    def __init__(self, python: str, cores: int, memory: str) -> None:
+        worker = Path(__file__).with_name("flink_worker.py")
+        self._process = subprocess.Popen(
+            [python, str(worker)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        settings = {
+            "parallelism.default": str(cores),
+            "table.local-time-zone": "UTC",
+            # All of Flink is in one JVM: sorting and hashing get half of it, as Spark's do.
+            "taskmanager.memory.managed.size": f"{int(memory.rstrip('g')) * 512}m",
+            "taskmanager.memory.network.max": "256m",
+        }
+        self._say(settings)
+        self._results = 0
+
+    def read(self, name: str, path: Path, columns: Mapping[str, str]) -> None:
+        """Makes a name be the table in a folder.
+
+        Args:
+            columns: name -> Spark's type.
+        """
+        listed = ", ".join(f"`{column}` {TYPES.get(type_, 'TIMESTAMP(6)')}" for column, type_ in columns.items())
+        self._run(f"DROP TEMPORARY TABLE IF EXISTS `{name}`")
+        options = f"'connector' = 'filesystem', 'path' = 'file://{path}', 'format' = 'csv'"
+        self._run(f"CREATE TEMPORARY TABLE `{name}` ({listed}) WITH ({options})")
+
+    def seconds(self, sql: str) -> float:
+        """How long a query takes whose rows are thrown away."""
+        self._results += 1
+        return self._run(f"CREATE TABLE result_{self._results} WITH ('connector' = 'blackhole') AS {sql}")
+
+    def _say(self, what: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(what) + "\n")
+        self._process.stdin.flush()
+
+    def _run(self, sql: str) -> float:
+        assert self._process.stdout is not None
+        self._say(sql)
+        for line in self._process.stdout:
+            if line.startswith("answer "):
+                answer = json.loads(line.removeprefix("answer "))
+                if "error" in answer:
+                    raise RuntimeError(f"Flink can't run {sql}\n{answer['error']}")
+                return float(answer["seconds"])
+        raise RuntimeError("Flink has ended; its Python needs apache-flink and a Java")

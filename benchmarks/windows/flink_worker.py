@@ -1,0 +1,30 @@
+"""Runs Flink SQL in batch, on behalf of the benchmark: a Python that has apache-flink runs this file.
+
+Reads a line of JSON for each statement, and answers with the seconds that it took, or with what Flink says is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from pyflink.table import EnvironmentSettings, TableEnvironment  # type: ignore[import-not-found]
+
+
+def main() -> None:
+    """Serves until the input ends."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    for name, value in json.loads(sys.stdin.readline()).items():
+        environment.get_config().set(name, value)
+    for line in sys.stdin:
+        start = time.perf_counter()
+        try:
+            environment.execute_sql(json.loads(line)).wait()
+            answer = {"seconds": time.perf_counter() - start}
+        except Exception as error:
+            answer = {"error": str(error)[-2000:]}
+        print("answer " + json.dumps(answer), flush=True)
+
+
+main()
