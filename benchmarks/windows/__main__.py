@@ -24,6 +24,11 @@ from benchmarks.windows.queries import DUCKDB, FLINK, OURS, PLAIN, SPARK, Questi
 
 Times = dict[str, float]
 
+WARM_UPS = 3
+"""Runs before those that count: a JVM compiles what is run often, in the background."""
+WARM = 4.0
+"""Seconds of a run after which there is nothing left to warm up."""
+
 OTHERS = (DUCKDB, FLINK)
 """Engines that no limit is about."""
 
@@ -75,16 +80,16 @@ class Bench:
             for q in questions
         ]
         seconds: dict[tuple[int, str], list[float]] = {}
-        for run in range(self._runs + 1):  # the first one warms up
+        for run in range(-WARM_UPS, self._runs):
             for number, (question, names) in enumerate(asked):
                 for engine in names:
                     taken = seconds.setdefault((number, engine), [])
-                    if run > 0 and taken[-1] > self._patience:
+                    if taken and (taken[-1] > self._patience or (run < 0 and taken[-1] > WARM)):
                         continue
                     taken.append(self._engines.seconds(engine, question.sql[engine], question.conf.get(engine, {})))
         found = []
         for number, (question, names) in enumerate(asked):
-            times = {e: median(seconds[number, e][1:] or seconds[number, e]) for e in names}
+            times = {e: median(seconds[number, e][-self._runs :]) for e in names}
             found.append(Measured(question, data, times))
             print(f"{question.name:9} {question.x:6} {data.name:42}", _words(times), flush=True)
         self.measured += found
@@ -111,6 +116,7 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         [queries.tumble(), queries.hop(60), queries.hop(600).only(OURS), queries.cumulate(60)],
         skip=OTHERS,
     )
+    peaks = {e: bench.peak(hop.question, e) for e in (SPARK, OURS)}
     # Spark's default goes through the whole frame for each row: on all rows it would take a quarter of an hour.
     tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
     short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=OTHERS)
@@ -119,7 +125,6 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     (session,) = bench.run(data, [queries.session(1)], skip=OTHERS)
     slow = replace(data, minutes=max(60, data.rows // data.keys // 2))
     (session_sparse,) = bench.run(slow, [queries.session(1)], skip=OTHERS)
-    peaks = {e: bench.peak(hop.question, e) for e in (SPARK, OURS)}
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
         Limit("Spark's window() : HOP of 60 steps", hop.times[SPARK] / hop.times[OURS], 7, True),
