@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql import translate
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SCHEMA = {"bid": {"id": "bigint", "k": "bigint", "ts": "timestamp", "gap": "bigint", "v": "bigint"}}
 COUNTS = "SELECT window_start, window_end, k, count(*) AS n FROM {} GROUP BY window_start, window_end, k"
 QUERIES = {
     "Spark's session_window": "SELECT session_window(ts, '5 minutes') AS w, k, count(*) AS n FROM bid GROUP BY w, k",
@@ -56,7 +57,7 @@ def main() -> None:
         make_rows(spark, options.rows, options.keys)
         print("| query | seconds |\n|---|---|")
         for name, sql in QUERIES.items():
-            query = sql if "session_window" in sql else translate(sql)
+            query = sql if "session_window" in sql else translate(sql, schema=SCHEMA)
             taken = []
             for _ in range(options.runs + 1):  # the first one warms up
                 began = time.perf_counter()

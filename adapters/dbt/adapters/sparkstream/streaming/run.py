@@ -302,8 +302,9 @@ class Run:
     ) -> Outcome:
         model, table = self.model, self._table
         checkpoint = self.checkpoint()
-        begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
+        # The files first: where the query of a client that was killed goes on, they are of micro-batches begun by then.
         files = table.files() if model.config.file_format in FILE_FORMATS else None
+        begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
         known = lease.confirm()
         last = int(known["batch"])
         if begun < last:

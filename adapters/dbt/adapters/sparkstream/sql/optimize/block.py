@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.optimize.grouping import Grouping, Key, Names,
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.typing import type_of
 from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
 
 _READ = words(
     """expressions from_ where group having order limit offset distinct hint windows with_ kind operation_modifiers"""
@@ -91,6 +91,10 @@ class WindowAggregate:
         """The type of the time column, where it is known."""
         found = self.resolver.columns(self.function.this).find(self.function.timecol.name)
         return found.type if found else None
+
+    def window_columns(self) -> set[str]:
+        """The window columns that the SELECT names."""
+        return {c.name.casefold() for c in self.select.find_all(exp.Column)} & set(WINDOW_COLUMNS)
 
     def rewritten(self, windows: str) -> str:
         """The SELECT over a query, in parentheses, that gives keys, window columns and aggregates as columns."""

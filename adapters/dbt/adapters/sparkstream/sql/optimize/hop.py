@@ -137,10 +137,6 @@ LATERAL VIEW explode(CASE WHEN {first} < __until THEN sequence({first}, __until 
 WHERE IF(__at < __position, __next = 1, {count}_prefix IS NOT NULL) OR {count}_suffix IS NOT NULL"""
 
 
-def _bounds(slices: Slices) -> list[str]:
-    return slices.bounds(f"__block + __at - {slices.size - 1}", "__block + __at + 1")
-
-
 def _combined(slices: Slices, cells: str) -> str:
     """Prefix and suffix of each window combined."""
     combined = {

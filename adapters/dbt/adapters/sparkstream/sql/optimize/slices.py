@@ -136,8 +136,10 @@ class Slices:
         return self.typed(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
     def typed(self, *walls: str) -> list[str]:
-        """The window columns, from their times on the wall clock, in the type of the time column."""
-        return [f"{self.clock.typed(w)} AS {name}" for w, name in zip(walls, WINDOW_COLUMNS, strict=True)]
+        """The window columns that the query uses, from times on the wall clock, in the type of the time column."""
+        used = self.aggregate.window_columns()
+        columns = zip(walls, WINDOW_COLUMNS, strict=True)
+        return [f"{self.clock.typed(wall)} AS {name}" for wall, name in columns if name in used]
 
     @property
     def number(self) -> str:
