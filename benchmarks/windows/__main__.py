@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -146,8 +146,8 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     ]
 
 
-def curves(bench: Bench, data: Data) -> dict[str, str]:
-    """Measures time against one number after the other; plots by file name."""
+def curves(bench: Bench, data: Data) -> Iterator[tuple[str, str]]:
+    """Measures time against one number after the other; a file name and a plot for each."""
 
     def line(found: list[Measured], x: Callable[[Measured], float]) -> dict[str, list[tuple[float, float]]]:
         series: dict[str, list[tuple[float, float]]] = {}
@@ -159,21 +159,21 @@ def curves(bench: Bench, data: Data) -> dict[str, str]:
     def each(tables: list[Data], ask: Callable[[], Question]) -> list[Measured]:
         return [one for table in tables for one in bench.run(table, [ask()])]
 
+    def by_x(one: Measured) -> float:
+        return one.question.x
+
     overlap = [one for n in (4, 15, 60, 240, 600) for one in bench.run(data, [queries.hop(n)])]
+    yield "overlap.svg", svg("HOP: windows that a row is in", "size / slide", line(overlap, by_x))
     steps = [one for n in (4, 15, 60, 240) for one in bench.run(data, [queries.cumulate(n)])]
-    frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
+    yield "steps.svg", svg("CUMULATE: windows that a row is in", "size / step", line(steps, by_x))
     rows = each([replace(data, rows=data.rows // n) for n in (8, 4, 2, 1)], lambda: queries.hop(60))
+    yield "rows.svg", svg("HOP of 60 steps", "rows", line(rows, lambda m: m.data.rows))
     keys = each([replace(data, keys=n) for n in (1, 100, 10_000)], lambda: queries.hop(15))
+    yield "keys.svg", svg("HOP of 15 steps", "keys", line(keys, lambda m: m.data.keys))
     bench.run(replace(data, skew=0.5), [queries.tumble(), queries.hop(60), queries.session(1)])
     bench.run(Auctions(data.rows // 2), queries.nexmark())
-    hop_by_x = line(overlap, lambda m: m.question.x)
-    return {
-        "overlap.svg": svg("HOP: windows that a row is in", "size / slide", hop_by_x),
-        "steps.svg": svg("CUMULATE: windows that a row is in", "size / step", line(steps, lambda m: m.question.x)),
-        "frame.svg": svg("OVER ROWS n PRECEDING", "rows in a frame", line(frames, lambda m: m.question.x)),
-        "rows.svg": svg("HOP of 60 steps", "rows", line(rows, lambda m: m.data.rows)),
-        "keys.svg": svg("HOP of 15 steps", "keys", line(keys, lambda m: m.data.keys)),
-    }
+    frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
+    yield "frame.svg", svg("OVER ROWS n PRECEDING", "rows in a frame", line(frames, by_x))
 
 
 def main() -> int:
@@ -205,7 +205,7 @@ def main() -> int:
         held = limits(bench, data)
         lines += ["| ratio | measured | limit | holds |", "|---|---|---|---|", *(one.row() for one in held), ""]
     if chosen.only != "limits":
-        for name, plot in curves(bench, data).items():
+        for name, plot in curves(bench, data):
             (chosen.out / name).write_text(plot, encoding="utf-8")
     names = list(dict.fromkeys(e for m in bench.measured for e in m.times))
     lines += [f"| question | n | rows | keys | {' | '.join(names)} |", "|---|" + "---|" * (3 + len(names))]

@@ -50,9 +50,13 @@ def _ours(window: str, optimize: bool = True) -> str:
     return translate(_aggregated(window), optimize=optimize, schema=SCHEMA)
 
 
-def _all(window: str) -> dict[str, str]:
-    """Ours, plain and optimised, and Flink."""
-    return {PLAIN: _ours(window, False), OURS: _ours(window), FLINK: _aggregated(f"TABLE({window})")}
+def _all(name: str, minutes: int) -> dict[str, str]:
+    """Ours, plain and optimised, and Flink, whose intervals say how many digits they have."""
+    window, flink = (
+        f"{name}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '{minutes}' {unit})"
+        for unit in ("MINUTE", "MINUTE(3)")
+    )
+    return {PLAIN: _ours(window, False), OURS: _ours(window), FLINK: _aggregated(f"TABLE({flink})")}
 
 
 def tumble() -> Question:
@@ -72,7 +76,7 @@ def hop(minutes: int) -> Question:
         FROM (SELECT *, date_trunc('minute', ts) - INTERVAL {minutes - 1} MINUTE AS s FROM events),
           range({minutes}) AS r(w)
         GROUP BY ALL"""
-    sql = {SPARK: native, **_all(_function("HOP", minutes)), DUCKDB: duckdb}
+    sql = {SPARK: native, **_all("HOP", minutes), DUCKDB: duckdb}
     return Question("HOP", minutes, sql, {})
 
 
@@ -85,11 +89,7 @@ def cumulate(minutes: int) -> Question:
         ), range(1, {minutes + 1}) AS r(w)
         WHERE m + w * INTERVAL 1 MINUTE <= s + INTERVAL {minutes} MINUTE
         GROUP BY ALL"""
-    return Question("CUMULATE", minutes, {**_all(_function("CUMULATE", minutes)), DUCKDB: duckdb}, {})
-
-
-def _function(name: str, minutes: int) -> str:
-    return f"{name}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '{minutes}' MINUTE)"
+    return Question("CUMULATE", minutes, {**_all("CUMULATE", minutes), DUCKDB: duckdb}, {})
 
 
 def over(rows: int) -> Question:

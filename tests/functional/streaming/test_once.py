@@ -170,6 +170,7 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed) -> None:
     refused(feed, ROWS, "another run of this model", "process 1")
     holder(4711, "elsewhere", time.time())
     refused(feed, ROWS, "process 4711 on elsewhere")
+    refused(feed, TUMBLE, "process 4711 on elsewhere", on_query_change="rebuild")  # which would drop its table
     dead = os.fork()
     if dead == 0:
         os._exit(0)
@@ -181,6 +182,8 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed) -> None:
     holder(4711, "elsewhere", time.time() - 120)
     feed.run(ROWS)
     assert feed.table() == [(1, 1), (2, 2), (3, 3)]
+    held = feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.model ('sparkstream.run')").collect()
+    assert held[0][1] == ""
 
 
 def test_state_is_empty_when_all_windows_are_closed(feed: Feed) -> None:

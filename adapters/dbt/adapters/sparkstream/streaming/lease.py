@@ -8,8 +8,9 @@ import socket
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.table import StreamTable
@@ -56,11 +57,23 @@ class Lease:
         self._holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid(), time.time())
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
-        self._noted = 0.0
-        self._lost = False
+        self._settled = 0.0
+        self._held = False
 
-    def take(self) -> bool:
+    @property
+    def fact(self) -> dict[str, str]:
+        """What is noted of a table that is this run's."""
+        return {KEY: json.dumps(asdict(replace(self._holder, alive=time.time())))}
+
+    def made(self) -> None:
+        """Says that the table was made with `fact`: of two runs that make it at the same time, one fails."""
+        self._held = True
+
+    def take(self, known: Mapping[str, str]) -> bool:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
+
+        Args:
+            known: what is noted of the table.
 
         Returns:
             Whether another run had it, and is dead.
@@ -68,15 +81,17 @@ class Lease:
         Raises:
             StreamingError: another run has it.
         """
-        other = Holder.read(self._table.properties().get(KEY))
+        other = Holder.read(known.get(KEY))
         if other is not None and not other.is_dead():
             where = f"process {other.pid}" + ("" if other.host == socket.gethostname() else f" on {other.host}")
             raise StreamingError(
                 f"another run of this model is on its way ({where})\n"
                 f"  wait for its end; if it was killed, it is taken over {EXPIRES:.0f} seconds after its last sign"
             )
-        self._note(self._holder)
-        self._noted = time.monotonic()
+        self._table.note(**self.fact)
+        self._held = True
+        # Two may have looked at the same time: the one that noted itself last has it.
+        self._settled = time.monotonic() + SETTLES
         return other is not None
 
     def confirm(self) -> dict[str, str]:
@@ -88,33 +103,34 @@ class Lease:
         Raises:
             StreamingError: another run has it.
         """
-        # Two may have looked at the same time: the one that noted itself last has it.
-        time.sleep(max(0.0, self._noted + SETTLES - time.monotonic()))
+        time.sleep(max(0.0, self._settled - time.monotonic()))
         properties = self._table.properties()
-        if Holder.read(properties.get(KEY)) != self._holder:
-            self._lost = True
+        holder = Holder.read(properties.get(KEY))
+        if holder is None or holder.id != self._holder.id:
+            self._held = False
             raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()
         return properties
 
-    def _note(self, holder: Holder | None) -> None:
-        self._table.note(**{KEY: "" if holder is None else json.dumps(asdict(holder))})
-
     def _renew(self) -> None:
         while not self._ended.wait(RENEWED):
             with suppress(StreamingError):
-                self._note(Holder(self._holder.id, self._holder.host, self._holder.pid, time.time()))
+                self._table.note(**self.fact)
 
-    def release(self) -> None:
-        """Gives the right back, unless another run has it."""
-        if self._lost:
-            return
+    def end(self) -> dict[str, str]:
+        """Stops keeping the right; what is noted with this gives it back."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
-        with suppress(StreamingError):
-            self._note(None)
+        self._held = False
+        return {KEY: ""}
+
+    def release(self) -> None:
+        """Gives the right back, if this run has it still."""
+        if self._held:
+            with suppress(StreamingError):
+                self._table.note(**self.end())
 
 
 def _runs(pid: int) -> bool:

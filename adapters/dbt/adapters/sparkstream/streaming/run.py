@@ -145,22 +145,19 @@ class Run:
         zone = self._engine.zone()
         query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone)
         identities = {source.view: self._identity(source) for source in sources}
-        if self._engine.exists(self.model.relation):
-            if rebuild or self._is_outdated(query, identities):
-                drop()
-                self._create(columns, query, identities)
-        else:
-            self._create(columns, query, identities)
-        if empty:
-            return Outcome("made, with no rows read", 0)
-        if self.model.config.flush is not None:
-            self._engine.prepare_flush(self._flush_folder())
-            sources = [self._defined(source, self._flush_folder()) for source in sources]
-            rows, _ = self._understood()
         lease = Lease(self._table)
-        if lease.take():
-            self._report("the run before this one has ended without a word; going on where it was")
         try:
+            if not self._engine.exists(self.model.relation):
+                self._create(columns, query, identities, lease)
+            elif self._is_taken(lease, query, identities, rebuild):
+                drop()
+                self._create(columns, query, identities, lease)
+            if empty:
+                return Outcome("made, with no rows read", 0)
+            if flushes:
+                self._engine.prepare_flush(self._flush_folder())
+                sources = [self._defined(source, self._flush_folder()) for source in sources]
+                rows, _ = self._understood()
             return self._process(rows, sources, identities, lease)
         finally:
             lease.release()
@@ -231,32 +228,55 @@ class Run:
             self._facts[relation] = Facts.of(self._engine, relation)
         return self._facts[relation]
 
-    def _create(self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str]) -> None:
+    def _create(
+        self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
+    ) -> None:
         model = self.model
+        known = {
+            "table": uuid.uuid4().hex,
+            "query": query,
+            "sources": json.dumps(identities),
+            "batch": "-1",
+            "files": "",
+        }
         # Late rows of a table that was there before are none of this one's.
         self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
         self._table.create(
             columns,
             model.config,
-            {"table": uuid.uuid4().hex, "query": query, "sources": json.dumps(identities), "batch": "-1", "files": ""},
+            {**known, **lease.fact},
             model.comments,
             model.identifier,
             model.comments.get(""),
         )
+        lease.made()
         self._is_new = True
 
-    def _is_outdated(self, query: str, identities: Mapping[str, str]) -> bool:
-        """Whether the table has to be made anew.
+    def _is_taken(self, lease: Lease, query: str, identities: Mapping[str, str], rebuild: bool) -> bool:
+        """Takes the right to the table that is there. Whether it has to be made anew.
+
+        Raises:
+            StreamingError: another run has it; or it would have to be made anew, and nobody has said that it may.
+        """
+        known = self._table.properties()
+        is_ours = "query" in known
+        if is_ours and lease.take(known):
+            self._report("the run before this one has ended without a word; going on where it was")
+        if rebuild:
+            return True
+        if not is_ours:
+            raise StreamingError(
+                f"{self.model.relation} is there already, and no streaming model has made it\n  {REBUILD}"
+            )
+        return self._is_outdated(known, query, identities)
+
+    def _is_outdated(self, known: Mapping[str, str], query: str, identities: Mapping[str, str]) -> bool:
+        """Whether the table has to be made anew, going by what is noted of it.
 
         Raises:
             StreamingError: it would have to be, and nobody has said that it may.
         """
         config = self.model.config
-        known = self._table.properties()
-        if "query" not in known:
-            raise StreamingError(
-                f"{self.model.relation} is there already, and no streaming model has made it\n  {REBUILD}"
-            )
         if known["query"] != query:
             if config.on_query_change == "rebuild":
                 self._report("the query has changed: making the table anew")
@@ -341,7 +361,7 @@ class Run:
             and (files is None or known["files"] == digest(files))
         )
         if watch.batches or not noted:
-            self._settle(watch, max(begun, last), identities)
+            self._settle(watch, max(begun, last), identities, lease)
         return self._outcome(watch.batches, watch.appended, watch.late)
 
     def _history(self, checkpoint: str) -> History | None:
@@ -352,15 +372,16 @@ class Run:
             return History(folder, CLOSED, plan.history, NEW)
         return History(folder, SO_FAR, plan.history, closing=plan.closing, watermark=Watermark(checkpoint, UNTIL))
 
-    def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str]) -> None:
-        """Notes what was done since the last time."""
+    def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
+        """Notes what was done since the last time, and at the end that the table is free."""
         model, table = self.model, self._table
         finished = max([begun, *(batch.number for batch in watch.batches)])
         appended = {
             n: counts for n, counts in table.appended(watch.settled, self._plan.windows).items() if n <= finished
         }
         files = digest(up_to(table.files(), finished)) if model.config.file_format in FILE_FORMATS else ""
-        table.note(batch=str(finished), files=files, sources=json.dumps(identities))
+        free = ending.end() if ending else {}
+        table.note(batch=str(finished), files=files, sources=json.dumps(identities), **free)
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
         watch.settled = finished
