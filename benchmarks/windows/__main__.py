@@ -119,6 +119,7 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     (session,) = bench.run(data, [queries.session(1)], skip=OTHERS)
     slow = replace(data, minutes=max(60, data.rows // data.keys // 2))
     (session_sparse,) = bench.run(slow, [queries.session(1)], skip=OTHERS)
+    (joined,) = bench.run(_halves(data), [queries.join(60)])
     peaks = {e: bench.peak(hop.question, e) for e in (SPARK, OURS)}
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
@@ -137,8 +138,19 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         Limit(
             "SESSION, 2 rows per slice : session_window", session_sparse.times[OURS] / session_sparse.times[SPARK], 1.1
         ),
+        Limit("join of HOPs of 60 steps, copies : rows", joined.times[PLAIN] / joined.times[OURS], 3, True),
         Limit("peak memory of HOP of 60 steps : Spark's window()", peaks[OURS] / peaks[SPARK], 1.0),
     ]
+
+
+def joins(bench: Bench, data: Data) -> list[Measured]:
+    """Measures joins of HOPs against the number of windows that a row is in."""
+    return [one for n in (4, 15, 60, 240) for one in bench.run(_halves(data), [queries.join(n)])]
+
+
+def _halves(data: Data) -> Data:
+    """Few rows of many keys: those of a join, whose halves are its sides."""
+    return replace(data, rows=max(1, data.rows // 50), keys=data.keys * 10)
 
 
 def curves(bench: Bench, data: Data) -> dict[str, str]:
@@ -157,6 +169,7 @@ def curves(bench: Bench, data: Data) -> dict[str, str]:
     overlap = [one for n in (4, 15, 60, 240, 600) for one in bench.run(data, [queries.hop(n)])]
     steps = [one for n in (4, 15, 60, 240) for one in bench.run(data, [queries.cumulate(n)])]
     frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
+    joined = joins(bench, data)
     rows = each([replace(data, rows=data.rows // n) for n in (8, 4, 2, 1)], lambda: queries.hop(60))
     keys = each([replace(data, keys=n) for n in (1, 100, 10_000)], lambda: queries.hop(15))
     bench.run(replace(data, skew=0.5), [queries.tumble(), queries.hop(60), queries.session(1)])
@@ -166,6 +179,7 @@ def curves(bench: Bench, data: Data) -> dict[str, str]:
         "overlap.svg": svg("HOP: windows that a row is in", "size / slide", hop_by_x),
         "steps.svg": svg("CUMULATE: windows that a row is in", "size / step", line(steps, lambda m: m.question.x)),
         "frame.svg": svg("OVER ROWS n PRECEDING", "rows in a frame", line(frames, lambda m: m.question.x)),
+        "join.svg": svg("Join of HOPs: windows that a row is in", "size / slide", line(joined, lambda m: m.question.x)),
         "rows.svg": svg("HOP of 60 steps", "rows", line(rows, lambda m: m.data.rows)),
         "keys.svg": svg("HOP of 15 steps", "keys", line(keys, lambda m: m.data.keys)),
     }
@@ -182,7 +196,7 @@ def main() -> int:
     parser.add_argument("--memory", default="4g", help="of Spark")
     parser.add_argument("--patience", type=float, default=60, help="seconds; a slower engine is asked no more")
     parser.add_argument("--flink", metavar="PYTHON", help="an interpreter that has apache-flink")
-    parser.add_argument("--only", choices=("limits", "curves"), help="measure one part")
+    parser.add_argument("--only", choices=("limits", "curves", "joins"), help="measure one part")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     chosen = parser.parse_args()
 
@@ -196,10 +210,12 @@ def main() -> int:
         "",
     ]
     lines[0] += f" {chosen.runs} runs in seconds"
-    if chosen.only != "curves":
+    if chosen.only in (None, "limits"):
         held = limits(bench, data)
         lines += ["| ratio | measured | limit | holds |", "|---|---|---|---|", *(one.row() for one in held), ""]
-    if chosen.only != "limits":
+    if chosen.only == "joins":
+        joins(bench, data)
+    if chosen.only in (None, "curves"):
         for name, plot in curves(bench, data).items():
             (chosen.out / name).write_text(plot, encoding="utf-8")
     names = list(dict.fromkeys(e for m in bench.measured for e in m.times))
