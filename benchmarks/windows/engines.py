@@ -68,7 +68,8 @@ class Engines:
             if self._duckdb:
                 read = f"read_parquet('{path}/*.parquet')"
                 if text:
-                    read = f"read_csv('{folder}/*.csv', header = false, columns = {columns})"
+                    typed = {column: type_.removesuffix("_ntz") for column, type_ in columns.items()}
+                    read = f"read_csv('{folder}/*.csv', header = false, columns = {typed})"
                 self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS FROM {read}")
 
     def has(self, engine: str) -> bool:

@@ -109,6 +109,22 @@ def session(minutes: int) -> Question:
     return Question("SESSION", minutes, {SPARK: native, OURS: _ours(ours)}, {})
 
 
+def join(minutes: int) -> Question:
+    """A join of HOPs every minute: one half of the events with the other, per key."""
+
+    def side(half: str) -> str:
+        rows = f"(SELECT * FROM events WHERE v {half})"
+        return f"HOP({rows}, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '{minutes}' MINUTE)"
+
+    query = f"""
+        SELECT L.k, L.v, R.v AS w, L.window_start, L.window_end
+        FROM {side("< 500")} AS L
+        JOIN {side(">= 500")} AS R
+        ON L.k = R.k AND L.window_start = R.window_start AND L.window_end = R.window_end"""
+    sql = {name: translate(query, optimize=name == OURS, schema=SCHEMA) for name in (PLAIN, OURS)}
+    return Question("JOIN", minutes, sql, {})
+
+
 def _nexmark(number: int, spark: str, flink: str) -> Question:
     sql = {SPARK: spark}
     sql |= {name: translate(flink, "flink", schema=SCHEMA, optimize=name == OURS) for name in (PLAIN, OURS)}

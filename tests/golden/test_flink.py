@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.optimize import cumulate, hop
+from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, joins
 from tests.golden.runner import Case, compare, create_view, load
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def every_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules apply to windows that are too short for them to pay, as most recorded ones are."""
     monkeypatch.setattr(hop, "LEAST_OVERLAP", 2)
     monkeypatch.setattr(cumulate, "LEAST_STEPS", 2)
+    monkeypatch.setattr(joins, "LEAST_OVERLAP", 2)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])

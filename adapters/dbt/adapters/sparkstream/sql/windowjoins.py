@@ -41,12 +41,12 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
 def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], list[exp.Expr]]]:
     """Where rows of a query meet others: a place to point at, the other relations, the terms that must hold."""
     where = select.args.get("where")
-    filters = _terms(where.this) if where else []
+    filters = conjuncts(where.this) if where else []
     for relation in sources(select):
         join = relation.parent
         if isinstance(join, exp.Join) and join.this is relation:
             using = [exp.EQ(this=name, expression=name) for name in join.args.get("using") or []]
-            yield relation, [relation], [*_terms(join.args.get("on")), *filters, *using]
+            yield relation, [relation], [*conjuncts(join.args.get("on")), *filters, *using]
     for term in filters:
         test = term.this if isinstance(term, exp.Not) else term
         query = test.args.get("query") if isinstance(test, exp.In) else test.this
@@ -54,7 +54,7 @@ def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], li
         if isinstance(test, (exp.In, exp.Exists)) and isinstance(query, exp.Select):
             inner = query.args.get("where")
             pairs = [exp.EQ(this=a, expression=b) for a, b in _paired(test, query)]
-            yield test, sources(query), [*(_terms(inner.this) if inner else []), *pairs]
+            yield test, sources(query), [*(conjuncts(inner.this) if inner else []), *pairs]
 
 
 def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.Expr]]:
@@ -65,7 +65,7 @@ def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.E
     return zip(tested, (p.unalias() for p in query.expressions), strict=False)
 
 
-def _terms(condition: exp.Expr | None) -> list[exp.Expr]:
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """What a condition is made of with AND."""
     if condition is None:
         return []

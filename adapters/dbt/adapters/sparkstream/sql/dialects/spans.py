@@ -47,7 +47,25 @@ def _queries_over_windows(tokens: list[Token]) -> bytearray:
             first = _select_before(tokens, at)
             last = _end_of_query(tokens, first)
             noted[first:last] = b"\1" * (last - first)
+            joining = _join_around(tokens, first, last)
+            if joining is not None:
+                first, last = joining, _end_of_query(tokens, joining)
+                noted[first:last] = b"\1" * (last - first)
     return noted
+
+
+def _join_around(tokens: list[Token], first: int, last: int) -> int | None:
+    """Where the SELECT begins that joins the rows of a query, from its SELECT to its end; None if none does."""
+    if first < 2 or tokens[first - 1].token_type != TokenType.L_PAREN:
+        return None
+    before = tokens[first - 2].token_type
+    if before not in (TokenType.FROM, TokenType.JOIN):
+        return None
+    if any(token.token_type == TokenType.GROUP_BY for token in tokens[first:last]):
+        return None
+    around = _select_before(tokens, first - 1)
+    joins = any(t.token_type == TokenType.JOIN for t in tokens[around : _end_of_query(tokens, around)])
+    return around if joins else None
 
 
 def _select_before(tokens: list[Token], at: int) -> int:

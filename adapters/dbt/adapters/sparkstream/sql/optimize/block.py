@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
 _READ = words(
     """expressions from_ where group having order limit offset distinct hint windows with_ kind operation_modifiers"""
 )
-_VOLATILE = words(
+VOLATILE = words(
     """rand random randn randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name
     input_file_block_start input_file_block_length"""
 )
@@ -143,7 +143,7 @@ def read_aggregate(source: Source, resolver: Resolver, select: exp.Select, ident
     other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
     if other or SPAN not in select.meta:
         raise NoRule(f"{', '.join(other) or 'this form'} beside the aggregation; put the aggregation in a subquery")
-    if _in_expression(select):
+    if in_expression(select):
         raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
     function, alias = found
     names = Names(alias.strip("`"))
@@ -154,7 +154,7 @@ def read_aggregate(source: Source, resolver: Resolver, select: exp.Select, ident
     return _Reader(aggregate, names).read()
 
 
-def _in_expression(select: exp.Select) -> bool:
+def in_expression(select: exp.Select) -> bool:
     """Whether a query stands where an expression does, and not in FROM, a CTE or a set operation."""
     node: exp.Expr = select
     while node.parent:
@@ -185,7 +185,7 @@ class _Reader:
     def read(self) -> WindowAggregate:
         a, select = self._a, self._a.select
         for node in select.find_all(exp.Anonymous):
-            if str(node.this).lower() in _VOLATILE:
+            if str(node.this).lower() in VOLATILE:
                 raise NoRule(f"{node.this}() gives another value for each window of a row")
         for key in a.grouping.keys:
             self._row_expression(key.node, "a group key")

@@ -11,6 +11,8 @@ from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate, window_function
 from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
+from dbt.adapters.sparkstream.sql.optimize.joins import NAME as HOP_JOIN
+from dbt.adapters.sparkstream.sql.optimize.joins import HopJoin, joining, may_join
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.rules import RULES, Rule
 from dbt.adapters.sparkstream.sql.optimize.slices import gcd_slice
@@ -21,9 +23,9 @@ from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Window,
 def may_pay(trees: Iterable[exp.Expr]) -> bool:
     """Whether a rule may apply to a statement; a quick test."""
     kinds = tuple(rule.window for rule in RULES)
-    functions = (f for tree in trees for f in window_functions(tree) if isinstance(f.window, kinds))
+    functions = [f for tree in trees for f in window_functions(tree) if isinstance(f.window, kinds)]
     selects = (f.find_ancestor(exp.Select) for f in functions)
-    return any(select is not None and select.args.get("group") for select in selects)
+    return any(select is not None and select.args.get("group") for select in selects) or any(map(may_join, functions))
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,13 @@ class Decision:
         window: the window.
         rule: the rule that rewrote the query over it, or None.
         reason: why no rule did, or none that stands before it.
+        copies: how many copies of a row a join makes at most.
     """
 
     window: Window
     rule: str | None
     reason: str | None = None
+    copies: int = 1
 
     def steps(self, rows: int | None, keys: int = 1, span: float | None = None) -> list[tuple[str, int]]:
         """What happens to the rows, and how many there are behind each step, as an estimate.
@@ -57,6 +61,9 @@ class Decision:
         if isinstance(window, Session):
             what, count = ("slices", slices) if self.rule else ("rows", rows)
             return [("rows read", rows), (f"{what}, sorted by key and time", count)]
+        if self.rule == HOP_JOIN:
+            buckets = "two buckets of time at most" if self.copies > 1 else "one bucket of time"
+            return [("rows read", rows), (f"rows joined, each in {buckets}", rows * self.copies)]
         assert isinstance(window, (Hop, Cumulate)) and slice_ is not None
         copies = window.overlap if isinstance(window, Hop) else window.size // window.step
         every = window.slide // slice_ if isinstance(window, Hop) else 1
@@ -80,7 +87,7 @@ def _slice(window: Window) -> Interval | None:
 
 
 class Optimizer:
-    """Edits the SELECTs that aggregate windows, where a rule applies.
+    """Edits the SELECTs that aggregate or join windows, where a rule applies.
 
     Attributes:
         handled: ids of the window functions that became part of a rewritten SELECT.
@@ -96,7 +103,17 @@ class Optimizer:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A rewritten SELECT for every one that a rule applies to."""
         for function in window_functions(tree):
+            if id(function) in self.handled:
+                continue
             reasons = []
+            try:
+                join = self._join(function)
+            except NoRule as reason:
+                reasons.append(str(reason))
+            else:
+                if join:
+                    yield from self._joined(join)
+                    continue
             read: dict[frozenset[str], WindowAggregate] = {}
             for rule in (r for r in RULES if isinstance(function.window, r.window)):
                 try:
@@ -115,6 +132,17 @@ class Optimizer:
             else:
                 if reasons:
                     self.decisions.append(Decision(function.window, None, reasons[0]))
+
+    def _join(self, function: WindowFunction) -> HopJoin | None:
+        """The join that a HOP is a side of; None where it is none."""
+        select = joining(function) if isinstance(function.window, Hop) else None
+        return HopJoin(self._source, self._resolver, select) if select else None
+
+    def _joined(self, join: HopJoin) -> Iterator[Edit]:
+        for side, copies in ((join.left, 1), (join.right, 2)):
+            self.handled.add(id(side.function))
+            self.decisions.append(Decision(side.function.window, HOP_JOIN, copies=copies))
+        yield from join.edits()
 
     def _aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
         select = function.find_ancestor(exp.Select)

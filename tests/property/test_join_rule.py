@@ -1,0 +1,160 @@
+"""Joins of HOPs by rows against the plain translation: the same rows, column names and types for random tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.optimize import joins
+from tests.property.test_windows import (
+    CLOCK_CHANGES,
+    MINUTE,
+    MS,
+    Batch,
+    Case,
+    cases,
+    check,
+    edges,
+    run,
+    statement,
+    table_function,
+    thorough,
+    zones,
+)
+from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = {"number": "int", "ts": "", "k": "string", "v": "int"}
+BOUNDS = "L.window_start = R.window_start AND L.window_end = R.window_end"
+
+Query = Callable[[int, Case], str]
+
+
+def joined(select: str, on: str = f"L.k = R.k AND {BOUNDS}", rest: str = "", within: str = "{}") -> Query:
+    """A query over two HOPs that have most rows of a case in common: what stands before FROM and behind it.
+
+    Args:
+        within: the query around it.
+    """
+
+    def query(number: int, case: Case) -> str:
+        rows = f"(SELECT number, ts, k, v FROM all_rows WHERE number = {number} AND coalesce(v, 0) {{}})"
+        left, right = (table_function(case.window, rows.format(some)) for some in ("< 6", "> -6"))
+        sql = f"SELECT {select.format(number)} FROM (SELECT * FROM {left}) AS L JOIN {right} AS R ON {on} {rest}"
+        return within.format(sql)
+
+    return query
+
+
+QUERIES = {
+    "rows": joined("L.number, L.ts, L.k, L.v, R.ts AS rts, R.v AS w, L.window_start, R.window_end, L.window_time"),
+    "stars": joined("L.*, R.v AS w, R.window_start AS s", f"{BOUNDS} AND L.window_time = R.window_time"),
+    "macro": joined(
+        "coalesce(L.window_start, R.window_start) AS window_start,"
+        " coalesce(L.window_end, R.window_end) AS window_end, struct(L.*) AS L, struct(R.*) AS R",
+        f"{BOUNDS} AND (L.k = R.k AND L.v < R.v)",
+        within="SELECT L.number, window_start, window_end, L.ts, R.window_time, L.v, R.v AS w FROM ({})",
+    ),
+    "aggregates": joined(
+        "{} AS number, L.window_start, R.window_end, count(*) AS n, sum(L.v) AS v, count(DISTINCT R.k) AS k",
+        f"{BOUNDS} AND (L.v <> R.v OR R.v IS NULL)",
+        "WHERE L.v IS NOT NULL GROUP BY L.window_start, R.window_end HAVING count(*) > 1",
+    ),
+    "outer names": joined(
+        "DISTINCT L.number, L.k AS v, upper(R.k) AS k, L.window_start AS s",
+        "R.window_end <=> L.window_end AND (L.window_start = R.window_start) AND NOT (L.v = R.v AND L.k <=> R.k)",
+        "WHERE R.ts >= L.ts AND L.ts < L.window_end",
+    ),
+}
+
+
+@st.composite
+def hops(draw: Callable[..., Any], zone: str) -> Batch:
+    """HOPs of any overlap, about as long as their rows are apart."""
+    type_ = draw(st.sampled_from(("timestamp", "timestamp_ntz")))
+    found = []
+    for _ in range(4):
+        case = draw(cases(zone, type_ == "timestamp"))
+        slide = draw(st.integers(1, 3)) * _length(case)
+        size = slide * draw(st.integers(2, 9)) + draw(st.sampled_from((0, 0, MS, slide - MS)))
+        offset = draw(st.sampled_from((0, 0, 1))) * (draw(st.integers(-9, 9)) * slide + draw(st.sampled_from((0, MS))))
+        found.append(Case(Hop(slide, size, offset), case.rows))
+    return Batch(zone, type_, True, tuple(found))
+
+
+def _length(case: Case) -> int:
+    window = case.window
+    if isinstance(window, Session):
+        return window.gap
+    return window.slide if isinstance(window, Hop) else window.step if isinstance(window, Cumulate) else window.size
+
+
+def corners(zone: str, type_: str = "timestamp") -> Batch:
+    """Rows on days when the clock is changed, and others that random rows seldom hit."""
+    rows = [c.rows for c in edges(zone).cases if isinstance(c.window, Hop | Tumble)]
+    changes, uneven, early = rows[0], rows[3], rows[5]
+    windows = (
+        (Hop(30 * MINUTE, 2 * HOUR), changes),
+        (Hop(5 * MINUTE, 20 * MINUTE), changes),  # windows that the clock skips
+        (Hop(25 * MINUTE, HOUR, 7 * MINUTE), changes),
+        (Hop(7 * DAY, 28 * DAY), changes),
+        (Hop(4 * MINUTE, 10 * MINUTE), uneven),
+        (Hop(MINUTE, 3 * MINUTE, -90 * MINUTE - MS), (*early, *early[:2])),
+    )
+    return Batch(zone, type_, True, tuple(Case(window, found) for window, found in windows))
+
+
+@pytest.fixture(autouse=True)
+def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joins, "LEAST_OVERLAP", 2)
+
+
+def translated(batch: Batch, query: Query, *, optimize: bool) -> str:
+    return translate(statement(batch, query), schema={"all_rows": {**SCHEMA, "ts": batch.type}}, optimize=optimize)
+
+
+def compare(spark: SparkSession, batch: Batch, query: Query) -> None:
+    plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
+    want, got = run(spark, batch, plain), run(spark, batch, optimised)
+    assert got.columns == want.columns
+    check(batch, got, lambda number, _: want.rows[number], query)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_same_rows(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=1)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(hops))
+    @example(corners("Europe/Berlin"))
+    def same(batch: Batch) -> None:
+        compare(spark, batch, QUERIES[name])
+
+    same()
+
+
+@pytest.mark.full
+@zones
+@pytest.mark.parametrize("name", QUERIES)
+def test_same_rows_in_every_zone(spark: SparkSession, zone: str, name: str) -> None:
+    @settings(thorough, max_examples=8)
+    @given(hops(zone))
+    @example(corners(zone))
+    @example(corners(zone, "timestamp_ntz"))
+    def same(batch: Batch) -> None:
+        compare(spark, batch, QUERIES[name])
+
+    same()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_rule_applies(name: str) -> None:
+    """Else the tests above compare a query with itself."""
+    batch = corners("Europe/Berlin")
+    sql = translated(batch, QUERIES[name], optimize=True)
+    assert sql.count("rows are joined before they are copied") == len(batch.cases)
