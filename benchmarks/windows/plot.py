@@ -6,15 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from benchmarks.windows.queries import DUCKDB, FLINK, OURS, PLAIN, SPARK
+
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 40, 50
-COLORS = ("#c0392b", "#7f8c8d", "#1f77b4", "#e6a817", "#2ca02c")
+COLORS = {SPARK: "#c0392b", PLAIN: "#7f8c8d", OURS: "#1f77b4", DUCKDB: "#e6a817", FLINK: "#2ca02c"}
 
 Points = Sequence[tuple[float, float]]
 
 
 def svg(title: str, x_name: str, series: Mapping[str, Points]) -> str:
-    """The plot of series of (x, seconds)."""
+    """The plot of series of (x, seconds), by engine."""
     points = [p for line in series.values() for p in line]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     low_y, high_y = 10 ** math.floor(math.log10(min(ys))), 10 ** math.ceil(math.log10(max(ys)))
@@ -42,7 +44,8 @@ def svg(title: str, x_name: str, series: Mapping[str, Points]) -> str:
         at, y = place(x, low_y)
         out.append(f'<text x="{at:.1f}" y="{y + 18:.1f}" text-anchor="middle">{_short(x)}</text>')
     labels: list[float] = []
-    for (name, line), color in zip(series.items(), COLORS, strict=False):
+    for name, line in series.items():
+        color = COLORS[name]
         placed = [place(x, y) for x, y in sorted(line)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
         out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
