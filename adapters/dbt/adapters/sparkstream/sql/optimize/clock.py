@@ -8,6 +8,7 @@ row. So where the time is known to be a TIMESTAMP, the wall clock is the number 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -80,7 +81,7 @@ class Times:
         return f"{_literal(offset)} + {length.sql()} * ({number})"
 
     def plus(self, wall: str, length: Interval) -> str:
-        return f"{wall} - {(length * -1).sql()}" if length.micros < 0 else f"{wall} + {length.sql()}"
+        return _sum(wall, length, Interval.sql)
 
     def length(self, length: Interval) -> str:
         return length.sql()
@@ -117,16 +118,17 @@ class Micros:
         return f"SELECT *, {self.floor('__wall', length, offset)} AS {name}\nFROM {nested(self.rows(relation))}"
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
-        return f"{wall} - pmod({_minus(wall, offset)}, {length.micros})"
+        return f"{wall} - pmod({self.plus(wall, offset * -1)}, {length.micros})"
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
-        return f"{_bracketed(_minus(start, offset))} DIV {length.micros}"
+        number = self.plus(start, offset * -1)
+        return f"({number}) DIV {length.micros}" if offset else f"{number} DIV {length.micros}"
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
-        return _minus(f"{length.micros} * ({number})", offset * -1)
+        return self.plus(f"{length.micros} * ({number})", offset)
 
     def plus(self, wall: str, length: Interval) -> str:
-        return _minus(wall, length * -1)
+        return _sum(wall, length, self.length)
 
     def length(self, length: Interval) -> str:
         return str(length.micros)
@@ -148,11 +150,7 @@ def _literal(offset: Interval) -> str:
     return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=offset.micros)}'"
 
 
-def _minus(number: str, length: Interval) -> str:
+def _sum(wall: str, length: Interval, written: Callable[[Interval], str]) -> str:
     if not length:
-        return number
-    return f"{number} - {length.micros}" if length.micros > 0 else f"{number} + {-length.micros}"
-
-
-def _bracketed(text: str) -> str:
-    return text if text.isidentifier() else f"({text})"
+        return wall
+    return f"{wall} - {written(length * -1)}" if length.micros < 0 else f"{wall} + {written(length)}"

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import VOLATILE, in_expression
-from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, Clock, clock
+from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, clock
 from dbt.adapters.sparkstream.sql.optimize.hop import LONGEST
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
@@ -350,17 +350,13 @@ class HopJoin:
         needed = [shift for name, shift in zip(WINDOW_COLUMNS, shifts, strict=True) if name in used]
         if self.left.type == NTZ and used:
             # Numbers to Spark: it counts on by a step faster than it adds an INTERVAL.
-            starts = (f"sequence({_later(first, s, time)}, {_later(last, s, time)}, {step})" for s in needed)
+            starts = (f"sequence({time.plus(first, s)}, {time.plus(last, s)}, {step})" for s in needed)
             yield f"LATERAL VIEW inline(arrays_zip({', '.join(starts)})) AS {', '.join(used)}"
             return
         yield f"LATERAL VIEW explode(sequence({first}, {last}, {step})) AS __start"
         if used:
-            times = (time.typed(_later("__start", s, time)) for s in needed)
+            times = (time.typed(time.plus("__start", s)) for s in needed)
             yield f"LATERAL VIEW inline(array(struct({', '.join(times)}))) AS {', '.join(used)}"
-
-
-def _later(wall: str, shift: Interval, time: Clock) -> str:
-    return time.plus(wall, shift) if shift else wall
 
 
 def _rows_of(relation: exp.Expr) -> WindowFunction:
