@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.optimize import joins
 from tests.property.test_windows import (
     CLOCK_CHANGES,
@@ -17,13 +16,13 @@ from tests.property.test_windows import (
     MS,
     Batch,
     Case,
+    Query,
     cases,
-    check,
+    compare_with_plain,
     edges,
-    run,
-    statement,
     table_function,
     thorough,
+    translated,
     zones,
 )
 from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
@@ -31,10 +30,7 @@ from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, T
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SCHEMA = {"number": "int", "ts": "", "k": "string", "v": "int"}
 BOUNDS = "L.window_start = R.window_start AND L.window_end = R.window_end"
-
-Query = Callable[[int, Case], str]
 
 
 def joined(select: str, on: str = f"L.k = R.k AND {BOUNDS}", rest: str = "", within: str = "{}") -> Query:
@@ -116,24 +112,13 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "LEAST_OVERLAP", 2)
 
 
-def translated(batch: Batch, query: Query, *, optimize: bool) -> str:
-    return translate(statement(batch, query), schema={"all_rows": {**SCHEMA, "ts": batch.type}}, optimize=optimize)
-
-
-def compare(spark: SparkSession, batch: Batch, query: Query) -> None:
-    plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
-    want, got = run(spark, batch, plain), run(spark, batch, optimised)
-    assert got.columns == want.columns
-    check(batch, got, lambda number, _: want.rows[number], query)
-
-
 @pytest.mark.parametrize("name", QUERIES)
 def test_same_rows(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(hops))
     @example(corners("Europe/Berlin"))
     def same(batch: Batch) -> None:
-        compare(spark, batch, QUERIES[name])
+        compare_with_plain(spark, batch, QUERIES[name])
 
     same()
 
@@ -147,7 +132,7 @@ def test_same_rows_in_every_zone(spark: SparkSession, zone: str, name: str) -> N
     @example(corners(zone))
     @example(corners(zone, "timestamp_ntz"))
     def same(batch: Batch) -> None:
-        compare(spark, batch, QUERIES[name])
+        compare_with_plain(spark, batch, QUERIES[name])
 
     same()
 

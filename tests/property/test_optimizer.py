@@ -19,14 +19,15 @@ from tests.property.test_windows import (
     UNITS,
     Batch,
     Case,
+    Query,
     cases,
-    check,
+    compare_with_plain,
     edges,
     make_rows,
-    run,
-    statement,
+    schema_of,
     table_function,
     thorough,
+    translated,
     zones,
 )
 from tests.property.window_reference import Cumulate, Hop, Session
@@ -34,14 +35,11 @@ from tests.property.window_reference import Cumulate, Hop, Session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Query = Callable[[int, Case], str]
-
 INPUT = (
     "(SELECT number, ts, k, v, v * 0.25D AS d, CAST(v * 1.37 AS DECIMAL(10,2)) AS m,"
     " CAST(v * 1.0001 AS DECIMAL(22,4)) AS wide, v > 0 AS flag, CAST(v AS STRING) AS s"
     " FROM all_rows WHERE number = {})"
 )
-SCHEMA = {"number": "int", "ts": "", "k": "string", "v": "int"}
 
 
 @st.composite
@@ -156,11 +154,6 @@ WHOLE = {
 }
 
 
-def translated(batch: Batch, query: Query, *, optimize: bool) -> str:
-    schema = {"all_rows": {**SCHEMA, "ts": batch.type}} if batch.typed else None
-    return translate(statement(batch, query), schema=schema, optimize=optimize)
-
-
 def clock_changes(zone: str) -> Batch:
     """Windows that slices pay for, on days when the clock is changed."""
     batch = edges(zone)
@@ -174,20 +167,13 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cumulate, "LEAST_STEPS", 3)
 
 
-def compare(spark: SparkSession, batch: Batch, query: Query) -> None:
-    plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
-    want, got = run(spark, batch, plain), run(spark, batch, optimised)
-    assert got.columns == want.columns
-    check(batch, got, lambda number, _: want.rows[number], query)
-
-
 @pytest.mark.parametrize("name", QUERIES)
 def test_same_answer(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))
     @example(clock_changes("Europe/Berlin"))
     def same(batch: Batch) -> None:
-        compare(spark, replace(batch, typed=True), QUERIES[name])
+        compare_with_plain(spark, replace(batch, typed=True), QUERIES[name])
 
     same()
 
@@ -200,7 +186,7 @@ def test_same_answer_in_every_zone(spark: SparkSession, zone: str, name: str) ->
     @given(overlapping_batches(zone))
     @example(clock_changes(zone))
     def same(batch: Batch) -> None:
-        compare(spark, batch, QUERIES[name])
+        compare_with_plain(spark, batch, QUERIES[name])
 
     same()
 
@@ -210,7 +196,7 @@ def test_same_answer_without_types(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))
     def same(batch: Batch) -> None:
-        compare(spark, replace(batch, typed=False), QUERIES[name])
+        compare_with_plain(spark, replace(batch, typed=False), QUERIES[name])
 
     same()
 
@@ -237,7 +223,7 @@ def test_same_sessions(spark: SparkSession, name: str) -> None:
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(session_batches))
     @example(session_edges("Europe/Berlin"))
     def same(batch: Batch) -> None:
-        compare(spark, batch, SESSIONS[name])
+        compare_with_plain(spark, batch, SESSIONS[name])
 
     same()
 
@@ -271,7 +257,7 @@ def test_same_answer_by_copies(spark: SparkSession, name: str) -> None:
     def same(batch: Batch) -> None:
         assert "put together" not in translated(batch, WHOLE[name], optimize=True)
         assert translated(batch, WHOLE[name], optimize=True) != translated(batch, WHOLE[name], optimize=False)
-        compare(spark, batch, WHOLE[name])
+        compare_with_plain(spark, batch, WHOLE[name])
 
     same()
 
@@ -294,10 +280,9 @@ def test_hops_of_one_slide_share_their_slices(spark: SparkSession) -> None:
     """Spark aggregates the slices once: the queries for them are the same."""
     batch = clock_changes("UTC")
     make_rows(spark, batch)
-    schema = {"all_rows": {**SCHEMA, "ts": batch.type}}
     windows = (Hop(MINUTE, 20 * MINUTE), Hop(MINUTE, 30 * MINUTE))
     sql = " UNION ALL ".join(QUERIES["sums"](0, Case(window, ())) for window in windows)
-    frame = spark.sql(translate(sql, schema=schema))
+    frame = spark.sql(translate(sql, schema=schema_of(batch)))
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
     assert plan.split("== Initial Plan ==")[0].count("ReusedExchange") == 1
@@ -316,7 +301,7 @@ def utc_batches() -> dict[str, tuple[Batch, Query]]:
 def test_same_answer_in_utc(spark: SparkSession, rule: str) -> None:
     """Where no time is converted."""
     batch, query = utc_batches()[rule]
-    compare(spark, replace(batch, type="timestamp", typed=True), query)
+    compare_with_plain(spark, replace(batch, type="timestamp", typed=True), query)
 
 
 @pytest.mark.parametrize(
