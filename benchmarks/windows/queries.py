@@ -13,6 +13,8 @@ SCHEMA = {
     "auction": {"id": "bigint", "seller": "bigint", "dateTime": "timestamp_ntz"},
 }
 AGGREGATES = "count(*) AS n, sum(v) AS v, avg(v) AS mean, max(price) AS price"
+SUMS = "count(*) AS n, sum(v) AS v, avg(v) AS mean"
+"""Aggregates that subtraction gives back."""
 
 SPARK = "Spark"
 PLAIN = "ours, plain"
@@ -42,12 +44,12 @@ class Question:
         return replace(self, sql={engine: self.sql[engine]})
 
 
-def _aggregated(window: str) -> str:
-    return f"SELECT window_start, window_end, k, {AGGREGATES} FROM {window} GROUP BY window_start, window_end, k"
+def _aggregated(window: str, aggregates: str = AGGREGATES) -> str:
+    return f"SELECT window_start, window_end, k, {aggregates} FROM {window} GROUP BY window_start, window_end, k"
 
 
-def _ours(window: str, optimize: bool = True) -> str:
-    return translate(_aggregated(window), optimize=optimize, schema=SCHEMA)
+def _ours(window: str, optimize: bool = True, aggregates: str = AGGREGATES) -> str:
+    return translate(_aggregated(window, aggregates), optimize=optimize, schema=SCHEMA)
 
 
 def _all(name: str, minutes: int) -> dict[str, str]:
@@ -78,6 +80,15 @@ def hop(minutes: int) -> Question:
         GROUP BY ALL"""
     sql = {SPARK: native, **_all("HOP", minutes), DUCKDB: duckdb}
     return Question("HOP", minutes, sql, {})
+
+
+def sums(minutes: int) -> Question:
+    """HOP every minute, of nothing but sums; TUMBLE where it is a minute long."""
+    native = f"SELECT window.start, window.end, k, {SUMS} FROM events"
+    native += f" GROUP BY window(ts, '{minutes} minutes', '1 minute'), k"
+    bounds = "" if minutes == 1 else f", INTERVAL '{minutes}' MINUTE"
+    window = f"{'HOP' if bounds else 'TUMBLE'}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE{bounds})"
+    return Question("SUMS", minutes, {SPARK: native, OURS: _ours(window, aggregates=SUMS)}, {})
 
 
 def cumulate(minutes: int) -> Question:

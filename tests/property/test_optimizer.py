@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
-from dbt.adapters.sparkstream.sql.optimize import cumulate, hop
+from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, running
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 INPUT = (
     "(SELECT number, ts, k, v, v * 0.25D AS d, CAST(v * 1.37 AS DECIMAL(10,2)) AS m,"
-    " CAST(v * 1.0001 AS DECIMAL(22,4)) AS wide, v > 0 AS flag, CAST(v AS STRING) AS s"
+    " CAST(v * 1.0001 AS DECIMAL(22,4)) AS wide, v * 1000000007L AS b, v > 0 AS flag, CAST(v AS STRING) AS s"
     " FROM all_rows WHERE number = {})"
 )
 
@@ -89,6 +89,12 @@ KEYED = "GROUP BY window_start, window_end, k"
 QUERIES = {
     "counts": over("window_start, window_end, count(*) AS n, count(v) AS nv, count_if(v > 0) AS np"),
     "sums": over("window_start, window_end, k, sum(v) AS v, sum(m) AS m, sum(d) AS d, sum(v + m) AS vm", KEYED),
+    "exact sums": over(
+        "window_start, window_end, k, sum(v) AS v, sum(b) AS b, sum(m) AS m, sum(wide) AS w, avg(v) AS av,"
+        " avg(m) AS am, sum(v) FILTER (WHERE v > 2) AS v2, count(*) FILTER (WHERE k = 'a') AS n",
+        KEYED,
+    ),
+    "no aggregate": over("window_start, window_end, k", KEYED),
     "averages": over("window_start, window_end, avg(v) AS v, avg(m) AS m, mean(d) AS d, avg(m * 3) AS m3"),
     "extremes": over("window_start, window_end, min(v) AS low, max(s) AS high, min(d) AS d, max(m) AS m, max(ts) AS t"),
     "logic": over(
@@ -165,6 +171,7 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that are small enough for tiny tables."""
     monkeypatch.setattr(hop, "LEAST_OVERLAP", 3)
     monkeypatch.setattr(cumulate, "LEAST_STEPS", 3)
+    monkeypatch.setattr(running, "WINDOWS_IN_BLOCK", 2)
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -274,6 +281,21 @@ def test_a_rule_applies(name: str) -> None:
     batch = clock_changes("Europe/Berlin")
     sql = translated(replace(batch, typed=True, type="timestamp_ntz"), QUERIES[name], optimize=True)
     assert sql.count("put together from slices") >= 2
+
+
+def test_bigints_have_room_for_what_a_window_has(spark: SparkSession) -> None:
+    """Sums that run on over several windows would have none."""
+    spark.sql(
+        "SELECT timestamp_seconds(id * 60) AS ts, IF(id < 30, 1, -1) * 2305843009213693951L AS b FROM range(60)"
+    ).createOrReplaceTempView("large")
+    window = "HOP(large, ts, INTERVAL '1' MINUTE, INTERVAL '4' MINUTE)"
+    sql = f"SELECT window_end, sum(b) AS b FROM {window} GROUP BY window_start, window_end"
+    schema = {"large": {"ts": "timestamp", "b": "bigint"}}
+    plain, fast = (translate(sql, schema=schema, optimize=optimize) for optimize in (False, True))
+    assert "__going" in fast
+    for ansi in ("true", "false"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        assert sorted(spark.sql(plain).collect()) == sorted(spark.sql(fast).collect())
 
 
 def test_hops_of_one_slide_share_their_slices(spark: SparkSession) -> None:

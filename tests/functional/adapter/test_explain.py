@@ -227,7 +227,6 @@ class TestCommand:
             "hop-slices",
             "4  rows read",
             "4  slices",
-            "8  slices, each in two blocks",
             "29  windows",
         ]
 

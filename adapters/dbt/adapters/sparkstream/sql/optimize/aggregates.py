@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.types import decimal_parts, is_decimal
+from dbt.adapters.sparkstream.sql.types import INTEGERS, decimal_parts, is_decimal
 
 _ADDED = "coalesce({a} + {b}, {a}, {b})"
 """The sum of two values, one of which may be missing."""
@@ -29,6 +29,8 @@ class Partial:
             only the aggregate can.
         type: the type to cast what `merge` and `combine` give to, where it would be another.
         counts: whether it is a count, which is a number for every slice.
+        subtracts: whether it is a sum that is exactly the others' when some partials are taken away from it.
+        wide: whether a sum of more than one window's partials may have no room in its type.
     """
 
     sql: str
@@ -36,6 +38,8 @@ class Partial:
     combine: str | None = _ADDED
     type: str | None = None
     counts: bool = False
+    subtracts: bool = False
+    wide: bool = False
 
     def cast(self, sql: str) -> str:
         """A merged partial in its own type."""
@@ -68,20 +72,20 @@ def _sum(call: Arguments) -> Mergeable:
         back = "from_csv(to_csv(named_struct('total', {0})), 'total ' || typeof({1})).total"
         return Mergeable((replace(partial, combine=None), example), back)
     if not is_decimal(call.type):
-        return Mergeable((partial,))
+        return Mergeable((replace(partial, subtracts=call.type in INTEGERS, wide=call.type == "bigint"),))
     precision, scale = decimal_parts(call.type)
     if precision > 27:  # it has all 38 digits already: `+` would take one of the scale, where sum doesn't
         return Mergeable((replace(partial, combine=None),))
     type_ = f"decimal({precision + 10},{scale})"
-    return Mergeable((replace(partial, type=type_),))
+    return Mergeable((replace(partial, type=type_, subtracts=True),))
 
 
 def _avg(call: Arguments) -> Mergeable:
     if call.type is None or call.type.startswith("interval"):
         raise NoRule(f"avg of {'a type that nobody knows' if call.type is None else f'an {call.type}'}")
-    count = Partial(f"count({call.sql})", counts=True)
+    count = Partial(f"count({call.sql})", counts=True, subtracts=True)
     if call.type in ("tinyint", "smallint", "int"):  # whose sum has room in a BIGINT
-        return Mergeable((Partial(f"sum({call.sql})"), count), "{0} / nullif({1}, 0)")
+        return Mergeable((*_sum(call).partials, count), "{0} / nullif({1}, 0)")
     if not is_decimal(call.type):
         return Mergeable((Partial(f"sum(CAST({call.sql} AS DOUBLE))"), count), "{0} / nullif({1}, 0)")
     precision, scale = decimal_parts(call.type)
@@ -96,7 +100,7 @@ def _avg(call: Arguments) -> Mergeable:
 
 
 def _count(call: Arguments) -> Mergeable:
-    return Mergeable((Partial(f"{call.name}({call.sql})", counts=True),), "coalesce({0}, 0)")
+    return Mergeable((Partial(f"{call.name}({call.sql})", counts=True, subtracts=True),), "coalesce({0}, 0)")
 
 
 def _extreme(merge: str, combine: str) -> Callable[[Arguments], Mergeable]:

@@ -75,8 +75,7 @@ class Decision:
                 ("copies of rows, one per window", round(rows * average)),
                 ("windows", windows),
             ]
-        twice = [("slices, each in two blocks", 2 * slices)] if isinstance(window, Hop) else []
-        return [("rows read", rows), ("slices", slices), *twice, ("windows", windows)]
+        return [("rows read", rows), ("slices", slices), ("windows", windows)]
 
 
 def _slice(window: Window) -> Interval | None:

@@ -1,0 +1,105 @@
+"""Windows of HOP from running sums: what has come when a window ends, less what had come when it began.
+
+That is for counts and for sums of whole numbers and decimals, which subtraction gives back exactly; of DOUBLE, what a
+large number has swallowed wouldn't come back. Each slice stands there once and is sorted once, where prefixes and
+suffixes of blocks take two of each.
+
+A slice comes into the windows with its own number, and is gone `size` slices later. Between two such events windows
+change nothing but their bounds. So a slice gives the windows from its coming on, until the next slice comes or an
+earlier one goes; and those from its going on, until the next one goes or another comes. All frames for that only grow:
+
+    __come     the slices up to this one
+    __gone     those gone when this one comes
+    __by_then  those that have come when this one goes
+
+Slices of a key are cut into blocks of several windows, so that tasks share them; what the windows at the beginning of a
+block need of the one before is in both.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.lower import nested
+from dbt.adapters.sparkstream.sql.optimize.slices import Column, Slices, select
+
+WINDOWS_IN_BLOCK = 16
+"""How many times as long as a window a block is: of so many slices, one is in two blocks."""
+
+
+def running_sums(slices: Slices, every: int) -> str:
+    """A query that gives a row for each window, with the number of its last slice as `__last`.
+
+    Args:
+        slices: their partials can all be subtracted.
+        every: how many slices after a window the next one ends.
+    """
+    gone = f"__slice + {slices.size}"
+    values = [f"IF(__last < {gone}, {c.name}_coming, {c.name}_going) AS {c.name}" for c in slices.columns]
+    ends = ", ".join(_ends(slices, when, every) for when in ("__coming", "__going"))
+    return f"""\
+{select([*slices.carried, "__last", *values])}
+FROM {nested(_frames(slices))}
+LATERAL VIEW explode(concat({ends})) AS __last"""
+
+
+def _ends(slices: Slices, first: str, every: int) -> str:
+    """The last slices of the windows from an event on, until another."""
+    step = ""
+    until = f"{first}_until"
+    if every > 1:  # windows don't end with every slice
+        first, step = f"{first} + pmod({slices.size - 1} - {first}, {every})", f", {every}"
+    return f"CASE WHEN {first} < {until} THEN sequence({first}, {until} - 1{step}) ELSE array() END"
+
+
+def _frames(slices: Slices) -> str:
+    """For each slice, the windows that it gives and what is in them."""
+    size, block = slices.size, slices.size * WINDOWS_IN_BLOCK
+    names = [c.name for c in slices.columns]
+    blocks = select([*slices.carried, "__slice", f"__slice - pmod(__slice, {block}) + __behind AS __block", *names])
+    blocks += f"\nFROM {nested(slices.query([slices.number]))}"
+    blocks += (
+        f"\nLATERAL VIEW explode(IF(pmod(__slice, {block}) > {block - size}, array(0, {block}), array(0))) AS __behind"
+    )
+    by = f"PARTITION BY {slices.partition} ORDER BY __slice"
+    # A frame of one row: lead() takes longer than all other frames together.
+    next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
+    followed = select(
+        [*slices.carried, "__slice", "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
+    )
+    oldest = "coalesce(max(__next) OVER __gone, min(__slice) OVER __come)"
+    # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
+    latest = "max(__slice) OVER __by_then"
+    others = f"{latest} > __slice AND {latest} < __slice + {size}"
+    items = [
+        *slices.carried,
+        "__slice",
+        "greatest(__slice, __block) AS __coming",
+        f"least(__next, {oldest} + {size}) AS __coming_until",
+        f"greatest(__slice + {size}, __block) AS __going",
+        f"IF({others}, least(__next + {size}, max(__next) OVER __by_then), NULL) AS __going_until",
+        *(f"{_difference(c, '__come', '__gone')} AS {c.name}_coming" for c in slices.columns),
+        *(f"{_difference(c, '__by_then', '__come')} AS {c.name}_going" for c in slices.columns),
+    ]
+    return f"""\
+{select(items)}
+FROM {nested(f"{followed}{chr(10)}FROM {nested(blocks)}")}
+WINDOW
+  __come AS ({by} RANGE UNBOUNDED PRECEDING),
+  __gone AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} PRECEDING),
+  __by_then AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} FOLLOWING)"""
+
+
+def _difference(column: Column, frame: str, without: str) -> str:
+    """A partial over the slices of a frame that aren't in another; NULL where none of them has a value."""
+    name, partial = column.name, column.partial
+    if partial.wide:
+        # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
+        high, low = (_less(half.format(name), frame, without) for half in ("shiftright({}, 32)", "{} & 4294967295"))
+        left = f"{high} * 4294967296 + {low}"
+    else:
+        left = partial.cast(_less(name, frame, without))
+    return left if partial.counts else f"IF(count({name}) OVER {frame} > count({name}) OVER {without}, {left}, NULL)"
+
+
+def _less(value: str, frame: str, without: str) -> str:
+    total = f"sum({value}) OVER {frame}"
+    return f"coalesce({total} - sum({value}) OVER {without}, {total})"
