@@ -59,15 +59,21 @@ class Lease:
         self._thread: threading.Thread | None = None
         self._settled = 0.0
         self._held = False
+        self._made: dict[str, str] | None = None
 
     @property
     def fact(self) -> dict[str, str]:
         """What is noted of a table that is this run's."""
         return {KEY: json.dumps(asdict(replace(self._holder, alive=time.time())))}
 
-    def made(self) -> None:
-        """Says that the table was made with `fact`: of two runs that make it at the same time, one fails."""
+    def made(self, known: Mapping[str, str]) -> None:
+        """Says that the table was made with `fact`: of two runs that make it at the same time, one fails.
+
+        Args:
+            known: what was noted of it, `fact` included.
+        """
         self._held = True
+        self._made = dict(known)
 
     def take(self, known: Mapping[str, str]) -> bool:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
@@ -103,12 +109,14 @@ class Lease:
         Raises:
             StreamingError: another run has it.
         """
-        time.sleep(max(0.0, self._settled - time.monotonic()))
-        properties = self._table.properties()
-        holder = Holder.read(properties.get(KEY))
-        if holder is None or holder.id != self._holder.id:
-            self._held = False
-            raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
+        properties = self._made
+        if properties is None:
+            time.sleep(max(0.0, self._settled - time.monotonic()))
+            properties = self._table.properties()
+            holder = Holder.read(properties.get(KEY))
+            if holder is None or holder.id != self._holder.id:
+                self._held = False
+                raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()
         return properties

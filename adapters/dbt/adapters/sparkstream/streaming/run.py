@@ -238,18 +238,19 @@ class Run:
             "sources": json.dumps(identities),
             "batch": "-1",
             "files": "",
+            **lease.fact,
         }
         # Late rows of a table that was there before are none of this one's.
         self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
         self._table.create(
             columns,
             model.config,
-            {**known, **lease.fact},
+            known,
             model.comments,
             model.identifier,
             model.comments.get(""),
         )
-        lease.made()
+        lease.made(known)
         self._is_new = True
 
     def _is_taken(self, lease: Lease, query: str, identities: Mapping[str, str], rebuild: bool) -> bool:
@@ -323,7 +324,7 @@ class Run:
         model, table = self.model, self._table
         checkpoint = self.checkpoint()
         # The files first: where the query of a client that was killed goes on, they are of micro-batches begun by then.
-        files = table.files() if model.config.file_format in FILE_FORMATS else None
+        files = self._files()
         begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
         known = lease.confirm()
         last = int(known["batch"])
@@ -376,12 +377,12 @@ class Run:
         """Notes what was done since the last time, and at the end that the table is free."""
         model, table = self.model, self._table
         finished = max([begun, *(batch.number for batch in watch.batches)])
-        appended = {
-            n: counts for n, counts in table.appended(watch.settled, self._plan.windows).items() if n <= finished
-        }
-        files = digest(up_to(table.files(), finished)) if model.config.file_format in FILE_FORMATS else ""
+        files = self._files()
+        found = table.appended(watch.settled, self._plan.windows, files)
+        appended = {n: counts for n, counts in found.items() if n <= finished}
+        noted = "" if files is None else digest(up_to(files, finished))
         free = ending.end() if ending else {}
-        table.note(batch=str(finished), files=files, sources=json.dumps(identities), **free)
+        table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
         watch.settled = finished
@@ -390,6 +391,10 @@ class Run:
             runs.record(self._engine, model.runs, run, new, appended, watch.late)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
+
+    def _files(self) -> list[str] | None:
+        """The table's data files; None where they are no sign of who has written to it."""
+        return self._table.files() if self.model.config.file_format in FILE_FORMATS else None
 
     def _late_table(self) -> str:
         """The table that keeps late rows: the model's name with a suffix."""
@@ -488,7 +493,7 @@ class Run:
 
     def _local(self, moment: datetime) -> str:
         """A moment on the clock of the session's time zone."""
-        [(text,)] = self._engine.sql(
-            f"SELECT CAST(timestamp_micros({round(moment.timestamp() * 1_000_000)}) AS STRING)"
-        )
+        # Spark has the answer when it plans a query on VALUES, and runs no job for it.
+        micros = round(moment.timestamp() * 1_000_000)
+        [(text,)] = self._engine.sql(f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)")
         return str(text).removesuffix(":00")

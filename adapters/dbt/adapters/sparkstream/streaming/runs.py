@@ -75,10 +75,11 @@ def record(
         ]
         rows.append("(" + ", ".join(map(str, values)) + ")")
     with _lock:
-        engine.sql(
-            f"CREATE TABLE IF NOT EXISTS {table} (\n{COLUMNS}\n) USING parquet\n"
-            "COMMENT 'the micro-batches of streaming models'"
-        )
+        if not engine.exists(table):
+            engine.sql(
+                f"CREATE TABLE IF NOT EXISTS {table} (\n{COLUMNS}\n) USING parquet\n"
+                "COMMENT 'the micro-batches of streaming models'"
+            )
         engine.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES\n" + ",\n".join(rows))
 
 
