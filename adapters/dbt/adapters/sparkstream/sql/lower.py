@@ -13,6 +13,8 @@ from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Tumble, Window
 
 NTZ = "timestamp_ntz"
+UTC = ("UTC", "Etc/UTC", "GMT")
+"""Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
 _RELATION = "\0relation\0"
 _CONDITION = "\0condition\0"
 """These stand for the relation and for close_on until all lines are indented; no SQL has them."""

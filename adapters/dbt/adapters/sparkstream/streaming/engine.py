@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, Stage, StreamPlan
 from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -37,9 +38,6 @@ SETTINGS = {
     # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
-
-UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00"})
-"""Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""

@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, nested, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, nested, time_window, wall_clock
 
 LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
-_UTC = "current_timezone() IN ('UTC', 'Etc/UTC', 'GMT')"
+_UTC = f"current_timezone() IN {UTC}"
 """Whether the session's clock shows UTC: Spark has the answer before it runs anything."""
 
 
