@@ -94,6 +94,13 @@ QUERIES = {
         " avg(m) AS am, sum(v) FILTER (WHERE v > 2) AS v2, count(*) FILTER (WHERE k = 'a') AS n",
         KEYED,
     ),
+    "different values": over(
+        "window_start, window_end, k, count(DISTINCT v % 5) AS d, count(*) AS n, avg(v) AS a", KEYED
+    ),
+    "different values, filtered": over(
+        "window_end, count(DISTINCT s) FILTER (WHERE v % 2 = 0) AS d, count(*) FILTER (WHERE flag) AS n",
+        "WHERE v IS NULL OR v <> 3 GROUP BY window_start, window_end",
+    ),
     "no aggregate": over("window_start, window_end, k", KEYED),
     "averages": over("window_start, window_end, avg(v) AS v, avg(m) AS m, mean(d) AS d, avg(m * 3) AS m3"),
     "extremes": over("window_start, window_end, min(v) AS low, max(s) AS high, min(d) AS d, max(m) AS m, max(ts) AS t"),
@@ -139,6 +146,16 @@ QUERIES = {
 }
 
 
+# Where windows with the same bounds are one, and over HOP, these aren't put together from slices.
+CUMULATED = {
+    "values and extremes": over(
+        "window_start, window_end, count(DISTINCT s) AS d, max(d) AS high, sum(m) AS m, bool_or(flag) AS f",
+        "WHERE v IS NULL OR v > -8 GROUP BY window_start, window_end, k HAVING count(DISTINCT s) > 1",
+    ),
+    "values by end": over("window_end, count(DISTINCT k) AS d", "GROUP BY window_end"),
+}
+
+
 # A session's bounds and count are those of all its rows: these queries group by its keys, and have no WHERE on rows.
 SESSIONS = {
     "counts and sums": sessions("count(*) AS n, count(v) AS nv, sum(v) AS v, sum(m) AS m, avg(wide) AS w"),
@@ -174,26 +191,26 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "WINDOWS_IN_BLOCK", 2)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [*QUERIES, *CUMULATED])
 def test_same_answer(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))
     @example(clock_changes("Europe/Berlin"))
     def same(batch: Batch) -> None:
-        compare_with_plain(spark, replace(batch, typed=True), QUERIES[name])
+        compare_with_plain(spark, replace(batch, typed=True), {**QUERIES, **CUMULATED}[name])
 
     same()
 
 
 @pytest.mark.full
 @zones
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [*QUERIES, *CUMULATED])
 def test_same_answer_in_every_zone(spark: SparkSession, zone: str, name: str) -> None:
     @thorough
     @given(overlapping_batches(zone))
     @example(clock_changes(zone))
     def same(batch: Batch) -> None:
-        compare_with_plain(spark, batch, QUERIES[name])
+        compare_with_plain(spark, batch, {**QUERIES, **CUMULATED}[name])
 
     same()
 

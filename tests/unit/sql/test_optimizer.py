@@ -32,6 +32,8 @@ def decision(sql: str, typed: bool = True) -> tuple[str | None, str | None]:
     [
         (f"SELECT {BOUNDS}, count(*) AS n FROM {HOP} GROUP BY {BOUNDS}", "hop-slices"),
         (f"SELECT {BOUNDS}, count(*) AS n FROM {CUMULATE} GROUP BY {BOUNDS}", "cumulate-slices"),
+        (f"SELECT {BOUNDS}, count(DISTINCT k) AS n, max(v) AS v FROM {CUMULATE} GROUP BY {BOUNDS}", "cumulate-slices"),
+        (f"SELECT {BOUNDS}, count(DISTINCT k) AS n, sum(v) AS v FROM {HOP} GROUP BY {BOUNDS}", "hop-slices"),
         (f"SELECT count(*) AS n FROM {HOP} AS h GROUP BY h.window_end", "hop-slices"),
         (f"SELECT {BOUNDS}, k, sum(v) FROM {HOP} GROUP BY 1, 2, 3", "hop-slices"),
         (f"SELECT upper(k) AS u, sum(v) AS s FROM {HOP} GROUP BY {BOUNDS}, u HAVING s > 1", "hop-slices"),
@@ -70,6 +72,8 @@ def test_applies(sql: str, rule: str) -> None:
         ("count(*) AS n, sum(v) AS v, avg(m) AS m", True),
         ("k", True),
         ("sum(v) FILTER (WHERE k = 'a') AS v", True),
+        ("count(DISTINCT v) AS d, avg(v) AS a, count(DISTINCT v) + 1 AS more", True),
+        ("count(DISTINCT m) FILTER (WHERE v > 1) AS d", True),
         ("max(v) AS v, count(*) AS n", False),
         ("sum(d) AS d", False),  # of DOUBLE: subtraction would not be exact
         ("sum(big) AS b", False),  # a sum of windows has no more digits than that of one
@@ -91,7 +95,15 @@ SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
         (f"SELECT * FROM {HOP}", "doesn't group by the window"),
         (f"SELECT k, count(*) AS n FROM {HOP} GROUP BY k", "doesn't group by window_start and window_end"),
         (f"SELECT window_start, count(*) AS n FROM {CUMULATE} GROUP BY window_start", "doesn't group by window_start"),
-        (f"SELECT {BOUNDS}, count(DISTINCT v) AS n FROM {CUMULATE} GROUP BY {BOUNDS}", "count(DISTINCT ...)"),
+        (
+            f"SELECT window_end, count(DISTINCT v) AS n FROM {CUMULATE} GROUP BY window_end",
+            "count(DISTINCT ...) of windows with the same end",
+        ),
+        (
+            f"SELECT {BOUNDS}, count(DISTINCT v) AS n, count(DISTINCT k) AS m FROM {CUMULATE} GROUP BY {BOUNDS}",
+            "count(DISTINCT ...) of several expressions",
+        ),
+        (f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM {SESSION} GROUP BY {BOUNDS}, k", "of sessions"),
         (f"SELECT {BOUNDS}, collect_list(v) AS n FROM {CUMULATE} GROUP BY {BOUNDS}", "collect_list"),
         (f"SELECT {BOUNDS}, first(v) IGNORE NULLS AS n FROM {HOP} GROUP BY {BOUNDS}", "IGNORE NULLS"),
         (f"SELECT {BOUNDS}, sum(rand()) AS n FROM {HOP} GROUP BY {BOUNDS}", "rand()"),
@@ -126,8 +138,15 @@ def test_does_not_apply(sql: str, reason: str) -> None:
         (f"SELECT {BOUNDS}, count(*) AS n FROM {SHORT} GROUP BY {BOUNDS}", "a row is in 2 windows at most"),
         (
             f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM {HOP} AS h GROUP BY {BOUNDS}, ROLLUP (h.k)",
-            "count(DISTINCT",
+            "count(DISTINCT ...) with grouping sets",
         ),
+        (
+            f"SELECT {BOUNDS}, count(DISTINCT v) AS n, count(DISTINCT k) AS m FROM {HOP} GROUP BY {BOUNDS}",
+            "count(DISTINCT ...) of several expressions",
+        ),
+        (f"SELECT {BOUNDS}, count(DISTINCT v) AS n, max(v) AS m FROM {HOP} GROUP BY {BOUNDS}", "beside counts"),
+        (f"SELECT {BOUNDS}, count(DISTINCT v, k) AS n FROM {HOP} GROUP BY {BOUNDS}", "has several arguments"),
+        (f"SELECT {BOUNDS}, sum(DISTINCT v) AS n FROM {HOP} GROUP BY {BOUNDS}", "sum(DISTINCT ...)"),
         (f"SELECT {BOUNDS}, stddev(v) AS s FROM {HOP} WHERE v > 1 GROUP BY {BOUNDS} HAVING s > 1", "stddev"),
     ],
 )

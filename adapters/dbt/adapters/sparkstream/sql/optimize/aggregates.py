@@ -31,6 +31,7 @@ class Partial:
         counts: whether it is a count, which is a number for every slice.
         subtracts: whether it is a sum that is exactly the others' when some partials are taken away from it.
         wide: whether a sum of more than one window's partials may have no room in its type.
+        distinct: the expression whose different values are counted; then there is no partial of one slice alone.
     """
 
     sql: str
@@ -40,6 +41,7 @@ class Partial:
     counts: bool = False
     subtracts: bool = False
     wide: bool = False
+    distinct: str | None = None
 
     def cast(self, sql: str) -> str:
         """A merged partial in its own type."""
@@ -100,6 +102,8 @@ def _avg(call: Arguments) -> Mergeable:
 
 
 def _count(call: Arguments) -> Mergeable:
+    if call.distinct:
+        return Mergeable((Partial("", counts=True, subtracts=True, distinct=call.sql),), "coalesce({0}, 0)")
     return Mergeable((Partial(f"{call.name}({call.sql})", counts=True, subtracts=True),), "coalesce({0}, 0)")
 
 
@@ -156,6 +160,6 @@ def mergeable(call: Arguments) -> Mergeable:
     Raises:
         NoRule: it can't be put together from slices and give exactly the same.
     """
-    if call.distinct and call.name not in _SAME_WHEN_DISTINCT:
+    if call.distinct and call.name not in (*_SAME_WHEN_DISTINCT, "count"):
         raise NoRule(f"{call.name}(DISTINCT ...) can't be put together from slices")
     return MERGEABLE[call.name](call)

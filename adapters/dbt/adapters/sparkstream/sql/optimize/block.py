@@ -342,7 +342,7 @@ class _Reader:
         if not arguments or any(isinstance(e, exp.Column) and e.is_star for e in arguments):
             raise NoRule(f"{text} has no single argument")
         sql = ", ".join("*" if isinstance(e, exp.Star) else self._text(e) for e in arguments)
-        if len(arguments) > 1 and name != "count":
+        if len(arguments) > 1 and (name != "count" or distinct):
             raise NoRule(f"{text} has several arguments")
         type_ = type_of(arguments[0], a.select, a.resolver) if not isinstance(arguments[0], exp.Star) else None
         return mergeable(Arguments(name, sql, type_, distinct))

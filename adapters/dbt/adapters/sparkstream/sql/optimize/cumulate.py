@@ -1,7 +1,8 @@
 """CUMULATE by slices: each row is aggregated once, and each window is the running aggregate of a block's slices.
 
 A slice is a step and a block is the longest window, so a window that ends with the block's slice `at` is a prefix of
-the block's slices. Between one slice and the next, as many rows come out as there are windows.
+the block's slices. Between one slice and the next, as many rows come out as there are windows. Different values are
+counted by the slice of the block that has them first.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, select
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, counts_values, select
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
 
 LEAST_STEPS = 6
@@ -31,6 +32,12 @@ class CumulateSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
+        if (
+            counts_values(aggregate)
+            and aggregate.time_type() != NTZ
+            and "window_start" not in aggregate.grouping.bounds
+        ):
+            raise NoRule("count(DISTINCT ...) of windows with the same end, where the clock skips an hour")
         if aggregate.time_type() != NTZ:
             check_bounds(aggregate)
 
@@ -54,7 +61,9 @@ def _cells(slices: Slices) -> str:
     """A row for every window that holds a row, with the slices so far merged."""
     columns = [c.name for c in slices.columns]
     position = f"pmod(__slice, {slices.size})"
-    slots = select([*slices.carried, f"__slice - {position} AS __block", f"{position} AS __position", *columns])
+    number = [f"__slice - {position} AS __block", f"{position} AS __position"]
+    slots = f"{select([*slices.carried, *number, *slices.of_slices])}\nFROM {nested(slices.query([slices.number]))}"
+    slots = _values(slices, slots) if slices.counted else slots
     frames = select(
         [
             *slices.carried,
@@ -69,9 +78,21 @@ def _cells(slices: Slices) -> str:
 {select([*slices.carried, "__block", "__at", *columns])}
 FROM (
   {frames.replace(chr(10), chr(10) + "  ")}
-  FROM {nested(f"{slots}{chr(10)}FROM {nested(slices.query([slices.number]))}").replace(chr(10), chr(10) + "  ")}
+  FROM {nested(slots).replace(chr(10), chr(10) + "  ")}
   WINDOW
     __forward AS ({by}),
     __up_to AS ({by} ROWS UNBOUNDED PRECEDING)
 )
 LATERAL VIEW explode(sequence(__position, __until - 1)) AS __at"""
+
+
+def _values(slices: Slices, slots: str) -> str:
+    """The slices, with how many values each has that no slice of its block before it has."""
+    by = f"PARTITION BY {slices.partition}, __value ORDER BY __position"
+    first = f"__value IS NOT NULL AND row_number() OVER ({by}) = 1 AS __is_first"
+    values = select([*slices.carried, "__block", "__position", *slices.of_slices, first])
+    return slices.merging(
+        nested(f"{values}\nFROM {nested(slots)}"),
+        ["__block", "__position"],
+        counts=lambda name: [f"count_if(__is_first) AS {name}"],
+    )

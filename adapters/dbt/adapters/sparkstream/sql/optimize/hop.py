@@ -13,7 +13,14 @@ from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.blocks import prefixes_and_suffixes
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.running import running_sums
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_bounds, check_parts, gcd_slice
+from dbt.adapters.sparkstream.sql.optimize.slices import (
+    Slices,
+    check_bounds,
+    check_parts,
+    counts_values,
+    gcd_slice,
+    partials_of,
+)
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 LEAST_OVERLAP = 18
@@ -37,6 +44,11 @@ class HopSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
+        if counts_values(aggregate):
+            if not all(partial.subtracts for partial, _ in partials_of(aggregate)):
+                raise NoRule("count(DISTINCT ...) is put together from slices beside counts and exact sums only")
+            if may_coincide(aggregate):
+                raise NoRule("count(DISTINCT ...) of windows with the same bounds, where the clock skips an hour")
         if may_coincide(aggregate):
             check_bounds(aggregate)
 

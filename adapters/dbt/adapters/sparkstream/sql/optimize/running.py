@@ -12,6 +12,9 @@ earlier one goes; and those from its going on, until the next one goes or anothe
     __gone     those gone when this one comes
     __by_then  those that have come when this one goes
 
+Different values are counted in the same way: a value comes with a slice where it wasn't in the `size` slices before,
+and goes with the last slice that has it for as long.
+
 Slices of a key are cut into blocks of several windows, so that tasks share them; what the windows at the beginning of a
 block need of the one before is in both.
 """
@@ -53,12 +56,8 @@ def _ends(slices: Slices, first: str, every: int) -> str:
 def _frames(slices: Slices) -> str:
     """For each slice, the windows that it gives and what is in them."""
     size, block = slices.size, slices.size * WINDOWS_IN_BLOCK
-    names = [c.name for c in slices.columns]
-    blocks = select([*slices.carried, "__slice", f"__slice - pmod(__slice, {block}) + __behind AS __block", *names])
-    blocks += f"\nFROM {nested(slices.query([slices.number]))}"
-    blocks += (
-        f"\nLATERAL VIEW explode(IF(pmod(__slice, {block}) > {block - size}, array(0, {block}), array(0))) AS __behind"
-    )
+    names = [name for c in slices.columns for name in ([c.name, f"{c.name}_out"] if c.partial.distinct else [c.name])]
+    blocks = _values(slices, block) if slices.counted else _blocks(slices, block)
     by = f"PARTITION BY {slices.partition} ORDER BY __slice"
     # A frame of one row: lead() takes longer than all other frames together.
     next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
@@ -88,10 +87,38 @@ WINDOW
   __by_then AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} FOLLOWING)"""
 
 
+def _blocks(slices: Slices, block: int) -> str:
+    """The slices in their blocks; those that the windows at a block's beginning reach back to are in it as well."""
+    number = f"__slice - pmod(__slice, {block}) + __behind AS __block"
+    copies = f"IF(pmod(__slice, {block}) > {block - slices.size}, array(0, {block}), array(0))"
+    return f"""\
+{select([*slices.carried, "__slice", number, *slices.of_slices])}
+FROM {nested(slices.query([slices.number]))}
+LATERAL VIEW explode({copies}) AS __behind"""
+
+
+def _values(slices: Slices, block: int) -> str:
+    """The same, with how many different values come with each slice, and how many go with it."""
+    by = f"PARTITION BY {slices.partition}, __value ORDER BY __slice ROWS BETWEEN"
+    since = f"__slice - max(__slice) OVER ({by} 1 PRECEDING AND 1 PRECEDING)"
+    until = f"min(__slice) OVER ({by} 1 FOLLOWING AND 1 FOLLOWING) - __slice"
+    items = [*slices.carried, "__slice", "__block", *slices.of_slices, f"{since} AS __since", f"{until} AS __until"]
+    values = nested(f"{select(items)}\nFROM {nested(_blocks(slices, block))}")
+    comes, goes = (
+        f"count_if(__value IS NOT NULL AND coalesce({distance} >= {slices.size}, TRUE))"
+        for distance in ("__since", "__until")
+    )
+    return slices.merging(
+        values, ["__slice", "__block"], counts=lambda name: [f"{comes} AS {name}", f"{goes} AS {name}_out"]
+    )
+
+
 def _difference(column: Column, frame: str, without: str) -> str:
     """A partial over the slices of a frame that aren't in another; NULL where none of them has a value."""
     name, partial = column.name, column.partial
-    if partial.wide:
+    if partial.distinct:
+        left = _less(name, frame, without, f"{name}_out")
+    elif partial.wide:
         # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
         high, low = (_less(half.format(name), frame, without) for half in ("shiftright({}, 32)", "{} & 4294967295"))
         left = f"{high} * 4294967296 + {low}"
@@ -100,6 +127,6 @@ def _difference(column: Column, frame: str, without: str) -> str:
     return left if partial.counts else f"IF(count({name}) OVER {frame} > count({name}) OVER {without}, {left}, NULL)"
 
 
-def _less(value: str, frame: str, without: str) -> str:
+def _less(value: str, frame: str, without: str, out: str | None = None) -> str:
     total = f"sum({value}) OVER {frame}"
-    return f"coalesce({total} - sum({value}) OVER {without}, {total})"
+    return f"coalesce({total} - sum({out or value}) OVER {without}, {total})"

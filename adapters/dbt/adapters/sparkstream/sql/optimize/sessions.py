@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts, counts_values
 from dbt.adapters.sparkstream.sql.windows import Session, Window
 
 
@@ -28,6 +28,8 @@ class SessionSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
+        if counts_values(aggregate):
+            raise NoRule("count(DISTINCT ...) of sessions can't be put together from slices")
         function, grouping = aggregate.function, aggregate.grouping
         if function.close_on is not None:
             raise NoRule("rows of one slice may be of several sessions where some rows close theirs")

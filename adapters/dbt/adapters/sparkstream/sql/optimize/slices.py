@@ -118,6 +118,23 @@ class Slices:
         return [*self.keys, *self.sets, *self.aggregate.grouping_calls, *time]
 
     @property
+    def counted(self) -> str | None:
+        """The expression whose different values are counted, if one is; NULL isn't one of them."""
+        column = next((c for c in self.columns if c.partial.distinct), None)
+        if column is None:
+            return None
+        return (
+            f"CASE WHEN {column.filter} THEN {column.partial.distinct} END"
+            if column.filter
+            else column.partial.distinct
+        )
+
+    @property
+    def of_slices(self) -> list[str]:
+        """The columns beside `carried` that the query of the slices gives."""
+        return [c.name for c in self.columns if not c.partial.distinct] + (["__value"] if self.counted else [])
+
+    @property
     def partition(self) -> str:
         """PARTITION BY of the frames over a block's slices."""
         return ", ".join([*self.keys, *self.sets, "__block"])
@@ -153,7 +170,7 @@ class Slices:
 
     # -- queries -------------------------------------------------------------------------------------
     def query(self, more: Iterable[str], rows: str | None = None) -> str:
-        """The query that aggregates the rows of each slice, per key.
+        """The query that aggregates the rows of each slice, per key, and per `__value` where values are counted.
 
         Args:
             more: columns beside keys and partials; `__start` is where the slice begins.
@@ -171,7 +188,10 @@ class Slices:
         items += [f"grouping({own[forms.index(form)]}) AS {name}" for name, form in aggregate.grouping_calls.items()]
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
         items += more
-        items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns]
+        items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns if not column.partial.distinct]
+        if self.counted:
+            own.append(self.hold(self.counted))
+            items.append(f"{own[-1]} AS __value")
         rows = nested(rows or self.clock.slices(self.relation, self.slice, self._offset, "__start"))
         text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
@@ -195,12 +215,27 @@ class Slices:
         """Cells with the same keys put together: the partials merged once more."""
         return nested(self.merging(cells, keys))
 
-    def merging(self, cells: str, keys: Iterable[str], more: Iterable[str] = ()) -> str:
-        """The query that merges the partials of cells with the same keys, with more columns besides."""
+    def merging(
+        self,
+        cells: str,
+        keys: Iterable[str],
+        more: Iterable[str] = (),
+        counts: Callable[[str], list[str]] = lambda name: [f"max({name}) AS {name}"],
+    ) -> str:
+        """The query that merges the partials of cells with the same keys, with more columns besides.
+
+        Args:
+            counts: the column that counts different values, by its name. Of windows that begin together, the longest
+                has the values of all.
+        """
         by = [*(c for c in self.carried if c != "__time"), *keys]
         time = ["max(__time) AS __time"] if "__time" in self.carried else []
-        items = [*by, *more, *time, *(f"{c.merged()} AS {c.name}" for c in self.columns)]
-        return f"{select(items)}\nFROM {cells}\nGROUP BY {', '.join(by)}"
+        merged = [
+            item
+            for c in self.columns
+            for item in (counts(c.name) if c.partial.distinct else [f"{c.merged()} AS {c.name}"])
+        ]
+        return f"{select([*by, *more, *time, *merged])}\nFROM {cells}\nGROUP BY {', '.join(by)}"
 
     def merged_by_bounds(self, cells: str, bounds: list[str], keys: Iterable[str] = ()) -> str:
         """The windows with their aggregates, where several may have the same bounds and so be one to GROUP BY.
@@ -222,6 +257,26 @@ def check_parts(aggregate: WindowAggregate) -> None:
     """
     for call in aggregate.calls.values():
         merged_parts(call)
+
+
+def partials_of(aggregate: WindowAggregate) -> list[tuple[Partial, str | None]]:
+    """The partials of all aggregates that have some, each with the condition of its FILTER."""
+    parts = [(c.parts.partials, c.filter) for c in aggregate.calls.values() if isinstance(c.parts, Mergeable)]
+    return [(partial, condition) for partials, condition in parts for partial in partials]
+
+
+def counts_values(aggregate: WindowAggregate) -> bool:
+    """Whether different values are counted.
+
+    Raises:
+        NoRule: of more than slices can be grouped by.
+    """
+    found = {(partial.distinct, condition) for partial, condition in partials_of(aggregate) if partial.distinct}
+    if len(found) > 1:
+        raise NoRule("count(DISTINCT ...) of several expressions can't be put together from slices")
+    if found and aggregate.grouping.has_sets:
+        raise NoRule("count(DISTINCT ...) with grouping sets can't be put together from slices")
+    return bool(found)
 
 
 def check_bounds(aggregate: WindowAggregate) -> None:
