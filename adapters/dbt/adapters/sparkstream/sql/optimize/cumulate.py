@@ -32,14 +32,11 @@ class CumulateSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
-        if (
-            counts_values(aggregate)
-            and aggregate.time_type() != NTZ
-            and "window_start" not in aggregate.grouping.bounds
-        ):
-            raise NoRule("count(DISTINCT ...) of windows with the same end, where the clock skips an hour")
+        counts = counts_values(aggregate)
         if aggregate.time_type() != NTZ:
             check_bounds(aggregate)
+            if counts and "window_start" not in aggregate.grouping.bounds:
+                raise NoRule("count(DISTINCT ...) of windows with the same end, where the clock skips an hour")
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         window = aggregate.function.window

@@ -64,6 +64,7 @@ def _frames(slices: Slices) -> str:
     followed = select(
         [*slices.carried, "__slice", "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
     )
+    followed += f"\nFROM {nested(blocks)}"
     oldest = "coalesce(max(__next) OVER __gone, min(__slice) OVER __come)"
     # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
     latest = "max(__slice) OVER __by_then"
@@ -80,7 +81,7 @@ def _frames(slices: Slices) -> str:
     ]
     return f"""\
 {select(items)}
-FROM {nested(f"{followed}{chr(10)}FROM {nested(blocks)}")}
+FROM {nested(followed)}
 WINDOW
   __come AS ({by} RANGE UNBOUNDED PRECEDING),
   __gone AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} PRECEDING),

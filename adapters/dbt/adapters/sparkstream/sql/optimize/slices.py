@@ -123,11 +123,8 @@ class Slices:
         column = next((c for c in self.columns if c.partial.distinct), None)
         if column is None:
             return None
-        return (
-            f"CASE WHEN {column.filter} THEN {column.partial.distinct} END"
-            if column.filter
-            else column.partial.distinct
-        )
+        value = column.partial.distinct
+        return f"CASE WHEN {column.filter} THEN {value} END" if column.filter else value
 
     @property
     def of_slices(self) -> list[str]:
