@@ -135,6 +135,7 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     # Spark's default goes through the whole frame for each row: on all rows it would take a quarter of an hour.
     tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
     short, long = bench.run(tenth, [queries.over(100), queries.over(10_000)], skip=OTHERS)
+    (values,) = bench.run(tenth, [queries.values(60)], skip=OTHERS)
     sparse = Data(data.rows, data.keys, max(60, data.rows // data.keys // 2))
     (hop_sparse,) = bench.run(sparse, [queries.hop(12)], skip=OTHERS)
     (session,) = bench.run(data, [queries.session(1)], skip=OTHERS)
@@ -159,6 +160,7 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         Limit(
             "SESSION, 2 rows per slice : session_window", session_sparse.times[OURS] / session_sparse.times[SPARK], 1.1
         ),
+        Limit("count(DISTINCT) of HOP of 60 steps, window() : ours", values.times[SPARK] / values.times[OURS], 3, True),
         Limit("join of HOPs of 60 steps, copies : rows", joined.times[PLAIN] / joined.times[OURS], 3, True),
         Limit("peak memory of HOP of 60 steps : Spark's window()", peaks["HOP"], 1.0),
         Limit("peak memory of HOP of 60 steps : Spark's window(), sums", peaks["SUMS"], 1.0),

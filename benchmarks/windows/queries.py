@@ -15,6 +15,7 @@ SCHEMA = {
 AGGREGATES = "count(*) AS n, sum(v) AS v, avg(v) AS mean, max(price) AS price"
 SUMS = "count(*) AS n, sum(v) AS v, avg(v) AS mean"
 """Aggregates that subtraction gives back."""
+VALUES = "count(DISTINCT v) AS v"
 
 SPARK = "Spark"
 PLAIN = "ours, plain"
@@ -84,11 +85,20 @@ def hop(minutes: int) -> Question:
 
 def sums(minutes: int) -> Question:
     """HOP every minute, of nothing but sums; TUMBLE where it is a minute long."""
-    native = f"SELECT window.start, window.end, k, {SUMS} FROM events"
+    return _of("SUMS", SUMS, minutes)
+
+
+def values(minutes: int) -> Question:
+    """HOP every minute, of which different values are counted."""
+    return _of("VALUES", VALUES, minutes)
+
+
+def _of(name: str, aggregates: str, minutes: int) -> Question:
+    native = f"SELECT window.start, window.end, k, {aggregates} FROM events"
     native += f" GROUP BY window(ts, '{minutes} minutes', '1 minute'), k"
     bounds = "" if minutes == 1 else f", INTERVAL '{minutes}' MINUTE"
     window = f"{'HOP' if bounds else 'TUMBLE'}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE{bounds})"
-    return Question("SUMS", minutes, {SPARK: native, OURS: _ours(window, aggregates=SUMS)}, {})
+    return Question(name, minutes, {SPARK: native, OURS: _ours(window, aggregates=aggregates)}, {})
 
 
 def cumulate(minutes: int) -> Question:
