@@ -275,6 +275,19 @@ def test_rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[li
         feed.drop()
 
 
+@pytest.mark.parametrize("side", ["left", "right", "full"])
+def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
+    feed.add("bid", [(1, 1000, None, 1), (2, 1001, "a", 2), (3, 1002, "b", 3)])
+    feed.add("ask", [(4, 1000, None, 4), (5, 1003, "a", 5), (6, 1004, None, 6)])
+    feed.run(CONSTRUCTS[f"{side}_join"])
+    feed.add("bid", [(998, END, "z", 9)])
+    feed.add("ask", [(999, END, "y", 9)])
+    feed.run(CONSTRUCTS[f"{side}_join"])
+    assert feed.table() == feed.batch(CONSTRUCTS[f"{side}_join"], f"window_end <= {CLOSED}")
+    # The rows that close the windows are kept, and no others.
+    assert feed.state() <= 2
+
+
 @pytest.mark.parametrize("overlap", [2, 12])
 def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> None:
     feed.add("bid", [(i, 1000 + 7 * i, "abc"[i % 3], i) for i in range(50)])

@@ -143,6 +143,15 @@ def test_over_across_windows_keeps_what_its_frames_reach() -> None:
     assert rows.endswith("WHERE __newest_0 <= 2")
 
 
+def test_rows_without_a_key_meet_nobody_in_a_full_join() -> None:
+    """Spark's streams would have them meet each other."""
+    on = "l.window_end = r.window_end AND (upper(l.k) = r.k) AND r.v = l.v AND l.k <=> r.k"
+    found = plan(f"SELECT l.k FROM {TUMBLE} AS l FULL JOIN {TUMBLE} AS r ON {on} WHERE l.v > 1")
+    assert f"ON {on} AND (upper(l.k)) IS NOT NULL AND r.v IS NOT NULL WHERE" in found.query
+    assert "NOT NULL" not in plan(f"SELECT l.k FROM {TUMBLE} AS l LEFT JOIN {TUMBLE} AS r ON {on}").query
+    assert "NOT NULL" not in plan(f"SELECT l.k FROM {TUMBLE} AS l FULL JOIN names AS r ON l.k = r.k").query
+
+
 @pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
@@ -163,6 +172,7 @@ def test_over_across_windows_keeps_what_its_frames_reach() -> None:
             "across the sessions",
             "window_end",
         ),
+        ("SELECT * FROM s l FULL JOIN s r USING (k)", "FULL JOIN with USING", "ON l.k = r.k"),
         ("SELECT * FROM session((SELECT *, lag(v) OVER (ORDER BY ts) AS l FROM s), ts, v)", "OVER below", "below"),
         (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM {SESSION}", "several SESSIONs", "of their own"),
         (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM names", "other rows beside it", "of their own"),

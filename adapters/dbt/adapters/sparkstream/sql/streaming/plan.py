@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
+from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
@@ -108,7 +109,7 @@ def plan(
     check(tree, source, names, resolver, cut)
     sessions = None if cut is None else cut.sessions
     windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
-    edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree)]
+    edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
     if isinstance(resolver, FlinkResolver):
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)

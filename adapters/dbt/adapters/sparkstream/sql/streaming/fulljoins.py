@@ -1,0 +1,59 @@
+"""FULL JOIN of two streams: Spark finds the rows of the other side by their keys, and takes NULL for a key like others.
+
+It leaves rows without a key out of the state only on the side of which a join doesn't keep all rows. Of a FULL JOIN
+there is none, so the condition says it: a row of one side without a key goes into the table alone, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
+
+
+class FullJoins:
+    """Edits the full joins of a statement."""
+
+    def __init__(self, source: Source, streams: Streams) -> None:
+        self._source = source
+        self._streams = streams
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        for join in tree.find_all(exp.Join):
+            select = join.parent
+            left = from_item(select) if join.side == "FULL" and isinstance(select, exp.Select) else None
+            if left is None or not (self._streams.feeds(join.this) and self._streams.feeds(left)):
+                continue
+            if join.args.get("using") or join.method == "NATURAL":
+                raise self._source.error(
+                    self._source.span(join.this),
+                    "a FULL JOIN with USING, or a NATURAL one, doesn't stream",
+                    "name the columns: ON l.k = r.k, and coalesce(l.k, r.k) AS k in the SELECT list",
+                )
+            yield from self._without_nulls(join)
+
+    def _without_nulls(self, join: exp.Join) -> Iterator[Edit]:
+        on = join.args.get("on")
+        while isinstance(on, exp.Paren):
+            on = on.this
+        if on is None:
+            return
+        equal = [part.unnest() for part in (on.flatten() if isinstance(on, exp.And) else [on])]
+        keys = [part.left for part in equal if isinstance(part, exp.EQ) and not _is_bound(part.left)]
+        if keys:
+            end = self._source.span(join.args["on"])[1]
+            yield Edit((end, end), lambda: "".join(f" AND {self._text(key)} IS NOT NULL" for key in keys))
+
+    def _text(self, key: exp.Expr) -> str:
+        """A key as it is written, in parentheses where it is more than a column."""
+        text = self._source.render(self._source.span(key))
+        return text if isinstance(key, exp.Column) else f"({text})"
+
+
+def _is_bound(key: exp.Expr) -> bool:
+    """Whether a key is a bound of a window, which is never NULL."""
+    return isinstance(key, exp.Column) and key.name.casefold() in WINDOW_COLUMNS
