@@ -49,6 +49,12 @@ def _aggregated(window: str, aggregates: str = AGGREGATES) -> str:
     return f"SELECT window_start, window_end, k, {aggregates} FROM {window} GROUP BY window_start, window_end, k"
 
 
+def _native(minutes: int, aggregates: str = AGGREGATES) -> str:
+    """Windows every minute, by hand."""
+    window = f"window(ts, '{minutes} minutes', '1 minute')"
+    return f"SELECT window.start, window.end, k, {aggregates} FROM events GROUP BY {window}, k"
+
+
 def _ours(window: str, optimize: bool = True, aggregates: str = AGGREGATES) -> str:
     return translate(_aggregated(window, aggregates), optimize=optimize, schema=SCHEMA)
 
@@ -72,14 +78,12 @@ def tumble() -> Question:
 
 def hop(minutes: int) -> Question:
     """HOP every minute."""
-    native = f"SELECT window.start, window.end, k, {AGGREGATES} FROM events"
-    native += f" GROUP BY window(ts, '{minutes} minutes', '1 minute'), k"
     duckdb = f"""
         SELECT s + w * INTERVAL 1 MINUTE AS window_start, k, {AGGREGATES}
         FROM (SELECT *, date_trunc('minute', ts) - INTERVAL {minutes - 1} MINUTE AS s FROM events),
           range({minutes}) AS r(w)
         GROUP BY ALL"""
-    sql = {SPARK: native, **_all("HOP", minutes), DUCKDB: duckdb}
+    sql = {SPARK: _native(minutes), **_all("HOP", minutes), DUCKDB: duckdb}
     return Question("HOP", minutes, sql, {})
 
 
@@ -94,11 +98,11 @@ def values(minutes: int) -> Question:
 
 
 def _of(name: str, aggregates: str, minutes: int) -> Question:
-    native = f"SELECT window.start, window.end, k, {aggregates} FROM events"
-    native += f" GROUP BY window(ts, '{minutes} minutes', '1 minute'), k"
     bounds = "" if minutes == 1 else f", INTERVAL '{minutes}' MINUTE"
     window = f"{'HOP' if bounds else 'TUMBLE'}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE{bounds})"
-    return Question(name, minutes, {SPARK: native, OURS: _ours(window, aggregates=aggregates)}, {})
+    return Question(
+        name, minutes, {SPARK: _native(minutes, aggregates), OURS: _ours(window, aggregates=aggregates)}, {}
+    )
 
 
 def cumulate(minutes: int) -> Question:

@@ -143,7 +143,7 @@ class StreamTable:
             windows: the columns that tell windows apart, if there are any.
             files: the table's data files, if they are known.
         """
-        new = None if files is None else sum((batch_of(name) or 0) > after for name in files)
+        new = None if files is None else len(files) - len(up_to(files, after))
         # Rows of a few files are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
         distinct = f"count(DISTINCT {', '.join(map(_name, windows))})" if windows else "NULL"

@@ -44,12 +44,12 @@ class HopSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
-        if counts_values(aggregate):
-            if not all(partial.subtracts for partial, _ in partials_of(aggregate)):
-                raise NoRule("count(DISTINCT ...) is put together from slices beside counts and exact sums only")
-            if may_coincide(aggregate):
-                raise NoRule("count(DISTINCT ...) of windows with the same bounds, where the clock skips an hour")
+        counts = counts_values(aggregate)
+        if counts and not all(partial.subtracts for partial, _ in partials_of(aggregate)):
+            raise NoRule("count(DISTINCT ...) is put together from slices beside counts and exact sums only")
         if may_coincide(aggregate):
+            if counts:
+                raise NoRule("count(DISTINCT ...) of windows with the same bounds, where the clock skips an hour")
             check_bounds(aggregate)
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:

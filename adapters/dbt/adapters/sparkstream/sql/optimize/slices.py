@@ -94,7 +94,7 @@ class Slices:
     def count_rows(self) -> None:
         """Makes sure that there is a count among the columns."""
         if not any(column.partial.counts for column in self.columns):
-            self.columns.append(Column("__rows", Partial("count(*)", counts=True, subtracts=True), None))
+            self.columns.append(Column("__rows", Partial("count(*)", counts=True), None))
 
     # -- texts ---------------------------------------------------------------------------------------
     def hold(self, text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.source import Edit, Source
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 MATCHED = "__matched"
 
@@ -20,14 +20,9 @@ class AntiJoins:
         self._streams = streams
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        for join in tree.find_all(exp.Join):
-            select = join.parent
-            if join.kind != "ANTI" or not isinstance(select, exp.Select):
-                continue
-            left = from_item(select)
-            if left is None or not (self._streams.feeds(join.this) and self._streams.feeds(left)):
-                continue
-            yield from self._join(select, left, join)
+        for select, left, join in self._streams.joins(tree):
+            if join.kind == "ANTI":
+                yield from self._join(select, left, join)
 
     def _join(self, select: exp.Select, left: exp.Expr, join: exp.Join) -> Iterator[Edit]:
         source = self._source

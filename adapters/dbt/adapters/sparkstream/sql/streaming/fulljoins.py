@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.source import Edit, Source
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
+from dbt.adapters.sparkstream.sql.windowjoins import conjuncts
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
 
 
@@ -23,10 +24,8 @@ class FullJoins:
         self._streams = streams
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        for join in tree.find_all(exp.Join):
-            select = join.parent
-            left = from_item(select) if join.side == "FULL" and isinstance(select, exp.Select) else None
-            if left is None or not (self._streams.feeds(join.this) and self._streams.feeds(left)):
+        for _, _, join in self._streams.joins(tree):
+            if join.side != "FULL":
                 continue
             if join.args.get("using") or join.method == "NATURAL":
                 raise self._source.error(
@@ -38,14 +37,11 @@ class FullJoins:
 
     def _without_nulls(self, join: exp.Join) -> Iterator[Edit]:
         on = join.args.get("on")
-        while isinstance(on, exp.Paren):
-            on = on.this
         if on is None:
             return
-        equal = [part.unnest() for part in (on.flatten() if isinstance(on, exp.And) else [on])]
-        keys = [part.left for part in equal if isinstance(part, exp.EQ) and not _is_bound(part.left)]
+        keys = [term.left for term in conjuncts(on.unnest()) if isinstance(term, exp.EQ) and not _is_bound(term.left)]
         if keys:
-            end = self._source.span(join.args["on"])[1]
+            end = self._source.span(on)[1]
             yield Edit((end, end), lambda: "".join(f" AND {self._text(key)} IS NOT NULL" for key in keys))
 
     def _text(self, key: exp.Expr) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import cast
 
 from sqlglot import exp
 
@@ -34,6 +35,13 @@ class Streams:
         if self._views is None:
             return True
         return not table.args.get("db") and table.name.casefold() in self._views
+
+    def joins(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Expr, exp.Join]]:
+        """The joins of two streams: the query, what stands first in its FROM, and the join."""
+        for join in tree.find_all(exp.Join):
+            left = from_item(join.parent) if isinstance(join.parent, exp.Select) else None
+            if left is not None and self.feeds(join.this) and self.feeds(left):
+                yield cast("exp.Select", join.parent), left, join
 
     def read(self, node: exp.Expr) -> list[str]:
         """The streams that a node reads by their names, each as often as it is read."""
