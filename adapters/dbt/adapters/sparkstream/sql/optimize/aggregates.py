@@ -32,6 +32,7 @@ class Partial:
         subtracts: whether it is a sum that is exactly the others' when some partials are taken away from it.
         wide: whether a sum of more than one window's partials may have no room in its type.
         distinct: the expression whose different values are counted; then there is no partial of one slice alone.
+        present: the aggregate that counts the values that are summed up.
     """
 
     sql: str
@@ -42,6 +43,7 @@ class Partial:
     subtracts: bool = False
     wide: bool = False
     distinct: str | None = None
+    present: str | None = None
 
     def cast(self, sql: str) -> str:
         """A merged partial in its own type."""
@@ -67,7 +69,7 @@ class Arguments:
 
 
 def _sum(call: Arguments) -> Mergeable:
-    partial = Partial(f"sum({call.sql})")
+    partial = Partial(f"sum({call.sql})", present=f"count({call.sql})")
     if call.type is None:
         # A sum of sums of a DECIMAL has ten more digits than the sum; without the type only a text can be cast back.
         example = Partial(f"sum({call.sql})", "max", None)

@@ -24,6 +24,9 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.slices import Column, Slices, select
 
+FRAMES = ("come", "gone", "by_then")
+"""What is added up."""
+
 WINDOWS_IN_BLOCK = 16
 """How many times as long as a window a block is: of so many slices, one is in two blocks."""
 
@@ -65,27 +68,37 @@ def _frames(slices: Slices) -> str:
         [*slices.carried, "__slice", "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
     )
     followed += f"\nFROM {nested(blocks)}"
-    oldest = "coalesce(max(__next) OVER __gone, min(__slice) OVER __come)"
+    # Each running value under a name of its own: Spark computes one that stands there twice twice.
+    running = [
+        *slices.carried,
+        "__slice",
+        "__block",
+        "__next",
+        "coalesce(max(__next) OVER __gone, min(__slice) OVER __come) AS __oldest",
+        "max(__slice) OVER __by_then AS __latest",
+        "max(__next) OVER __by_then AS __after",
+        *(f"sum({value}) OVER __{frame} AS {name}_{frame}" for name, value in _sums(slices) for frame in FRAMES),
+    ]
+    sums = f"""\
+{select(running)}
+FROM {nested(followed)}
+WINDOW
+  __come AS ({by} ROWS UNBOUNDED PRECEDING),
+  __gone AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} PRECEDING),
+  __by_then AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} FOLLOWING)"""
     # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
-    latest = "max(__slice) OVER __by_then"
-    others = f"{latest} > __slice AND {latest} < __slice + {size}"
+    others = f"__latest > __slice AND __latest < __slice + {size}"
     items = [
         *slices.carried,
         "__slice",
         "greatest(__slice, __block) AS __coming",
-        f"least(__next, {oldest} + {size}) AS __coming_until",
+        f"least(__next, __oldest + {size}) AS __coming_until",
         f"greatest(__slice + {size}, __block) AS __going",
-        f"IF({others}, least(__next + {size}, max(__next) OVER __by_then), NULL) AS __going_until",
-        *(f"{_difference(c, '__come', '__gone')} AS {c.name}_coming" for c in slices.columns),
-        *(f"{_difference(c, '__by_then', '__come')} AS {c.name}_going" for c in slices.columns),
+        f"IF({others}, least(__next + {size}, __after), NULL) AS __going_until",
+        *(f"{_difference(slices, c, 'come', 'gone')} AS {c.name}_coming" for c in slices.columns),
+        *(f"{_difference(slices, c, 'by_then', 'come')} AS {c.name}_going" for c in slices.columns),
     ]
-    return f"""\
-{select(items)}
-FROM {nested(followed)}
-WINDOW
-  __come AS ({by} RANGE UNBOUNDED PRECEDING),
-  __gone AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} PRECEDING),
-  __by_then AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} FOLLOWING)"""
+    return f"{select(items)}\nFROM {nested(sums)}"
 
 
 def _blocks(slices: Slices, block: int) -> str:
@@ -114,20 +127,38 @@ def _values(slices: Slices, block: int) -> str:
     )
 
 
-def _difference(column: Column, frame: str, without: str) -> str:
+def _sums(slices: Slices) -> list[tuple[str, str]]:
+    """What is summed up over the slices: names, and the values of one slice."""
+    found = []
+    for column in slices.columns:
+        name, partial = column.name, column.partial
+        if partial.wide:
+            # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
+            found += [(f"{name}_high", f"shiftright({name}, 32)"), (f"{name}_low", f"{name} & 4294967295")]
+        else:
+            found += [(name, name)]
+        if partial.distinct:
+            found += [(f"{name}_out", f"{name}_out")]
+        if not partial.counts and slices.count_of(column) is None:
+            found += [(f"{name}_set", f"CAST({name} IS NOT NULL AS INT)")]
+    return found
+
+
+def _difference(slices: Slices, column: Column, frame: str, without: str) -> str:
     """A partial over the slices of a frame that aren't in another; NULL where none of them has a value."""
     name, partial = column.name, column.partial
     if partial.distinct:
         left = _less(name, frame, without, f"{name}_out")
     elif partial.wide:
-        # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
-        high, low = (_less(half.format(name), frame, without) for half in ("shiftright({}, 32)", "{} & 4294967295"))
+        high, low = (_less(f"{name}_{half}", frame, without) for half in ("high", "low"))
         left = f"{high} * 4294967296 + {low}"
     else:
         left = partial.cast(_less(name, frame, without))
-    return left if partial.counts else f"IF(count({name}) OVER {frame} > count({name}) OVER {without}, {left}, NULL)"
+    if partial.counts:
+        return left
+    count = slices.count_of(column)
+    return f"IF({_less(count.name if count else f'{name}_set', frame, without)} > 0, {left}, NULL)"
 
 
-def _less(value: str, frame: str, without: str, out: str | None = None) -> str:
-    total = f"sum({value}) OVER {frame}"
-    return f"coalesce({total} - sum({out or value}) OVER {without}, {total})"
+def _less(name: str, frame: str, without: str, out: str | None = None) -> str:
+    return f"coalesce({name}_{frame} - {out or name}_{without}, {name}_{frame})"

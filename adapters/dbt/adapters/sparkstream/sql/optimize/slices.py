@@ -96,6 +96,11 @@ class Slices:
         if not any(column.partial.counts for column in self.columns):
             self.columns.append(Column("__rows", Partial("count(*)", counts=True), None))
 
+    def count_of(self, column: Column) -> Column | None:
+        """The column that counts the values that another one sums up, if there is one."""
+        count = column.partial.present
+        return next((c for c in self.columns if c.partial.sql == count and c.filter == column.filter), None)
+
     # -- texts ---------------------------------------------------------------------------------------
     def hold(self, text: str) -> str:
         """Keeps a text as it is until all lines are indented: new lines in its strings are no place to indent."""
