@@ -153,10 +153,27 @@ def test_rows_without_a_key_meet_nobody_in_a_full_join() -> None:
 
 
 @pytest.mark.parametrize(
+    "relation",
+    [
+        f"({TUMBLE} AS l FULL JOIN {TUMBLE} AS r ON {{}})",
+        f"names JOIN {TUMBLE} AS l ON names.k = l.k FULL JOIN {TUMBLE} AS r ON {{}}",
+        f"names JOIN ({TUMBLE} AS l FULL JOIN {TUMBLE} AS r ON {{}}) ON names.k = l.k",
+    ],
+)
+def test_full_joins_are_found_wherever_they_stand(relation: str) -> None:
+    on = "l.window_end = r.window_end AND l.k = r.k"
+    assert f"ON {on} AND l.k IS NOT NULL" in plan(f"SELECT l.k FROM {relation.format(on)}").query
+
+
+@pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
         ("SELECT * FROM names", "reads no stream", "stream(ref('...'))"),
         ("SELECT * FROM s ORDER BY ts", "ORDER BY has no meaning", "order the rows where they are read"),
+        ("SELECT * FROM names JOIN s ON names.k = s.k LIMIT 3", "LIMIT has no meaning", "window_top_n"),
+        ("SELECT names.k, count(*) FROM names JOIN s ON names.k = s.k GROUP BY names.k", "needs the end", "through a"),
+        ("SELECT *, lag(v) OVER (ORDER BY ts) FROM names JOIN s ON names.k = s.k", "this query joins", "a subquery"),
+        (f"SELECT * FROM ({TUMBLE} l LEFT ANTI JOIN {TUMBLE} r ON l.k = r.k)", "ANTI JOIN beside", "a subquery"),
         ("SELECT * FROM s LIMIT 3", "LIMIT has no meaning", "window_top_n"),
         ("SELECT DISTINCT k FROM s", "SELECT DISTINCT", "group by the columns together"),
         ("SELECT k FROM s UNION SELECT k FROM s", "UNION ALL only", "write UNION ALL"),

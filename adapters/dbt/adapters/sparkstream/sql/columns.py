@@ -203,6 +203,17 @@ def sources(select: exp.Select) -> list[exp.Expr]:
     return found + [j.this for j in select.args.get("joins") or []]
 
 
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """What a condition is made of with AND, without parentheses."""
+    if condition is None:
+        return []
+    bare = condition.unnest()
+    if not isinstance(bare, exp.And):
+        return [bare]
+    parts = bare.flatten(unnest=False)  # not by recursion: a long condition is as deep as it is long
+    return [term for part in parts for term in (conjuncts(part) if isinstance(part, exp.Paren) else [part])]
+
+
 def find_cte(table: exp.Table) -> exp.CTE | None:
     """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
     name = table.name.casefold()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.columns import Resolver, conjuncts, sources
 from dbt.adapters.sparkstream.sql.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.source import Source
 from dbt.adapters.sparkstream.sql.windows import window_functions
@@ -63,13 +63,6 @@ def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.E
         return ()
     tested = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
     return zip(tested, (p.unalias() for p in query.expressions), strict=False)
-
-
-def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """What a condition is made of with AND."""
-    if condition is None:
-        return []
-    return [term.unnest() for term in (condition.flatten() if isinstance(condition, exp.And) else [condition])]
 
 
 def _others(select: exp.Select, right: list[exp.Expr]) -> list[exp.Expr]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import sources
+from dbt.adapters.sparkstream.sql.columns import conjuncts, sources
 from dbt.adapters.sparkstream.sql.frame_parser import LastJoin
 from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, MARK
 from dbt.adapters.sparkstream.sql.source import SPAN, Span
@@ -132,14 +132,6 @@ def _loose(query: Query) -> list[str]:
 
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.Paren):
-        return _conjuncts(node.this)
-    if isinstance(node, exp.And):
-        return [*_conjuncts(node.this), *_conjuncts(node.expression)]
-    return [node]
-
-
 def _side(query: Query, node: exp.Expr, right: str) -> str:
     """Whether an expression is of the `right` table, of the `left` ones, of `both`, or nobody knows (`unknown`)."""
     found: set[str] = set()
@@ -177,7 +169,7 @@ def _reduced(query: Query, join: LastJoin, names: list[str]) -> str | None:
         return None
     keys: list[tuple[Span, Span]] = []
     conditions: list[str] = []
-    for part in _conjuncts(join.args["on"]):
+    for part in conjuncts(join.args["on"]):
         equality = _equality(query, part, right)
         if equality:
             keys.append(equality)
@@ -232,7 +224,7 @@ def _choosing(
     for join in joins:
         right = name_of(join.this) or ""
         parts = []
-        for part in _conjuncts(join.args["on"]):
+        for part in conjuncts(join.args["on"]):
             sides = _equality(query, part, right)
             parts.append(
                 f"{query.render(sides[0])} <=> {query.render(sides[1])}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.columns import Resolver, conjuncts
 from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.optimize.aggregates import (
     MERGEABLE,
@@ -213,7 +213,7 @@ class _Reader:
         if origin == "rows":
             return
         row: list[str] = []
-        for part in where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
+        for part in conjuncts(where.this):
             origin = self._names.origin(part)
             if origin == "both" or part.find(exp.Subquery, exp.Select):
                 raise NoRule("a condition in WHERE mixes columns of the rows and of the window")

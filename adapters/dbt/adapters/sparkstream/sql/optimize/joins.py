@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.columns import Resolver, conjuncts, sources
 from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, clock
 from dbt.adapters.sparkstream.sql.optimize.hop import LONGEST
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.windowjoins import BOUNDS, conjuncts
+from dbt.adapters.sparkstream.sql.windowjoins import BOUNDS
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, WindowFunction
 
 NAME = "hop-join"

@@ -20,13 +20,14 @@ class AntiJoins:
         self._streams = streams
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        for select, left, join in self._streams.joins(tree):
+        for left, join in self._streams.joins(tree):
             if join.kind == "ANTI":
-                yield from self._join(select, left, join)
+                yield from self._join(left, join)
 
-    def _join(self, select: exp.Select, left: exp.Expr, join: exp.Join) -> Iterator[Edit]:
+    def _join(self, left: exp.Expr, join: exp.Join) -> Iterator[Edit]:
         source = self._source
-        if len(select.args.get("joins") or []) > 1:
+        select = join.parent
+        if not isinstance(select, exp.Select) or len(select.args["joins"]) > 1:
             raise source.error(
                 source.span(join.this), "an ANTI JOIN beside other joins doesn't stream", "put it into a subquery"
             )

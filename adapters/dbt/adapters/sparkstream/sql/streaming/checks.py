@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.groupwindows import GROUP_WINDOWS, is_group_window
 from dbt.adapters.sparkstream.sql.source import Source
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 END = "window_end"
 
@@ -41,8 +41,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
 
 
 def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
-    relation = from_item(select)
-    if relation is None or not streams.feeds(relation):
+    if not streams.feed(select):
         return
     for name, word in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
         clause = select.args.get(name)

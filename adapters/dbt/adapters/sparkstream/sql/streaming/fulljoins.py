@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.columns import conjuncts
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
-from dbt.adapters.sparkstream.sql.windowjoins import conjuncts
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
 
 
@@ -24,7 +24,7 @@ class FullJoins:
         self._streams = streams
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        for _, _, join in self._streams.joins(tree):
+        for _, join in self._streams.joins(tree):
             if join.side != "FULL":
                 continue
             if join.args.get("using") or join.method == "NATURAL":
@@ -39,7 +39,7 @@ class FullJoins:
         on = join.args.get("on")
         if on is None:
             return
-        keys = [term.left for term in conjuncts(on.unnest()) if isinstance(term, exp.EQ) and not _is_bound(term.left)]
+        keys = [term.left for term in conjuncts(on) if isinstance(term, exp.EQ) and not _is_bound(term.left)]
         if keys:
             end = self._source.span(on)[1]
             yield Edit((end, end), lambda: "".join(f" AND {self._text(key)} IS NOT NULL" for key in keys))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import cast
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import find_cte
+from dbt.adapters.sparkstream.sql.columns import find_cte, sources
 from dbt.adapters.sparkstream.sql.source import Source, Span
 
 
@@ -36,12 +35,26 @@ class Streams:
             return True
         return not table.args.get("db") and table.name.casefold() in self._views
 
-    def joins(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Expr, exp.Join]]:
-        """The joins of two streams: the query, what stands first in its FROM, and the join."""
+    def feed(self, select: exp.Select) -> bool:
+        """Whether rows of a stream come to a query's FROM."""
+        return any(self.feeds(relation) for relation in sources(select))
+
+    def joins(self, tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join]]:
+        """The joins of two streams: what stands first on the left side, and the join."""
         for join in tree.find_all(exp.Join):
-            left = from_item(join.parent) if isinstance(join.parent, exp.Select) else None
-            if left is not None and self.feeds(join.this) and self.feeds(left):
-                yield cast("exp.Select", join.parent), left, join
+            around = join.parent
+            # FROM (a JOIN b ON ...): the joins belong to the first relation.
+            first = from_item(around) if isinstance(around, exp.Select) else around
+            if around is None or first is None or not self.feeds(join.this):
+                continue
+            joins = around.args["joins"]
+            left = [j.this for j in joins[: joins.index(join)]]
+            if self._feeds_alone(first) or any(self.feeds(relation) for relation in left):
+                yield first, join
+
+    def _feeds_alone(self, relation: exp.Expr) -> bool:
+        """Whether rows of a stream come to a relation, but for its joins."""
+        return (isinstance(relation, exp.Table) and self._is_stream(relation)) or self.feeds(relation.this)
 
     def read(self, node: exp.Expr) -> list[str]:
         """The streams that a node reads by their names, each as often as it is read."""
