@@ -110,8 +110,8 @@ FIRST = (
     "over_rows",
 )
 """What `make test` runs."""
-FLUSHED = ("filtered", "session", "left_join", "over_time")
-"""And where the last run flushes, which every construct does in the same way: with conditions, state and history."""
+FLUSHED = ("filtered", "session", "left_join", "static_join", "over_time")
+"""And where the last run flushes: with conditions, state, joins and history."""
 
 
 SEED = int(os.environ.get("SPARKSTREAM_SEED", 0))

@@ -41,6 +41,10 @@ SETTINGS = {
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
+
+_NOT_IN_FILES = ("void", "interval")
+"""Types that no Parquet file has."""
+
 _NEVER = "timestamp'9999-01-01'"
 """No row of a stream has a time from here on."""
 
@@ -225,7 +229,10 @@ class Engine:
             stream = self._as_event_time(stream, event_time)
             with spark_errors(f"the event time {event_time}"):
                 if flush is not None:
-                    marks = self._spark.readStream.schema(f"`{event_time}` timestamp").parquet(flush)
+                    # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
+                    # no row of a join, and then it doesn't read the marks.
+                    stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
+                    marks = self._spark.readStream.schema(type(stream.schema)(stored)).parquet(flush)
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
                 if flush is not None:
