@@ -12,7 +12,7 @@ OTHER = ["clone", "--state", "state", "--target", "otherschema"]
 def clone_as_views(self: Any, project: Any, unique_schema: str, other_schema: str) -> None:
     project.create_test_schema(other_schema)
     self.run_and_save_state(project.project_root)
-    assert len(run_dbt(OTHER)) == 3
+    assert len(run_dbt([*OTHER])) == 3
     relations = project.adapter.list_relations(database=project.database, schema=other_schema)
     assert {relation.identifier: relation.type for relation in relations} == {
         "seed": "view",
@@ -21,7 +21,7 @@ def clone_as_views(self: Any, project: Any, unique_schema: str, other_schema: st
     }
     rows = project.run_sql(f"select * from {other_schema}.table_model order by id", fetch="all")
     assert [tuple(row) for row in rows] == [(1, "Alice"), (2, "Bob")]
-    again = run_dbt(OTHER)
+    again = run_dbt([*OTHER])
     assert len(again) == 3
     assert all("no-op" in result.message.lower() for result in again)
     assert len(run_dbt([*OTHER, "--full-refresh"])) == 3
