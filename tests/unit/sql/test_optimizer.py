@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
+from sqlglot import exp, parse_one
 
 from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
 
@@ -87,6 +88,16 @@ def test_sums_run_where_subtraction_is_exact(aggregates: str, runs: bool) -> Non
 
 
 SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
+
+
+@pytest.mark.parametrize("window", [HOP, CUMULATE])
+@pytest.mark.parametrize("aggregates", ["count(*), sum(v), avg(v), sum(m)", "max(v), sum(d), count(v)"])
+def test_each_running_value_is_computed_once(window: str, aggregates: str) -> None:
+    """Spark computes one that stands in a query twice twice."""
+    sql = translate(f"SELECT k, {aggregates} FROM {window} GROUP BY {BOUNDS}, k", schema=SCHEMA)
+    for select in parse_one(sql, dialect="spark").find_all(exp.Select):
+        found = [w.sql("spark") for w in select.find_all(exp.Window) if w.parent_select is select]
+        assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(
