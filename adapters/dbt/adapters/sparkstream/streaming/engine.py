@@ -229,10 +229,12 @@ class Engine:
             stream = self._as_event_time(stream, event_time)
             with spark_errors(f"the event time {event_time}"):
                 if flush is not None:
+                    from pyspark.sql.types import StructType
+
                     # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
                     # no row of a join, and then it doesn't read the marks.
                     stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
-                    marks = self._spark.readStream.schema(type(stream.schema)(stored)).parquet(flush)
+                    marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
                 if flush is not None:

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.slices import Column, Slices, select
 
 FRAMES = ("come", "gone", "by_then")
-"""What is added up."""
+"""The frames that slices are added up over; the module says what each holds."""
 
 WINDOWS_IN_BLOCK = 16
 """How many times as long as a window a block is: of so many slices, one is in two blocks."""

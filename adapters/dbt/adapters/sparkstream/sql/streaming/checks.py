@@ -41,7 +41,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
 
 
 def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
-    if not streams.feed(select):
+    if not streams.feeds_query(select):
         return
     for name, word in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
         clause = select.args.get(name)

@@ -130,7 +130,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
     selects: list[exp.Select] = []
     for window in tree.find_all(exp.Window, FramedWindow):
         select = window.find_ancestor(exp.Select)
-        if select is not None and streams.feed(select) and select not in selects:
+        if select is not None and streams.feeds_query(select) and select not in selects:
             selects.append(select)
     # One within another runs on the same closed rows.
     innermost = [s for s in selects if not any(other is not s and _reaches(s, other) for other in selects)]
@@ -170,7 +170,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
     function = sessions.function
     for window in tree.find_all(exp.Window, FramedWindow):
         around = window.find_ancestor(exp.Select)
-        if around is not None and streams.feed(around) and not is_within_windows(around, resolver):
+        if around is not None and streams.feeds_query(around) and not is_within_windows(around, resolver):
             raise source.error(
                 source.span(window),
                 "OVER across the sessions of a stream doesn't stream in the same model",

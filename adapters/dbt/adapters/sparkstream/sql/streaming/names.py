@@ -35,7 +35,7 @@ class Streams:
             return True
         return not table.args.get("db") and table.name.casefold() in self._views
 
-    def feed(self, select: exp.Select) -> bool:
+    def feeds_query(self, select: exp.Select) -> bool:
         """Whether rows of a stream come to a query's FROM."""
         return any(self.feeds(relation) for relation in sources(select))
 
@@ -47,9 +47,8 @@ class Streams:
             first = from_item(around) if isinstance(around, exp.Select) else around
             if around is None or first is None or not self.feeds(join.this):
                 continue
-            joins = around.args["joins"]
-            left = [j.this for j in joins[: joins.index(join)]]
-            if self._feeds_alone(first) or any(self.feeds(relation) for relation in left):
+            earlier = around.args["joins"][: join.index]
+            if self._feeds_alone(first) or any(self.feeds(other.this) for other in earlier):
                 yield first, join
 
     def _feeds_alone(self, relation: exp.Expr) -> bool:
