@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
-from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, running
+from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, running, sliding
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,
@@ -96,6 +96,12 @@ QUERIES = {
     ),
     "different values": over(
         "window_start, window_end, k, count(DISTINCT v % 5) AS d, count(*) AS n, avg(v) AS a", KEYED
+    ),
+    "different values beside the rest": over(
+        "window_start, window_end, k, count(DISTINCT v % 5) AS c, max(s) AS high, min(v) FILTER (WHERE flag) AS low,"
+        " sum(d) AS d, avg(d) AS ad, bit_xor(v) AS x, bool_or(flag) AS o, sum(m) AS m,"
+        " sum(CAST(m AS DECIMAL(30,2))) AS huge",
+        KEYED,
     ),
     "different values, filtered": over(
         "window_end, count(DISTINCT s) FILTER (WHERE v % 2 = 0) AS d, count(*) FILTER (WHERE flag) AS n",
@@ -189,6 +195,7 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hop, "LEAST_OVERLAP", 3)
     monkeypatch.setattr(cumulate, "LEAST_STEPS", 3)
     monkeypatch.setattr(running, "WINDOWS_IN_BLOCK", 2)
+    monkeypatch.setattr(sliding, "SHORT", 8)
 
 
 @pytest.mark.parametrize("name", [*QUERIES, *CUMULATED])

@@ -1,8 +1,8 @@
 """HOP by slices: each row is aggregated once, and each window is put together from slices.
 
 A slice is as long as the greatest common divisor of slide and size. How many of them a window has makes no difference
-to what it costs: windows are differences of running sums (`running`) where subtraction is exact, or else a suffix and
-a prefix of blocks (`blocks`).
+to what it costs: windows are differences of running sums (`running`) where subtraction is exact or different values are
+counted, or else a suffix and a prefix of blocks (`blocks`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dbt.adapters.sparkstream.sql.optimize.slices import (
     check_parts,
     counts_values,
     gcd_slice,
-    partials_of,
 )
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
@@ -45,8 +44,6 @@ class HopSlices:
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
         counts = counts_values(aggregate)
-        if counts and not all(partial.subtracts for partial, _ in partials_of(aggregate)):
-            raise NoRule("count(DISTINCT ...) is put together from slices beside counts and exact sums only")
         if may_coincide(aggregate):
             if counts:
                 raise NoRule("count(DISTINCT ...) of windows with the same bounds, where the clock skips an hour")
@@ -58,7 +55,8 @@ class HopSlices:
         slice_ = gcd_slice(window.size, window.slide)
         size, every = window.size // slice_, window.slide // slice_
         slices = Slices(aggregate, slice_, size, window.offset % window.slide)
-        put_together = running_sums if all(c.partial.subtracts for c in slices.columns) else prefixes_and_suffixes
+        running = slices.counted or all(c.partial.subtracts for c in slices.columns)
+        put_together = running_sums if running else prefixes_and_suffixes
         cells = nested(put_together(slices, every))
         bounds = slices.bounds(f"__last - {size - 1}", "__last + 1")
         coincide = may_coincide(aggregate)

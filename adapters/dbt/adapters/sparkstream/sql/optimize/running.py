@@ -13,7 +13,8 @@ earlier one goes; and those from its going on, until the next one goes or anothe
     __by_then  those that have come when this one goes
 
 Different values are counted in the same way: a value comes with a slice where it wasn't in the `size` slices before,
-and goes with the last slice that has it for as long.
+and goes with the last slice that has it for as long. What stands beside such a count and can't be subtracted is
+computed from frames that slide (`sliding`).
 
 Slices of a key are cut into blocks of several windows, so that tasks share them; what the windows at the beginning of a
 block need of the one before is in both.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.slices import Column, Slices, select
+from dbt.adapters.sparkstream.sql.optimize.sliding import AHEAD, BACK, Sliding
 
 FRAMES = ("come", "gone", "by_then")
 """The frames that slices are added up over; the module says what each holds."""
@@ -35,7 +37,7 @@ def running_sums(slices: Slices, every: int) -> str:
     """A query that gives a row for each window, with the number of its last slice as `__last`.
 
     Args:
-        slices: their partials can all be subtracted.
+        slices: their partials can all be subtracted, or different values are counted.
         every: how many slices after a window the next one ends.
     """
     gone = f"__slice + {slices.size}"
@@ -43,7 +45,7 @@ def running_sums(slices: Slices, every: int) -> str:
     ends = ", ".join(_ends(slices, when, every) for when in ("__coming", "__going"))
     return f"""\
 {select([*slices.carried, "__last", *values])}
-FROM {nested(_frames(slices))}
+FROM {nested(_events(slices))}
 LATERAL VIEW explode(concat({ends})) AS __last"""
 
 
@@ -56,36 +58,11 @@ def _ends(slices: Slices, first: str, every: int) -> str:
     return f"CASE WHEN {first} < {until} THEN sequence({first}, {until} - 1{step}) ELSE array() END"
 
 
-def _frames(slices: Slices) -> str:
-    """For each slice, the windows that it gives and what is in them."""
-    size, block = slices.size, slices.size * WINDOWS_IN_BLOCK
-    names = [name for c in slices.columns for name in ([c.name, f"{c.name}_out"] if c.partial.distinct else [c.name])]
-    blocks = _values(slices, block) if slices.counted else _blocks(slices, block)
-    by = f"PARTITION BY {slices.partition} ORDER BY __slice"
-    # A frame of one row: lead() takes longer than all other frames together.
-    next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
-    followed = select(
-        [*slices.carried, "__slice", "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
-    )
-    followed += f"\nFROM {nested(blocks)}"
-    # Each running value under a name of its own: Spark computes one that stands there twice twice.
-    running = [
-        *slices.carried,
-        "__slice",
-        "__block",
-        "__next",
-        "coalesce(max(__next) OVER __gone, min(__slice) OVER __come) AS __oldest",
-        "max(__slice) OVER __by_then AS __latest",
-        "max(__next) OVER __by_then AS __after",
-        *(f"sum({value}) OVER __{frame} AS {name}_{frame}" for name, value in _sums(slices) for frame in FRAMES),
-    ]
-    sums = f"""\
-{select(running)}
-FROM {nested(followed)}
-WINDOW
-  __come AS ({by} ROWS UNBOUNDED PRECEDING),
-  __gone AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} PRECEDING),
-  __by_then AS ({by} RANGE BETWEEN UNBOUNDED PRECEDING AND {size} FOLLOWING)"""
+def _events(slices: Slices) -> str:
+    """For each slice, the windows that it gives when it comes and when it goes, and what is in them."""
+    size = slices.size
+    slides = any(not c.partial.subtracts for c in slices.columns)
+    sliding = Sliding.of(size) if slides else Sliding(size)
     # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
     others = f"__latest > __slice AND __latest < __slice + {size}"
     items = [
@@ -95,10 +72,57 @@ WINDOW
         f"least(__next, __oldest + {size}) AS __coming_until",
         f"greatest(__slice + {size}, __block) AS __going",
         f"IF({others}, least(__next + {size}, __after), NULL) AS __going_until",
-        *(f"{_difference(slices, c, 'come', 'gone')} AS {c.name}_coming" for c in slices.columns),
-        *(f"{_difference(slices, c, 'by_then', 'come')} AS {c.name}_going" for c in slices.columns),
     ]
-    return f"{select(items)}\nFROM {nested(sums)}"
+    for event, frame, without, direction in (("coming", "come", "gone", BACK), ("going", "by_then", "come", AHEAD)):
+        for column in slices.columns:
+            if column.partial.subtracts:
+                left = _difference(slices, column, frame, without)
+            else:
+                left = sliding.together(column, direction)
+            items.append(f"{left} AS {column.name}_{event}")
+    return f"{select(items)}\nFROM {nested(_frames(slices, sliding))}"
+
+
+def _frames(slices: Slices, sliding: Sliding) -> str:
+    """For each slice, what is in the frames around it."""
+    block = slices.size * WINDOWS_IN_BLOCK
+    by = f"PARTITION BY {slices.partition} ORDER BY {'__place' if sliding.part else '__slice'}"
+    slid = [(c, direction) for c in slices.columns if not c.partial.subtracts for direction in (BACK, AHEAD)]
+    # Each running value under a name of its own: Spark computes one that stands there twice twice.
+    items = [
+        *slices.carried,
+        "__slice",
+        "__block",
+        "__next",
+        "coalesce(max(__next) OVER __gone, min(__slice) OVER __come) AS __oldest",
+        "max(__slice) OVER __by_then AS __latest",
+        "max(__next) OVER __by_then AS __after",
+        *(f"sum({value}) OVER __{frame} AS {name}_{frame}" for name, value in _sums(slices) for frame in FRAMES),
+        *(value for column, direction in slid for value in sliding.values(column, direction)),
+    ]
+    frames = {
+        "come": "ROWS UNBOUNDED PRECEDING",
+        "gone": f"RANGE BETWEEN UNBOUNDED PRECEDING AND {sliding.reach} PRECEDING",
+        "by_then": f"RANGE BETWEEN UNBOUNDED PRECEDING AND {sliding.reach} FOLLOWING",
+    }
+    for column, direction in slid:
+        frames |= sliding.frames(column, direction)
+    windows = ",\n".join(f"  __{name} AS ({by} {frame})" for name, frame in frames.items())
+    return f"{select(items)}\nFROM {nested(_followed(slices, sliding, by, block))}\nWINDOW\n{windows}"
+
+
+def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> str:
+    """The slices of each block, with the number of the one behind."""
+    names = [name for c in slices.columns for name in ([c.name, f"{c.name}_out"] if c.partial.distinct else [c.name])]
+    blocks = nested(_values(slices, block) if slices.counted else _blocks(slices, block))
+    place = []
+    if sliding.part:
+        place = ["__place"]
+        blocks = nested(f"SELECT *, {sliding.place} AS __place\nFROM {blocks}")
+    # A frame of one row: lead() takes longer than all other frames together.
+    next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
+    items = [*slices.carried, "__slice", *place, "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
+    return f"{select(items)}\nFROM {blocks}"
 
 
 def _blocks(slices: Slices, block: int) -> str:
@@ -132,6 +156,8 @@ def _sums(slices: Slices) -> list[tuple[str, str]]:
     found = []
     for column in slices.columns:
         name, partial = column.name, column.partial
+        if not partial.subtracts:
+            continue
         if partial.wide:
             # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
             found += [(f"{name}_high", f"shiftright({name}, 32)"), (f"{name}_low", f"{name} & 4294967295")]
