@@ -86,7 +86,7 @@ def _events(slices: Slices) -> str:
 def _frames(slices: Slices, sliding: Sliding) -> str:
     """For each slice, what is in the frames around it."""
     block = slices.size * WINDOWS_IN_BLOCK
-    by = f"PARTITION BY {slices.partition} ORDER BY {'__place' if sliding.part else '__slice'}"
+    by = f"PARTITION BY {slices.partition} ORDER BY {sliding.order}"
     slid = [(c, direction) for c in slices.columns if not c.partial.subtracts for direction in (BACK, AHEAD)]
     # Each running value under a name of its own: Spark computes one that stands there twice twice.
     items = [
@@ -115,13 +115,12 @@ def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> str:
     """The slices of each block, with the number of the one behind."""
     names = [name for c in slices.columns for name in ([c.name, f"{c.name}_out"] if c.partial.distinct else [c.name])]
     blocks = nested(_values(slices, block) if slices.counted else _blocks(slices, block))
-    place = []
-    if sliding.part:
-        place = ["__place"]
-        blocks = nested(f"SELECT *, {sliding.place} AS __place\nFROM {blocks}")
+    places = [sliding.order] if sliding.part else []
+    if places:
+        blocks = nested(f"SELECT *, {sliding.place} AS {sliding.order}\nFROM {blocks}")
     # A frame of one row: lead() takes longer than all other frames together.
     next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
-    items = [*slices.carried, "__slice", *place, "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
+    items = [*slices.carried, "__slice", *places, "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
     return f"{select(items)}\nFROM {blocks}"
 
 

@@ -261,19 +261,14 @@ def check_parts(aggregate: WindowAggregate) -> None:
         merged_parts(call)
 
 
-def partials_of(aggregate: WindowAggregate) -> list[tuple[Partial, str | None]]:
-    """The partials of all aggregates that have some, each with the condition of its FILTER."""
-    parts = [(c.parts.partials, c.filter) for c in aggregate.calls.values() if isinstance(c.parts, Mergeable)]
-    return [(partial, condition) for partials, condition in parts for partial in partials]
-
-
 def counts_values(aggregate: WindowAggregate) -> bool:
     """Whether different values are counted.
 
     Raises:
         NoRule: of more than slices can be grouped by.
     """
-    found = {(partial.distinct, condition) for partial, condition in partials_of(aggregate) if partial.distinct}
+    parts = [(c.parts.partials, c.filter) for c in aggregate.calls.values() if isinstance(c.parts, Mergeable)]
+    found = {(p.distinct, condition) for partials, condition in parts for p in partials if p.distinct}
     if len(found) > 1:
         raise NoRule("count(DISTINCT ...) of several expressions can't be put together from slices")
     if found and aggregate.grouping.has_sets:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from math import isqrt
 
 from dbt.adapters.sparkstream.sql.optimize.slices import Column
 
@@ -40,14 +41,22 @@ class Sliding:
 
     @classmethod
     def of(cls, size: int) -> Sliding:
-        """The frames with the least work. Parts fill a window, so one of a prime number of slices has none."""
-        parts = [part for part in range(2, size // 2 + 1) if size % part == 0] if size > SHORT else []
-        return cls(size, min(parts, key=lambda part: part + size // part, default=None))
+        """The frames with the least work: about as many parts as a part has slices.
+
+        Parts fill a window, so one of a prime number of slices has none.
+        """
+        lengths = range(isqrt(size), 1, -1) if size > SHORT else ()
+        return cls(size, next((length for length in lengths if size % length == 0), None))
+
+    @property
+    def order(self) -> str:
+        """The column that slices are ordered by."""
+        return "__place" if self.part else "__slice"
 
     @property
     def place(self) -> str:
-        """Where a slice is in the order of slices."""
-        return f"2 * __slice - pmod(__slice, {self.part})" if self.part else "__slice"
+        """A slice's `__place`, where windows have parts."""
+        return f"2 * __slice - pmod(__slice, {self.part})"
 
     @property
     def reach(self) -> int:
