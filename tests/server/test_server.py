@@ -29,6 +29,7 @@ from dbt.adapters.sparkstream.server import (
     ServerDied,
     ServerState,
     StartTimedOut,
+    launch,
 )
 from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
@@ -316,6 +317,16 @@ class TestFailedStarts:
         assert str(config.folder / "logs" / "server.log") in message
         assert "\tat " not in message
         assert Server(config).status().phase is Phase.STOPPED
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program's first thread doesn't end alone")
+    def test_its_exit_code_is_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        program = """
+import ctypes, os, threading
+threading.Timer(2, os._exit, [7]).start()
+ctypes.CDLL(None).pthread_exit(None)"""
+        monkeypatch.setattr(launch, "spawn", lambda *_: subprocess.Popen([sys.executable, "-c", program]))
+        with pytest.raises(ServerDied, match=r"starting \(exit code 7\)"):
+            Server(small(tmp_path / "server")).start()
 
     def test_known_causes_come_with_a_remedy(self, tmp_path: Path) -> None:
         with pytest.raises(ServerDied, match=r"choose a larger --memory$"):

@@ -256,9 +256,19 @@ class Server:
         left = read_state(self._folder.state)
         if left is None or left.phase is Phase.STOPPING:
             return ServerBusy("the server was stopped by another process while it was starting")
-        code = self._process.poll() if self._process else None
+        code = self._exit_code()
         how = "" if code is None else f" (signal {-code})" if code < 0 else f" (exit code {code})"
         return ServerDied(f"the server died while it was starting{how}; {explain(self._folder.log)}")
+
+    def _exit_code(self) -> int | None:
+        """How a process that is gone ended; None where another process started it."""
+        if self._process is None:
+            return None
+        try:
+            # The system calls it gone as its first thread ends, and gives its exit code as the last one does.
+            return self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            return None
 
     def _living(self) -> ServerState | None:
         """The server's state, where its process runs."""
