@@ -368,3 +368,19 @@ def test_no_time_is_converted_in_utc(spark: SparkSession, window: str) -> None:
         spark.conf.set("spark.sql.session.timeZone", zone)
         plan = spark.sql(f"EXPLAIN {sql}").collect()[0][0]
         assert ("utc_timestamp" in plan) is converts
+
+
+@pytest.mark.parametrize("aggregate", ["sum(v)", "max(v)", "avg(d)", "count(DISTINCT v)", "max(v), count(DISTINCT v)"])
+@pytest.mark.parametrize("window", ["HOP", "CUMULATE"])
+def test_a_stage_sorts_once(spark: SparkSession, window: str, aggregate: str) -> None:
+    """A sort has its memory until its stage ends, so two of them take twice as much."""
+    spark.sql(
+        "SELECT /*+ REPARTITION(2) */ timestamp_micros(id) AS ts, id AS v, id * 0.5D AS d FROM range(9)"
+    ).createOrReplaceTempView("few")
+    window = f"{window}(few, ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
+    aggregates = ", ".join(f"{one} AS a{i}" for i, one in enumerate(aggregate.split(", ")))
+    sql = f"SELECT window_start, window_end, {aggregates} FROM {window} GROUP BY window_start, window_end"
+    sql = translate(sql, schema={"few": {"ts": "timestamp", "v": "bigint", "d": "double"}})
+    assert "put together from slices" in sql
+    stages = spark.sql(f"EXPLAIN {sql}").collect()[0][0].split("Exchange")
+    assert max(stage.count("Sort [") for stage in stages) == 1

@@ -194,6 +194,17 @@ ORDER   BY total
     assert "WHERE v <> '\n'\n" in text
 
 
+@pytest.mark.parametrize("typed", ["timestamp", "timestamp_ntz", None])
+@pytest.mark.parametrize("window", [HOP, CUMULATE, SESSION])
+def test_a_relations_alias_stays_within(window: str, typed: str | None) -> None:
+    relation = window.replace("TABLE bid", "(SELECT * FROM bid) AS b")
+    sql = f"SELECT {BOUNDS}, h.k, max(v) AS v FROM {relation} AS h GROUP BY {BOUNDS}, h.k"
+    schema = {"bid": {**SCHEMA["bid"], "ts": typed}} if typed else None
+    found = parse_one(translate(sql, schema=schema), read="spark")
+    [inner] = [s for s in found.find_all(exp.Subquery) if s.alias == "b"]
+    assert inner.find_ancestor(exp.Subquery)
+
+
 def test_a_list_of_windows() -> None:
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM {{}} GROUP BY {BOUNDS}"
     both = explain(f"{sql.format(HOP)} UNION ALL {sql.format(SHORT)}")

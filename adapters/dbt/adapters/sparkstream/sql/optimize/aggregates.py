@@ -25,7 +25,7 @@ class Partial:
     Attributes:
         sql: the aggregate over a slice's rows, without FILTER.
         merge: the aggregate that merges partials; it serves in a window and in GROUP BY.
-        combine: an expression with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
+        combine: a call with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
             only the aggregate can.
         type: the type to cast what `merge` and `combine` give to, where it would be another.
         counts: whether it is a count, which is a number for every slice.

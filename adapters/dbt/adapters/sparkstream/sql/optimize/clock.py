@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, nested, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, time_window, wall_clock
 
 LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
@@ -28,8 +28,8 @@ class Clock(Protocol):
     def rows(self, relation: str) -> str:
         """The rows of a relation, with the wall clock as `__wall`."""
 
-    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
-        """The rows of a relation that have a time, with a column that says where their slices begin."""
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
+        """The rows of a relation that have a time, and an expression over them that says where their slice begins."""
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
         """Where the slice begins that a time is in: the last multiple of `length`, from `offset` on."""
@@ -68,8 +68,8 @@ class Times:
     def rows(self, relation: str) -> str:
         return f"SELECT *, {self._wall} AS __wall\nFROM {relation}"
 
-    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
-        return f"SELECT *, {self.floor(self._wall, length, offset)} AS {name}\nFROM {relation}"
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
+        return f"SELECT *, {self.floor(self._wall, length, offset)} AS __start\nFROM {relation}", "__start"
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
         return f"{time_window(wall, length, offset)}.start"
@@ -114,15 +114,15 @@ class Micros:
         local = f"IF({_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
         return f"SELECT *, unix_micros({local}) AS __wall\nFROM {relation}\nWHERE {self.time} IS NOT NULL"
 
-    def slices(self, relation: str, length: Interval, offset: Interval, name: str) -> str:
-        return f"SELECT *, {self.floor('__wall', length, offset)} AS {name}\nFROM {nested(self.rows(relation))}"
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
+        return self.rows(relation), self.floor("__wall", length, offset)
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
         return f"{wall} - pmod({self.plus(wall, offset * -1)}, {length.micros})"
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
         number = self.plus(start, offset * -1)
-        return f"({number}) DIV {length.micros}" if offset else f"{number} DIV {length.micros}"
+        return f"{number if number.isidentifier() else f'({number})'} DIV {length.micros}"
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
         return self.plus(f"{length.micros} * ({number})", offset)
@@ -144,6 +144,11 @@ class Micros:
 def clock(time: str, type_: str | None) -> Clock:
     """The clock for a time column of some type; None where nobody knows it."""
     return Micros(time) if type_ == LTZ else Times(time, type_)
+
+
+def multiple(number: str, length: int) -> str:
+    """The last multiple of a length up to a number: where the block or bucket begins that the number is in."""
+    return f"{number} - pmod({number}, {length})"
 
 
 def _literal(offset: Interval) -> str:

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.hop import may_coincide
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices
+from dbt.adapters.sparkstream.sql.optimize.slices import Cells, Slices
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 
@@ -40,11 +40,11 @@ class HopCopies:
         # Spark would convert the time for each copy, and several times: it stands in a query of its own.
         rows = nested(slices.clock.rows(slices.relation))
         start = slices.clock.hop(window.size, window.slide, window.offset)
-        query = slices.query(["__start"], f"SELECT *, {start} AS __start\nFROM {rows}")
+        query = slices.query(["__start"], f"SELECT *, {start} AS __start\nFROM {rows}", "__start")
         ends = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.typed("__start", *ends)
         comment = f"hop: {window.words()} on {slices.time}"
-        return slices.written(comment, slices.result(nested(query), bounds), indent)
+        return slices.written(comment, slices.result(Cells(f"FROM {nested(query)}"), bounds), indent)
 
 
 def _whole(call: AggregateCall) -> Mergeable:

@@ -8,7 +8,7 @@ counted, or else a suffix and a prefix of blocks (`blocks`).
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, nested
+from dbt.adapters.sparkstream.sql.lower import NTZ
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.blocks import prefixes_and_suffixes
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
@@ -57,10 +57,10 @@ class HopSlices:
         slices = Slices(aggregate, slice_, size, window.offset % window.slide)
         running = slices.counted or all(c.partial.subtracts for c in slices.columns)
         put_together = running_sums if running else prefixes_and_suffixes
-        cells = nested(put_together(slices, every))
+        cells = put_together(slices, every)
         bounds = slices.bounds(f"__last - {size - 1}", "__last + 1")
         coincide = may_coincide(aggregate)
-        result = slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)
+        result = slices.merged_by_bounds(cells, bounds, {}) if coincide else slices.result(cells, bounds)
         comment = f"hop: {window.words()} on {slices.time}, put together from slices of {slice_.words()}"
         return slices.written(comment, result, indent)
 

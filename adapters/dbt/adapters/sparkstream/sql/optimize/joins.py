@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import VOLATILE, in_expression
-from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, clock
+from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, clock, multiple
 from dbt.adapters.sparkstream.sql.optimize.hop import LONGEST
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
@@ -313,10 +313,10 @@ class HopJoin:
             rest = time.plus("__last", window.size + window.slide * (1 - window.overlap))
             first = f"IF(__wall < {rest}, {first}, {time.plus('__last', window.slide * (2 - window.overlap))})"
         items = ["* EXCEPT (__wall, __number)", f"{first} AS __first"]
-        items += [f"{_bucket('__number', length)} AS __bucket"] if side is self.left else []
+        items += [f"{multiple('__number', length)} AS __bucket"] if side is self.left else []
         query = f"SELECT {', '.join(items)}\nFROM {nested(query)}"
         if side is self.right:
-            buckets = [_bucket(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
+            buckets = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
             query += f"\nLATERAL VIEW explode(sequence({', '.join(buckets)}, {length})) AS __bucket"
         indent = self._source.indent(self._source.span(side.function)[0])
         text = "(\n" + "\n".join(f"{indent}  {line}" for line in query.split("\n")) + f"\n{indent})"
@@ -416,8 +416,3 @@ def _means_columns(star: exp.Star) -> bool:
     if isinstance(around, exp.Anonymous) and str(around.this).lower() == ("struct" if of_side else "count"):
         return of_side
     raise NoRule("a star in an expression")
-
-
-def _bucket(number: str, length: int) -> str:
-    """The bucket that a window of some number is in: the number of the bucket's first window."""
-    return f"{number} - pmod({number}, {length})"

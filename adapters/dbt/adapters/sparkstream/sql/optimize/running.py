@@ -23,7 +23,8 @@ block need of the one before is in both.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.lower import nested
-from dbt.adapters.sparkstream.sql.optimize.slices import Column, Slices, select
+from dbt.adapters.sparkstream.sql.optimize.clock import multiple
+from dbt.adapters.sparkstream.sql.optimize.slices import Cells, Column, Slices, select
 from dbt.adapters.sparkstream.sql.optimize.sliding import AHEAD, BACK, Sliding
 
 FRAMES = ("come", "gone", "by_then")
@@ -33,29 +34,17 @@ WINDOWS_IN_BLOCK = 16
 """How many times as long as a window a block is: of so many slices, one is in two blocks."""
 
 
-def running_sums(slices: Slices, every: int) -> str:
-    """A query that gives a row for each window, with the number of its last slice as `__last`.
+def running_sums(slices: Slices, every: int) -> Cells:
+    """A row for each window, with the number of its last slice as `__last`.
 
     Args:
         slices: their partials can all be subtracted, or different values are counted.
         every: how many slices after a window the next one ends.
     """
     gone = f"__slice + {slices.size}"
-    values = [f"IF(__last < {gone}, {c.name}_coming, {c.name}_going) AS {c.name}" for c in slices.columns]
-    ends = ", ".join(_ends(slices, when, every) for when in ("__coming", "__going"))
-    return f"""\
-{select([*slices.carried, "__last", *values])}
-FROM {nested(_events(slices))}
-LATERAL VIEW explode(concat({ends})) AS __last"""
-
-
-def _ends(slices: Slices, first: str, every: int) -> str:
-    """The last slices of the windows from an event on, until another."""
-    step = ""
-    until = f"{first}_until"
-    if every > 1:  # windows don't end with every slice
-        first, step = f"{first} + pmod({slices.size - 1} - {first}, {every})", f", {every}"
-    return f"CASE WHEN {first} < {until} THEN sequence({first}, {until} - 1{step}) ELSE array() END"
+    values = {c.name: f"IF(__last < {gone}, {c.name}_coming, {c.name}_going)" for c in slices.columns}
+    ends = (slices.lasts(event, f"{event}_until", every) for event in ("__coming", "__going"))
+    return Cells(f"FROM {nested(_events(slices))}\nLATERAL VIEW explode(concat({', '.join(ends)})) AS __last", values)
 
 
 def _events(slices: Slices) -> str:
@@ -86,7 +75,7 @@ def _events(slices: Slices) -> str:
 def _frames(slices: Slices, sliding: Sliding) -> str:
     """For each slice, what is in the frames around it."""
     block = slices.size * WINDOWS_IN_BLOCK
-    by = f"PARTITION BY {slices.partition} ORDER BY {sliding.order}"
+    by = f"{slices.per('__block')}ORDER BY {sliding.order}"
     slid = [(c, direction) for c in slices.columns if not c.partial.subtracts for direction in (BACK, AHEAD)]
     # Each running value under a name of its own: Spark computes one that stands there twice twice.
     items = [
@@ -113,40 +102,36 @@ def _frames(slices: Slices, sliding: Sliding) -> str:
 
 def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> str:
     """The slices of each block, with the number of the one behind."""
-    names = [name for c in slices.columns for name in ([c.name, f"{c.name}_out"] if c.partial.distinct else [c.name])]
-    blocks = nested(_values(slices, block) if slices.counted else _blocks(slices, block))
-    places = [sliding.order] if sliding.part else []
-    if places:
-        blocks = nested(f"SELECT *, {sliding.place} AS {sliding.order}\nFROM {blocks}")
+    blocks = nested(_values(slices, sliding, block) if slices.counted else _blocks(slices, block))
     # A frame of one row: lead() takes longer than all other frames together.
     next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
-    items = [*slices.carried, "__slice", *places, "__block", f"coalesce({next_}, __block + {block}) AS __next", *names]
-    return f"{select(items)}\nFROM {blocks}"
+    return f"SELECT *, coalesce({next_}, __block + {block}) AS __next\nFROM {blocks}"
 
 
 def _blocks(slices: Slices, block: int) -> str:
     """The slices in their blocks; those that the windows at a block's beginning reach back to are in it as well."""
-    number = f"__slice - pmod(__slice, {block}) + __behind AS __block"
     copies = f"IF(pmod(__slice, {block}) > {block - slices.size}, array(0, {block}), array(0))"
     return f"""\
-{select([*slices.carried, "__slice", number, *slices.of_slices])}
-FROM {nested(slices.query([slices.number]))}
+SELECT *, {multiple("__slice", block)} + __behind AS __block
+FROM {nested(slices.numbered())}
 LATERAL VIEW explode({copies}) AS __behind"""
 
 
-def _values(slices: Slices, block: int) -> str:
+def _values(slices: Slices, sliding: Sliding, block: int) -> str:
     """The same, with how many different values come with each slice, and how many go with it."""
-    by = f"PARTITION BY {slices.partition}, __value ORDER BY __slice ROWS BETWEEN"
+    by = f"{slices.per('__block', '__value')}ORDER BY __slice ROWS BETWEEN"
     since = f"__slice - max(__slice) OVER ({by} 1 PRECEDING AND 1 PRECEDING)"
     until = f"min(__slice) OVER ({by} 1 FOLLOWING AND 1 FOLLOWING) - __slice"
-    items = [*slices.carried, "__slice", "__block", *slices.of_slices, f"{since} AS __since", f"{until} AS __until"]
-    values = nested(f"{select(items)}\nFROM {nested(_blocks(slices, block))}")
+    values = nested(f"SELECT *, {since} AS __since, {until} AS __until\nFROM {nested(_blocks(slices, block))}")
     comes, goes = (
         f"count_if(__value IS NOT NULL AND coalesce({distance} >= {slices.size}, TRUE))"
         for distance in ("__since", "__until")
     )
     return slices.merging(
-        values, ["__slice", "__block"], counts=lambda name: [f"{comes} AS {name}", f"{goes} AS {name}_out"]
+        values,
+        ["__slice", "__block"],
+        sliding.places,
+        counts=lambda name: [f"{comes} AS {name}", f"{goes} AS {name}_out"],
     )
 
 

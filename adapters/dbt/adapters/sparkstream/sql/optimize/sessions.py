@@ -6,11 +6,11 @@ first row comes more than the gap after the last row of the slice before. What h
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, check_parts, counts_values
+from dbt.adapters.sparkstream.sql.optimize.slices import Cells, Slices, check_parts, counts_values
 from dbt.adapters.sparkstream.sql.windows import Session, Window
 
 
@@ -53,10 +53,10 @@ class SessionSlices:
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         window = aggregate.function.window
         assert isinstance(window, Session) and window.gap is not None
-        slices = Slices(aggregate, window.gap, 1, Interval(0))
+        slices = Slices(aggregate, window.gap, 1, ZERO)
         ends = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
         bounds = slices.typed("__first", *ends)
-        result = slices.result(nested(_sessions(slices)), bounds)
+        result = slices.result(Cells(f"FROM {nested(_sessions(slices))}"), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"
         return slices.written(comment, result, indent)
@@ -65,11 +65,10 @@ class SessionSlices:
 def _sessions(slices: Slices) -> str:
     """A row for every session, with its slices merged."""
     clock, gap = slices.clock, slices.slice
-    rows = nested(clock.slices(slices.relation, MILLISECOND, Interval(0), "__row_time"))
-    start = clock.floor("__row_time", gap, Interval(0))
-    extremes = ["__start", "min(__row_time) AS __first", "max(__row_time) AS __last"]
-    query = slices.query(extremes, f"SELECT *, {start} AS __start\nFROM {rows}")
-    per = f"PARTITION BY {', '.join(slices.keys)} " if slices.keys else ""
+    rows, time = clock.slices(slices.relation, MILLISECOND, ZERO)
+    start = clock.floor(time, gap, ZERO)
+    query = slices.query([f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], rows, start)
+    per = slices.per()
     opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {clock.length(gap)}, TRUE)"
     opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"
     running = f"count_if(__opens) OVER ({per}ORDER BY __start ROWS UNBOUNDED PRECEDING)"

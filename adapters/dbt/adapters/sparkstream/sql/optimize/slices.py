@@ -8,14 +8,14 @@ the offset on, and `size` of them in a row make a block:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
-from dbt.adapters.sparkstream.sql.optimize.clock import clock
+from dbt.adapters.sparkstream.sql.optimize.clock import clock, multiple
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
 
@@ -47,6 +47,19 @@ class Column:
     def merged(self, among: str = "") -> str:
         """The partials of several slices put together; `among` is what stands behind the call."""
         return self.partial.cast(f"{self.partial.merge}({self.name}){among}")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Windows, before they have bounds and results.
+
+    Attributes:
+        rows: FROM, and what stands behind it; it gives a row for each window.
+        values: calls over the row for those partials that aren't columns of it.
+    """
+
+    rows: str
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 class Slices:
@@ -131,21 +144,34 @@ class Slices:
         value = column.partial.distinct
         return f"CASE WHEN {column.filter} THEN {value} END" if column.filter else value
 
-    @property
-    def of_slices(self) -> list[str]:
-        """The columns beside `carried` that the query of the slices gives."""
-        return [c.name for c in self.columns if not c.partial.distinct] + (["__value"] if self.counted else [])
+    def block(self, number: str) -> str:
+        """The first slice of the block that a slice is in."""
+        return multiple(number, self.size)
 
-    @property
-    def partition(self) -> str:
-        """PARTITION BY of the frames over a block's slices."""
-        return ", ".join([*self.keys, *self.sets, "__block"])
+    def per(self, *columns: str) -> str:
+        """PARTITION BY of the frames over slices with the same keys, and with the same values of other columns."""
+        by = [*self.keys, *self.sets, *columns]
+        return f"PARTITION BY {', '.join(by)} " if by else ""
 
-    def results(self) -> list[str]:
-        """The aggregates, made from merged partials of the same names."""
+    def lasts(self, first: str, until: str, every: int) -> str:
+        """The last slices of the windows that end with one of some slices, as an array.
+
+        Args:
+            first: the first of those slices.
+            until: the one behind them.
+            every: how many slices after a window the next one ends.
+        """
+        step = ""
+        if every > 1:
+            first, step = f"{first} + pmod({self.size - 1} - {first}, {every})", f", {every}"
+        return f"CASE WHEN {first} < {until} THEN sequence({first}, {until} - 1{step}) ELSE array() END"
+
+    def _results(self, values: Mapping[str, str]) -> list[str]:
+        """The aggregates, made from merged partials."""
         found = []
         for call in self.aggregate.calls.values():
-            text = self._parts[call.column].result.format(*self._names[call.column])
+            merged = (values.get(name, name) for name in self._names[call.column])
+            text = self._parts[call.column].result.format(*merged)
             found.append(text if text == call.column else f"{text} AS {call.column}")
         return found
 
@@ -160,10 +186,10 @@ class Slices:
         columns = zip(walls, WINDOW_COLUMNS, strict=True)
         return [f"{self.clock.typed(wall)} AS {name}" for wall, name in columns if name in used]
 
-    @property
-    def number(self) -> str:
-        """The number of the slice that begins at `__start`."""
-        return f"{self.clock.number('__start', self.slice, self._offset)} AS __slice"
+    def numbered(self) -> str:
+        """The query that aggregates the rows of each slice, with the slice's number as `__slice`."""
+        rows, start = self.clock.slices(self.relation, self.slice, self._offset)
+        return self.query([f"{self.clock.number(start, self.slice, self._offset)} AS __slice"], rows, start)
 
     @property
     def relation(self) -> str:
@@ -171,12 +197,13 @@ class Slices:
         return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
 
     # -- queries -------------------------------------------------------------------------------------
-    def query(self, more: Iterable[str], rows: str | None = None) -> str:
+    def query(self, more: Iterable[str], rows: str, start: str) -> str:
         """The query that aggregates the rows of each slice, per key, and per `__value` where values are counted.
 
         Args:
-            more: columns beside keys and partials; `__start` is where the slice begins.
-            rows: the rows with `__start`, if that isn't on the grid of slices.
+            more: columns beside keys and partials.
+            rows: a query for the rows.
+            start: where a row's slice begins, an expression over the row.
         """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
@@ -194,28 +221,23 @@ class Slices:
         if self.counted:
             own.append(self.hold(self.counted))
             items.append(f"{own[-1]} AS __value")
-        rows = nested(rows or self.clock.slices(self.relation, self.slice, self._offset, "__start"))
-        text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
+        text = f"{select(items)}\nFROM {nested(rows)}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
         if condition:
             text += f"\nWHERE {self.hold(condition)}"
         if not grouping.has_sets:
-            return f"{text}\nGROUP BY {', '.join([*own, '__start'])}"
-        sets = ", ".join("(" + ", ".join(["__start", *(own[i] for i in one)]) + ")" for one in grouping.sets)
+            return f"{text}\nGROUP BY {', '.join([*own, start])}"
+        sets = ", ".join("(" + ", ".join([start, *(own[i] for i in one)]) + ")" for one in grouping.sets)
         return f"{text}\nGROUP BY GROUPING SETS ({sets})"
 
     # -- queries above it ------------------------------------------------------------------------------
-    def result(self, cells: str, bounds: list[str]) -> str:
+    def result(self, cells: Cells, bounds: list[str]) -> str:
         """The windows with their aggregates.
 
         Args:
-            cells: a query in parentheses that gives a row per window: partials, and what `bounds` are made from.
+            bounds: the window columns, made from columns of the cells.
         """
-        return f"{select([*self.carried, *bounds, *self.results()])}\nFROM {cells}"
-
-    def merged(self, cells: str, keys: Iterable[str]) -> str:
-        """Cells with the same keys put together: the partials merged once more."""
-        return nested(self.merging(cells, keys))
+        return f"{select([*self.carried, *bounds, *self._results(cells.values)])}\n{cells.rows}"
 
     def merging(
         self,
@@ -239,16 +261,21 @@ class Slices:
         ]
         return f"{select([*by, *more, *time, *merged])}\nFROM {cells}\nGROUP BY {', '.join(by)}"
 
-    def merged_by_bounds(self, cells: str, bounds: list[str], keys: Iterable[str] = ()) -> str:
+    def merged_by_bounds(self, cells: Cells, bounds: list[str], keys: Mapping[str, str]) -> str:
         """The windows with their aggregates, where several may have the same bounds and so be one to GROUP BY.
 
         The clock skips an hour: a bound in it is, as a TIMESTAMP, the same as one an hour later.
+
+        Args:
+            keys: what those windows have in common besides: columns by name, as expressions over the cells.
         """
         grouped = self.aggregate.grouping.bounds
         used = [b for b in bounds if b.endswith(tuple(f" AS {c}" for c in grouped))]
-        query = select([*self.carried, *keys, *used, *(c.name for c in self.columns)])
-        one = self.merged(nested(f"{query}\nFROM {cells}"), [*keys, *grouped])
-        return f"{select([*self.carried, *grouped, *self.results()])}\nFROM {one}"
+        items = [f"{sql} AS {name}" for name, sql in keys.items()]
+        values = [f"{cells.values[c.name]} AS {c.name}" if c.name in cells.values else c.name for c in self.columns]
+        query = f"{select([*self.carried, *items, *used, *values])}\n{cells.rows}"
+        one = self.merging(nested(query), [*keys, *grouped])
+        return f"{select([*self.carried, *grouped, *self._results({})])}\nFROM {nested(one)}"
 
 
 def check_parts(aggregate: WindowAggregate) -> None:

@@ -8,7 +8,7 @@ equal length:
 
 The whole ones change with each part only, and the others are short: the work for a slice grows with the square root of
 a window's slices. For that a frame has to end where its part does, and what RANGE knows are distances. So the order of
-slices is their `place`, in which parts are as far from each other as they are long: a frame that ends anywhere between
+slices is a place, in which parts are as far from each other as they are long: a frame that ends anywhere between
 two parts ends with the first of them.
 """
 
@@ -54,9 +54,9 @@ class Sliding:
         return "__place" if self.part else "__slice"
 
     @property
-    def place(self) -> str:
-        """A slice's `__place`, where windows have parts."""
-        return f"2 * __slice - pmod(__slice, {self.part})"
+    def places(self) -> list[str]:
+        """A slice's `__place`, where windows have parts: a column, as Spark sorts anew for the same expression."""
+        return [f"2 * __slice - pmod(__slice, {self.part}) AS {self.order}"] if self.part else []
 
     @property
     def reach(self) -> int:
