@@ -1,6 +1,6 @@
-"""TUMBLE as a streaming model beside the same query written by hand with Spark's Structured Streaming, in turns.
+"""A window as a streaming model beside the same query written by hand with Spark's Structured Streaming, in turns.
 
-.venv/bin/python -m benchmarks.streaming [--rows 40000000] [--files 8] [--runs 3]
+.venv/bin/python -m benchmarks.streaming [--window hop] [--rows 40000000] [--hours 24] [--files 8] [--batches 1]
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,30 @@ from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.run import Model, Run
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
-SQL = """\
-SELECT window_start, window_end, k, count(*) AS n, sum(v) AS s
-FROM tumble(bid, ts, '1 minute') GROUP BY window_start, window_end, k"""
+WINDOWS = {
+    "tumble": ("tumble(bid, ts, '1 minute')", ("1 minute",)),
+    "hop": ("hop(bid, ts, '1 minute', '1 hour')", ("1 hour", "1 minute")),
+}
+"""How each is written in a model, and for Spark's window()."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is measured.
+
+    Attributes:
+        window: which window.
+        files: how many files a micro-batch reads; None for all.
+    """
+
+    window: str
+    files: int | None
+
+    @property
+    def sql(self) -> str:
+        bounds = "window_start, window_end"
+        window = WINDOWS[self.window][0]
+        return f"SELECT {bounds}, k, count(*) AS n, sum(v) AS s FROM {window} GROUP BY {bounds}, k"
 
 
 @dataclass(frozen=True)
@@ -35,15 +57,18 @@ class Took:
     batches: float
 
 
-def by_hand(spark: Any, number: int, checkpoint: Path) -> Took:
+def by_hand(spark: Any, question: Question, number: int, checkpoint: Path) -> Took:
     """The hand-written query."""
     from pyspark.sql import functions as f
 
     start = time.perf_counter()
+    rows = spark.readStream
+    if question.files is not None:
+        rows = rows.option("maxFilesPerTrigger", question.files)
     windows = (
-        spark.readStream.table("bench.bid")
+        rows.table("bench.bid")
         .withWatermark("ts", "10 seconds")
-        .groupBy(f.window("ts", "1 minute"), "k")
+        .groupBy(f.window("ts", *WINDOWS[question.window][1]), "k")
         .agg(f.count("*").alias("n"), f.sum("v").alias("s"))
         .select("window.start", "window.end", "k", "n", "s")
     )
@@ -54,21 +79,26 @@ def by_hand(spark: Any, number: int, checkpoint: Path) -> Took:
     return Took(whole, sum(progress.batchDuration for progress in query.recentProgress) / 1000)
 
 
-def as_model(spark: Any, number: int) -> Took:
+def as_model(spark: Any, question: Question, number: int, optimize: bool) -> Took:
     """A run of the model, with all that it checks and notes."""
+    name = f"{'model' if optimize else 'plain'}_{number}"
     model = Model(
-        unique_id="model.bench.tumble",
-        identifier=f"model_{number}",
-        relation=f"bench.model_{number}",
+        unique_id=f"model.bench.{name}",
+        identifier=name,
+        relation=f"bench.{name}",
         runs="bench.sparkstream_runs",
-        sql=SQL,
+        sql=question.sql,
         dialect="spark",
-        config=StreamConfig(event_time="ts", watermark=Interval.parse("10 seconds")),
+        config=StreamConfig(
+            event_time="ts", watermark=Interval.parse("10 seconds"), max_files_per_trigger=question.files
+        ),
         sources=(StreamSource(view="bid", relation="bench.bid"),),
     )
     start = time.perf_counter()
     engine = Engine(spark.newSession())
-    Run(model, plan(SQL, streams=["bid"], utc=engine.is_utc()), engine)(lambda: None)
+    schema = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}
+    planned = plan(question.sql, streams=["bid"], schema=schema, utc=engine.is_utc(), optimize=optimize)
+    Run(model, planned, engine)(lambda: None)
     whole = time.perf_counter() - start
     spark.catalog.refreshTable(model.runs)
     noted = spark.table(model.runs).where(f"relation = '{model.relation}'").selectExpr("sum(duration_ms) / 1000")
@@ -76,24 +106,33 @@ def as_model(spark: Any, number: int) -> Took:
 
 
 @click.command()
+@click.option("--window", type=click.Choice(list(WINDOWS)), default="tumble", show_default=True)
 @click.option("--rows", default=40_000_000, show_default=True)
+@click.option("--hours", type=float, help="Time that the rows span; a millisecond for each by default.")
 @click.option("--files", default=8, show_default=True)
+@click.option("--batches", default=1, show_default=True, help="Micro-batches that the files are read in.")
 @click.option("--runs", default=3, show_default=True)
-def main(rows: int, files: int, runs: int) -> None:
-    """Prints seconds of both, and the ratios of their throughputs: of whole runs, and of the micro-batches in them."""
+def main(window: str, rows: int, hours: float | None, files: int, batches: int, runs: int) -> None:
+    """Prints seconds of each, and ratios of throughputs: of whole runs, and of the micro-batches in them."""
+    question = Question(window, files // batches if batches > 1 else None)
+    micros = 1000 if hours is None else hours * 3.6e9 / rows
     with tempfile.TemporaryDirectory() as folder:
         spark = spark_session({"spark.driver.memory": "4g", "spark.master": "local[2]"}, Path(folder))
         spark.sql("CREATE SCHEMA bench")
         spark.range(0, rows, 1, files).selectExpr(
-            "timestamp_millis(id) AS ts", "CAST(hash(id) % 100 AS STRING) AS k", "id AS v"
+            f"timestamp_micros(CAST(id * {micros} AS BIGINT)) AS ts", "CAST(hash(id) % 100 AS STRING) AS k", "id AS v"
         ).write.saveAsTable("bench.bid")
-        seconds: dict[str, list[Took]] = {"by hand": [], "as a model": []}
+        ways: dict[str, Callable[[int], Took]] = {
+            "by hand": lambda number: by_hand(spark, question, number, Path(folder) / f"checkpoint_{number}"),
+            "model": lambda number: as_model(spark, question, number, optimize=True),
+        }
+        if window == "hop":
+            ways["no slices"] = lambda number: as_model(spark, question, number, optimize=False)
+        seconds: dict[str, list[Took]] = {name: [] for name in ways}
         for number in range(runs + 1):
             took = {}
-            for name in list(seconds)[:: 1 if number % 2 else -1]:  # each goes first in turn
-                hand = name == "by hand"
-                checkpoint = Path(folder) / f"checkpoint_{number}"
-                took[name] = by_hand(spark, number, checkpoint) if hand else as_model(spark, number)
+            for name in list(ways)[:: 1 if number % 2 else -1]:  # each goes first in turn
+                took[name] = ways[name](number)
             if number:  # the first of each warms up
                 for name, value in took.items():
                     seconds[name].append(value)
@@ -108,8 +147,9 @@ def main(rows: int, files: int, runs: int) -> None:
                 middle = statistics.median(values)
                 each = [round(v, 2) for v in values]
                 click.echo(f"{what:7} {name:10}  {middle:6.2f} s  {rows / middle:12,.0f} rows/s   {each}")
-            ratio = statistics.median(h / m for h, m in zip(*taken.values(), strict=True))
-            click.echo(f"{what:7} ratio of throughputs, model to hand: {ratio:.2f}")
+            for name in list(ways)[1:]:
+                ratio = statistics.median(h / m for h, m in zip(taken["by hand"], taken[name], strict=True))
+                click.echo(f"{what:7} ratio of throughputs, {name} to hand: {ratio:.2f}")
         spark.stop()
 
 

@@ -24,6 +24,8 @@ BOUNDS = "window_start, window_end"
 HEAD = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='10 seconds') }}\n"
 MODELS = {
     "tumble": f"select {BOUNDS}, k, sum(v) as s from tumble(BID, ts, '20 seconds') group by {BOUNDS}, k",
+    "hop": f"select {BOUNDS}, k, max(v) as m, count(*) as n from hop(BID, ts, '1 second', '30 seconds') "
+    f"group by {BOUNDS}, k",
     "sessions": f"select {BOUNDS}, k, count(*) as n from session(BID partition by k, ts, '7 seconds') "
     f"group by {BOUNDS}, k",
     "joined": "select l.window_start, l.window_end, l.id as a, r.id as b from (select * from tumble(BID, ts, "
@@ -176,6 +178,7 @@ def finish(shop: Shop) -> None:
     output = shop.run()
     assert "OK created sql streaming_incremental model shop.tumble" in output
     shop.check()
+    assert list(shop.folder.glob("**/hop/_checkpoint_history/kept_*"))  # its state is slices
 
 
 def test_models_over_connect_go_on_after_kills(shop: Shop) -> None:

@@ -32,6 +32,7 @@ class Feed:
         self.spark = quick_session(spark)
         self.schema = f"feed_{next(_numbers)}"
         self.zone = "UTC"
+        self.optimize = True
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table in ("bid", "ask"):
             self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({COLUMNS}) USING parquet")
@@ -69,7 +70,8 @@ class Feed:
         session = quick_session(self.spark)
         session.conf.set("spark.sql.session.timeZone", self.zone)
         engine = Engine(session)
-        run = Run(model, plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc()), engine)
+        planned = plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc(), optimize=self.optimize)
+        run = Run(model, planned, engine)
         return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:

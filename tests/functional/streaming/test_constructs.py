@@ -37,6 +37,16 @@ CONSTRUCTS = {
     "hop": f"SELECT {BOUNDS}, count(*) AS n FROM hop(bid, ts, '10 seconds', '20 seconds') GROUP BY {BOUNDS}",
     "uneven_hop": f"SELECT {BOUNDS}, k, max(v) AS m FROM hop(bid, ts, '15 seconds', '20 seconds') GROUP BY {BOUNDS}, k",
     "cumulate": f"SELECT {BOUNDS}, sum(v) AS s FROM cumulate(bid, ts, '10 seconds', '40 seconds') GROUP BY {BOUNDS}",
+    "hop_of_slices": f"SELECT {BOUNDS}, k, count(*) AS n, sum(v) AS s, avg(v) AS a FROM hop(bid, ts, '5 seconds', "
+    f"'100 seconds') b WHERE v > 0 GROUP BY {BOUNDS}, k HAVING n > 1",
+    "extremes_of_slices": f"SELECT {BOUNDS}, window_time, k, max(v) FILTER (WHERE id % 3 > 0) AS m, min(k) AS l, "
+    f"count(v) AS n FROM hop(bid, ts, '2 seconds', '45 seconds', '1 second') GROUP BY GROUPING SETS "
+    f"(({BOUNDS}, window_time, k), ({BOUNDS}, window_time))",
+    "cumulate_of_slices": f"WITH b AS (SELECT *, v * 2 AS w FROM bid), a AS (SELECT {BOUNDS}, k, sum(w) AS s, "
+    f"max(v) AS m FROM cumulate(b, ts, '5 seconds', '1 minute') GROUP BY {BOUNDS}, k) SELECT *, rank() OVER "
+    f"(PARTITION BY {BOUNDS} ORDER BY s) AS r FROM a WHERE s > 1",
+    "named_slices": f"SELECT w.*, name FROM (SELECT {BOUNDS}, k, count(*) AS n FROM hop(bid, ts, '1 second', "
+    f"'30 seconds') GROUP BY {BOUNDS}, k) w LEFT JOIN VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k)",
     "session": f"SELECT {BOUNDS}, k, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "
     f"GROUP BY {BOUNDS}, k",
     "session_of_all": f"SELECT {BOUNDS}, window_time, sum(v) AS s FROM session(bid, ts, '3 seconds') "
@@ -99,6 +109,8 @@ FIRST = (
     "filtered",
     "hop",
     "cumulate",
+    "hop_of_slices",
+    "cumulate_of_slices",
     "session",
     "session_at_most",
     "session_closed",
@@ -110,7 +122,7 @@ FIRST = (
     "over_rows",
 )
 """What `make test` runs."""
-FLUSHED = ("filtered", "session", "left_join", "static_join", "over_time")
+FLUSHED = ("filtered", "extremes_of_slices", "session", "left_join", "static_join", "over_time")
 """And where the last run flushes: with conditions, state, joins and history."""
 
 
@@ -232,6 +244,7 @@ def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSessi
 WINDOWS = {
     "tumble": ("tumble(bid, ts, '20 seconds')", 20, 20),
     "hop": ("hop(bid, ts, '10 seconds', '30 seconds')", 10, 30),
+    "hop_of_slices": ("hop(bid, ts, '5 seconds', '90 seconds')", 5, 90),
 }
 """Window functions with their slides and sizes in seconds."""
 

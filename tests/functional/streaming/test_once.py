@@ -20,6 +20,9 @@ from tests.functional.streaming.feed import Feed
 TUMBLE = """\
 SELECT window_start, window_end, k, sum(v) AS s
 FROM tumble(bid, ts, '20 seconds') GROUP BY window_start, window_end, k"""
+HOP = """\
+SELECT window_start, window_end, k, max(v) AS m, count(*) AS n
+FROM hop(bid, ts, '1 second', '20 seconds') GROUP BY window_start, window_end, k"""
 ROWS = "SELECT id, v FROM bid"
 
 
@@ -79,6 +82,34 @@ def test_another_query_is_refused_or_rebuilds(feed: Feed) -> None:
     assert [row[2:] for row in feed.table()] == [("a", 1)]
 
 
+def test_a_row_that_is_late_for_some_windows_counts_in_the_others(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
+    feed.run(HOP, keep_late=True)
+    # The watermark is 1050. Of a row at 1040, windows that end from 1041 to 1050 are closed, and those to 1060 aren't.
+    feed.add("bid", [(3, 1040, "a", 7), (4, 1020, "b", 9), (5, 1050, "c", 3)])
+    assert feed.run(HOP, keep_late=True).late == 10 + 20
+    feed.add("bid", [(9, 2000, "z", 0)])
+    feed.run(HOP, keep_late=True)
+    late = feed.spark.table(f"{feed.schema}.model__late").selectExpr("id", "unix_seconds(window_end)").collect()
+    assert sorted(map(tuple, late)) == [(3, end) for end in range(1041, 1051)] + [(4, end) for end in range(1021, 1041)]
+    late_ones = "(id = 3 AND window_end <= timestamp_seconds(1050)) OR id = 4 OR window_end > timestamp_seconds(1990)"
+    windows = "(SELECT * FROM hop(bid, ts, '1 second', '20 seconds'))"
+    assert feed.table() == feed.batch(
+        "SELECT window_start, window_end, k, max(v) AS m, count(*) AS n "
+        f"FROM {windows} WHERE NOT ({late_ones}) GROUP BY window_start, window_end, k"
+    )
+
+
+def test_the_state_of_windows_is_not_that_of_slices(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
+    feed.run(HOP)
+    assert feed.state() == 1  # the slice of 1060
+    feed.optimize = False
+    refused(feed, HOP, "have changed", "--full-refresh")
+    feed.run(HOP, on_query_change="rebuild")
+    assert feed.table() == feed.batch(HOP, "window_end <= timestamp_seconds(1050)")
+
+
 def test_a_source_made_anew_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -129,10 +160,13 @@ def test_truncating_the_table_is_refused(feed: Feed) -> None:
     refused(feed, ROWS, "--full-refresh")
 
 
+@pytest.mark.parametrize("sql", [TUMBLE, HOP], ids=["tumble", "hop_of_slices"])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_interrupted_micro_batch_comes_again(feed: Feed, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_micro_batch_comes_again(
+    feed: Feed, when: str, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
-    feed.run(TUMBLE)
+    feed.run(sql)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
     write = sink.Append.__call__
 
@@ -145,12 +179,12 @@ def test_an_interrupted_micro_batch_comes_again(feed: Feed, when: str, monkeypat
 
     monkeypatch.setattr(sink.Append, "__call__", dies)
     with pytest.raises(StreamingError, match="killed"):
-        feed.run(TUMBLE)
+        feed.run(sql)
     monkeypatch.undo()
     files = sorted(location(feed).glob("micro_batch=3/*.parquet"))
     assert bool(files) == (when == "after")
-    feed.run(TUMBLE)
-    assert feed.table() == feed.batch(TUMBLE, "window_end <= timestamp_seconds(1091)")
+    feed.run(sql)
+    assert feed.table() == feed.batch(sql, "window_end <= timestamp_seconds(1091)")
     if files:  # whoever reads the table as a stream must not see its rows twice
         assert sorted(location(feed).glob("micro_batch=3/*.parquet")) == files
 
@@ -199,6 +233,7 @@ def test_state_is_empty_when_all_windows_are_closed(feed: Feed) -> None:
     ("sql", "options", "words"),
     [
         (TUMBLE, {"watermark": None}, ["TUMBLE's time column ts has no watermark", "config(event_time='ts'"]),
+        (HOP, {"watermark": None}, ["HOP's time column ts has no watermark", "config(event_time='ts'"]),
         (TUMBLE, {"event_time": "when"}, ["has no column when", "it has id, ts, k, v"]),
         (TUMBLE, {"event_time": None}, ["needs to know the event time"]),
         (TUMBLE, {"partition_by": ("nothing",)}, ["partition_by names nothing"]),

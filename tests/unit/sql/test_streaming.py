@@ -110,6 +110,96 @@ def test_sessions_of_rows(sql: str, query: str, batch: str) -> None:
     assert found.time == ("ts" if found.buffered else "t")
 
 
+HOP = "hop(s, ts, '1 minute', '1 hour')"
+HOPS = f"SELECT {BOUNDS}, k, count(*) AS n FROM {HOP} GROUP BY {BOUNDS}, k"
+
+
+def in_utc(sql: str, dialect: str = "spark", *, optimize: bool = True, time: str = "timestamp") -> StreamPlan:
+    columns = {"ts": time, "k": "string", "v": "bigint"}
+    schema = {"s": columns, "names": {"k": "string", "name": "string"}}
+    return plan_of(sql, dialect, streams=["s"], schema=schema, utc=True, optimize=optimize)
+
+
+def test_slices_are_kept() -> None:
+    found, plain = in_utc(HOPS), in_utc(HOPS, optimize=False)
+    [stage] = found.stages
+    assert (stage.view, stage.time, stage.end, stage.closes) == ("__hop_1", "ts", "__closes", ())
+    assert "timestamp_micros(__wall - pmod(__wall, 60000000) + 3600000000)" in stage.sql
+    assert " ".join(found.query.split()) == (
+        "SELECT k, (__wall - pmod(__wall, 60000000)) DIV 60000000 AS __slice, __closes, count(*) AS __count_1 "
+        "FROM __hop_1 GROUP BY k, __wall - pmod(__wall, 60000000), __closes"
+    )
+    assert found.history is not None and "old.k <=> changed.k AND old.__slice <=> changed.__slice" in found.history
+    assert found.closing is not None and "FROM __kept_rows" in found.closing and "FROM __hop_1" not in found.closing
+    assert found.batch == f"SELECT {BOUNDS}, k, __count_1 AS n FROM __closed_rows"
+    assert (found.late, found.windows, found.streams) == (plain.late, plain.windows, plain.streams)
+    assert (found.state, plain.state) == ("slice", "open window")
+    assert "CREATE VIEW __kept_rows AS" in found.describe()
+
+
+@pytest.mark.parametrize(
+    ("sql", "batch"),
+    [
+        (
+            f"WITH a AS (SELECT * FROM s WHERE v > 1), w AS (SELECT {BOUNDS}, k, sum(v) AS s FROM "
+            "cumulate(a, ts, '1m', '1h') h WHERE k <> 'x' GROUP BY 1, 2, k HAVING sum(v) > 3) "
+            "SELECT * FROM w /* all */ JOIN names USING (k)",
+            f"WITH w AS (SELECT {BOUNDS}, k, __sum_1 AS s FROM __closed_rows AS h\nWHERE __sum_1 > 3) "
+            "SELECT * FROM w /* all */ JOIN names USING (k)",
+        ),
+        (
+            f"SELECT * FROM (SELECT *, rank() OVER (PARTITION BY {BOUNDS} ORDER BY n) AS r FROM ({HOPS})) WHERE r < 3",
+            f"SELECT * FROM (SELECT *, rank() OVER (PARTITION BY {BOUNDS} ORDER BY n) AS r FROM (SELECT {BOUNDS}, k, "
+            "__count_1 AS n FROM __closed_rows)) WHERE r < 3",
+        ),
+        (
+            f"SELECT {BOUNDS}, max(n) AS m FROM ({HOPS}) GROUP BY {BOUNDS}",
+            f"SELECT {BOUNDS}, max(n) AS m FROM (SELECT {BOUNDS}, k, __count_1 AS n FROM __closed_rows) "
+            f"GROUP BY {BOUNDS}",
+        ),
+    ],
+)
+def test_what_is_done_with_windows_of_slices(sql: str, batch: str) -> None:
+    found = in_utc(sql)
+    assert found.slices
+    assert found.batch == batch
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT * FROM {HOP}",
+        COUNTS,
+        HOPS.replace("1 hour", "9 minutes"),
+        HOPS.replace("count(*)", "stddev(v)"),
+        HOPS.replace("count(*)", "count(DISTINCT v)"),
+        HOPS.replace("count(*)", "sum(rand())"),
+        HOPS.replace("GROUP BY", "WHERE k IN (SELECT k FROM names) GROUP BY"),
+        f"SELECT {BOUNDS}, max(n) AS n FROM hop(({TIMED}), t, '1 minute', '1 hour') GROUP BY {BOUNDS}",
+        f"SELECT {BOUNDS}, max(n) AS n FROM tumble(({TIMED.replace(TUMBLE, HOP)}), t, '1 day') GROUP BY {BOUNDS}",
+        f"{HOPS} UNION ALL {HOPS}",
+        f"WITH h AS ({HOPS}) SELECT l.* FROM h l JOIN h r ON l.window_start = r.window_start "
+        "AND l.window_end = r.window_end",
+        f"SELECT *, n - lag(n) OVER (PARTITION BY k ORDER BY window_end) AS more FROM ({HOPS})",
+    ],
+)
+def test_where_windows_are_kept(sql: str) -> None:
+    assert in_utc(sql) == in_utc(sql, optimize=False)
+    assert not in_utc(sql).slices
+
+
+def test_where_the_clock_is_turned_windows_are_kept() -> None:
+    assert not plan_of(HOPS, streams=["s"], schema={}, optimize=True).slices
+    assert not in_utc(HOPS, time="timestamp_ntz").slices
+
+
+def test_slices_of_flink_sql() -> None:
+    window = "TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR))"
+    found = in_utc(f"SELECT {BOUNDS}, CHAR_LENGTH(k) AS l, MAX(v) AS m FROM {window} GROUP BY {BOUNDS}, k", "flink")
+    assert found.slices
+    assert found.batch is not None and "FROM __closed_rows" in found.batch
+
+
 def test_anti_joins() -> None:
     found = plan("SELECT * FROM s l ANTI JOIN s AS r ON l.k = r.k WHERE l.v > 1")
     assert found.query == (

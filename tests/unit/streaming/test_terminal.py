@@ -84,14 +84,14 @@ def test_no_terminal_no_line() -> None:
 
 def test_progress_in_words() -> None:
     at = datetime(2020, 4, 15, 8, 20, tzinfo=timezone.utc)
-    first = Batch(0, at, 2000, 1234, None, 12, 3072, 0, True)
-    second = Batch(1, at, 500, 0, at, 1, 256, 0, True)
-    assert told(first, False) == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
-    assert told(second, True) == (
+    first = Batch(0, at, 2000, 1234, None, 12, 3072, 0, False, True)
+    second = Batch(1, at, 500, 0, at, 1, 256, 0, False, True)
+    assert told(first, "open window") == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
+    assert told(second, "row waiting") == (
         "micro-batch 1: 0 rows (0/s), watermark 2020-04-15 08:20:00 UTC, 1 row waiting, 256 B of state"
     )
-    assert so_far([], "Getting offsets", False) == "getting offsets"
-    assert so_far([first, second], "Waiting for data to arrive", False) == (
+    assert so_far([], "Getting offsets", "open window") == "getting offsets"
+    assert so_far([first, second], "Waiting for data to arrive", "open window") == (
         "1,234 rows in 2 micro-batches (493/s), watermark 2020-04-15 08:20:00 UTC, 1 open window, 256 B of state, "
         "waiting for data to arrive"
     )

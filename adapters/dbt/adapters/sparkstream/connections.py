@@ -164,7 +164,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         if self.notes is not None:
             self.notes.append(
-                Written(sql, dialect, arrival or self._arrival(), self._optimize() if optimize is None else optimize)
+                Written(sql, dialect, arrival or self._arrival(), self.optimizes() if optimize is None else optimize)
             )
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
@@ -208,7 +208,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return translate(
                 sql,
                 dialect,
-                optimize=self._optimize() if optimize is None else optimize,
+                optimize=self.optimizes() if optimize is None else optimize,
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
                 warn=warn,
@@ -244,7 +244,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             raise CompilationError(f"arrival is a column's name, and not {arrival!r}\n  write arrival='seq'", self.node)
         return arrival
 
-    def _optimize(self) -> bool:
+    def optimizes(self) -> bool:
+        """Whether the node's SQL may be rewritten to a faster one, as the node or the target says."""
         choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
 

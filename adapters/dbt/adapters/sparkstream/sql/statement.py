@@ -185,6 +185,10 @@ class Statement:
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
         return source.render()
 
+    def windowed(self, schema: Schema | None = None) -> str:
+        """The text as Spark SQL but for its windows."""
+        return self._edited(schema, None, keep_windows=True)
+
     def tables(self) -> list[str]:
         """The tables whose columns matter, as the text names them."""
         found: dict[str, None] = {}

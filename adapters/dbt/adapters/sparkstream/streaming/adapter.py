@@ -89,7 +89,9 @@ class StreamingModels:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         try:
-            return models.planned(sql, dialect, streams, self._schema(model, config), utc)
+            return models.planned(
+                sql, dialect, streams, self._schema(model, config), utc=utc, optimize=connections.optimizes()
+            )
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.lower import UTC
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, Stage, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
 from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
@@ -362,12 +362,14 @@ class Engine:
         """The columns that a plan's query over closed rows gives, of the rows that leave the stream."""
         assert plan.batch is not None
         columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
-        columns += f", {NEW} boolean" if plan.history and not plan.closing else ""
+        columns += f", {NEW} boolean" if plan.history and (plan.slices or not plan.closing) else ""
         with spark_errors():
             left = self._spark.createDataFrame([], columns)
             left.createOrReplaceTempView(SO_FAR if plan.closing else CLOSED)
             if plan.closing:
-                show(self._spark, UNTIL, 0)
+                show(self._spark, UNTIL, 0, 0)
+                if plan.slices:
+                    self._spark.sql(str(plan.history)).createOrReplaceTempView(KEPT)
                 self._spark.sql(plan.closing).createOrReplaceTempView(CLOSED)
             return self._understood(self._spark.sql(plan.batch)).columns
 
@@ -388,7 +390,7 @@ class Engine:
             self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
 
     def start(
-        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None
+        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
     ) -> Running:
         """Starts a streaming query.
 
@@ -398,13 +400,14 @@ class Engine:
             checkpoint: folder for offsets and state.
             name: of the query, for people.
             interval: time between two micro-batches; None to process what is there and end.
+            mode: `append` for rows that are final, `update` for those that a micro-batch has changed.
         """
         from pyspark import cloudpickle
 
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
         cloudpickle.register_pickle_by_value(sinks)
-        writer = rows.frame.writeStream.outputMode("append").queryName(name).option("checkpointLocation", checkpoint)
+        writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
         query = writer.foreachBatch(sink)
         with spark_errors():

@@ -14,7 +14,14 @@ LOWERING = 1
 
 
 def fingerprint(
-    sql: str, dialect: str, sources: Iterable[StreamSource], columns: Sequence[tuple[str, str]], flush: bool, zone: str
+    sql: str,
+    dialect: str,
+    sources: Iterable[StreamSource],
+    columns: Sequence[tuple[str, str]],
+    flush: bool,
+    zone: str,
+    *,
+    slices: bool = False,
 ) -> str:
     """A hash of all that state depends on; comments, white space and the case of keywords make no difference.
 
@@ -25,6 +32,7 @@ def fingerprint(
         columns: names and types of the columns it gives.
         flush: whether the query has an input for flushing.
         zone: the time zone whose clock windows follow.
+        slices: whether the state is slices.
     """
     tokens = [token.text for token in DIALECTS[dialect]().tokenize(sql)]
     streams = sorted(
@@ -38,7 +46,9 @@ def fingerprint(
         )
         for s in sources
     )
-    facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush, zone])
+    facts = json.dumps(
+        [LOWERING, dialect, tokens, streams, list(columns), flush, zone, *(["slices"] if slices else [])]
+    )
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 

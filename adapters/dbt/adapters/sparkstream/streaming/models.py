@@ -107,14 +107,14 @@ def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, s
 
 
 def planned(
-    sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema, utc: bool = False
+    sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema, *, utc: bool, optimize: bool
 ) -> StreamPlan:
     """The plan of a model's query.
 
     Raises:
         TranslationError: what can't stream, and what to do instead.
     """
-    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc)
+    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc, optimize=optimize)
 
 
 def read_model(

@@ -24,6 +24,7 @@ class Batch:
         state_rows: rows in state after it: keys of open windows, and rows that wait.
         state_bytes: memory that the state takes.
         late: rows that came after their windows were closed, as Spark counts them.
+        is_behind: whether a row has a time before the watermark.
         ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
     """
 
@@ -35,6 +36,7 @@ class Batch:
     state_rows: int
     state_bytes: int
     late: int
+    is_behind: bool
     ran: bool
 
     @classmethod
@@ -42,8 +44,8 @@ class Batch:
         """Reads Spark's StreamingQueryProgress, in JSON."""
         facts: dict[str, Any] = json.loads(text)
         operators = facts.get("stateOperators") or []
-        watermark = (facts.get("eventTime") or {}).get("watermark")
-        moment = _time(watermark) if watermark else None
+        times = {name: _time(text) for name, text in (facts.get("eventTime") or {}).items()}
+        moment = times.get("watermark")
         durations = facts.get("durationMs") or {}
         return cls(
             number=int(facts["batchId"]),
@@ -54,27 +56,28 @@ class Batch:
             state_rows=sum(int(o.get("numRowsTotal") or 0) for o in operators),
             state_bytes=sum(int(o.get("memoryUsedBytes") or 0) for o in operators),
             late=sum(int(o.get("numRowsDroppedByWatermark") or 0) for o in operators),
+            is_behind="min" in times and moment is not None and times["min"] < moment,
             ran="addBatch" in durations,
         )
 
 
-def told(batch: Batch, waits: bool) -> str:
+def told(batch: Batch, state: str) -> str:
     """A micro-batch in a line.
 
     Args:
         batch: the micro-batch.
-        waits: whether the rows of state wait for their window's end; else each is a key of an open window.
+        state: what each row of Spark's state is, such as `open window`.
     """
-    return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {_rate([batch])}{_state(batch, waits)}"
+    return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {_rate([batch])}{_state(batch, state)}"
 
 
-def so_far(batches: Sequence[Batch], doing: str, waits: bool) -> str:
+def so_far(batches: Sequence[Batch], doing: str, state: str) -> str:
     """The micro-batches of a run in a line, with what it does at the moment."""
     if not batches:
         return doing.lower()
     rows = counted(sum(batch.rows for batch in batches), "row")
     many = counted(len(batches), "micro-batch", "micro-batches")
-    return f"{rows} in {many} {_rate(batches)}{_state(batches[-1], waits)}, {doing.lower()}"
+    return f"{rows} in {many} {_rate(batches)}{_state(batches[-1], state)}, {doing.lower()}"
 
 
 def _rate(batches: Sequence[Batch]) -> str:
@@ -82,10 +85,10 @@ def _rate(batches: Sequence[Batch]) -> str:
     return f"({sum(batch.rows for batch in batches) * 1000 // max(took, 1):,}/s)"
 
 
-def _state(batch: Batch, waits: bool) -> str:
+def _state(batch: Batch, state: str) -> str:
     watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
-    rows = f"{counted(batch.state_rows, 'row')} waiting" if waits else counted(batch.state_rows, "open window")
-    return f"{watermark}, {rows}, {bytes_in_words(batch.state_bytes)} of state"
+    many = "rows waiting" if state == "row waiting" else None
+    return f"{watermark}, {counted(batch.state_rows, state, many)}, {bytes_in_words(batch.state_bytes)} of state"
 
 
 def _time(text: str) -> datetime:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, NEW, SO_FAR, UNTIL, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, StreamPlan
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
-from dbt.adapters.sparkstream.streaming.sink import Append, History, Watermark
+from dbt.adapters.sparkstream.streaming.sink import Append, History, Slices, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
@@ -143,7 +143,9 @@ class Run:
         self._check_contract(columns)
         flushes = self.model.config.flush is not None
         zone = self._engine.zone()
-        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone)
+        query = fingerprint(
+            self.model.sql, self.model.dialect, sources, columns, flushes, zone, slices=self._plan.slices
+        )
         identities = {source.view: self._identity(source) for source in sources}
         lease = Lease(self._table)
         try:
@@ -343,7 +345,8 @@ class Run:
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
         watch = _Watch(settled=last)
-        running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval)
+        mode = "update" if self._plan.slices else "append"
+        running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create(model.config.file_format)
             for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
@@ -351,7 +354,7 @@ class Run:
             self._follow(running, watch, late, identities)
             if model.config.flush:
                 self._engine.flush(self._flush_folder(), [s.event_time for s in sources if s.event_time])
-                running = self._engine.start(rows, sink, checkpoint, model.identifier, None)
+                running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
                 self._follow(running, watch, late, identities)
         except BaseException:
             running.stop(patience=0)
@@ -365,13 +368,16 @@ class Run:
             self._settle(watch, max(begun, last), identities, lease)
         return self._outcome(watch.batches, watch.appended, watch.late)
 
-    def _history(self, checkpoint: str) -> History | None:
+    def _history(self, checkpoint: str) -> History | Slices | None:
         plan, folder = self._plan, f"{checkpoint}_history"
         if plan.history is None:
             return None
         if plan.closing is None:
             return History(folder, CLOSED, plan.history, NEW)
-        return History(folder, SO_FAR, plan.history, closing=plan.closing, watermark=Watermark(checkpoint, UNTIL))
+        watermark = Watermark(checkpoint, UNTIL)
+        if plan.slices:
+            return Slices(folder, SO_FAR, plan.history, NEW, KEPT, plan.closing, watermark)
+        return History(folder, SO_FAR, plan.history, closing=plan.closing, watermark=watermark)
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
         """Notes what was done since the last time, and at the end that the table is free."""
@@ -457,12 +463,13 @@ class Run:
         for new in running.batches():
             watch.batches += new
             for batch in new:
-                self._report(told(batch, self._plan.buffered))
-                if batch.late:
+                self._report(told(batch, self._plan.state))
+                # A slice that was late for one of its windows is none that Spark drops.
+                if batch.late or (self._plan.slices and batch.is_behind):
                     found = late.found(batch.number)
                     watch.late[batch.number] = batch.late if found is None else found
             if self._show is not None:
-                self._show(so_far(watch.batches, running.doing(), self._plan.buffered))
+                self._show(so_far(watch.batches, running.doing(), self._plan.state))
             if self._stopping():
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:

@@ -29,9 +29,21 @@ class SparkSpans(SparkStream):
         FUNCTION_PARSERS = {name: WindowParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS}
 
         def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
-            # Noting costs as much as parsing: only in the queries that a rule may be for.
-            self.noted = _queries_over_windows(raw_tokens)
+            self.noted = self.places(raw_tokens)
             return super().parse(raw_tokens, sql)
+
+        def places(self, tokens: list[Token]) -> bytearray | None:
+            """For each token, and the end, whether what begins there is noted; None for everything."""
+            # Noting costs as much as parsing: only in the queries that a rule may be for.
+            return _queries_over_windows(tokens)
+
+
+class WholeSpans(SparkSpans):
+    """The same, with the places of the expressions in all queries."""
+
+    class Parser(SparkSpans.Parser):
+        def places(self, tokens: list[Token]) -> bytearray | None:
+            return None
 
 
 def may_have_rules(tokens: list[Token], at: int) -> bool:

@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.optimize.aggregates import (
     mergeable,
     words,
 )
+from dbt.adapters.sparkstream.sql.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.optimize.grouping import Grouping, Key, Names, read_grouping
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.typing import type_of
@@ -63,6 +64,7 @@ class WindowAggregate:
         window_condition: the part of WHERE that looks at windows, and HAVING, over the windows' query.
         grouping_calls: column -> `grouping(...)`.
         pieces: other text for places in the SELECT list, HAVING, ORDER BY and WINDOW.
+        streams: whether the rows come from a stream, whose times are all TIMESTAMPs.
     """
 
     source: Source
@@ -77,6 +79,7 @@ class WindowAggregate:
     calls: dict[str, AggregateCall] = field(default_factory=dict)
     grouping_calls: dict[str, str] = field(default_factory=dict)
     pieces: list[tuple[Span, str]] = field(default_factory=list)
+    streams: bool = False
 
     def row_condition(self) -> str | None:
         """The condition on rows; asked for when the edits within it are made."""
@@ -89,6 +92,8 @@ class WindowAggregate:
 
     def time_type(self) -> str | None:
         """The type of the time column, where it is known."""
+        if self.streams:
+            return LTZ
         found = self.resolver.columns(self.function.this).find(self.function.timecol.name)
         return found.type if found else None
 
@@ -114,7 +119,7 @@ class WindowAggregate:
         return start, span[1]
 
 
-def window_function(select: exp.Select) -> tuple[WindowFunction, str] | None:
+def _read_by(select: exp.Select) -> tuple[WindowFunction, str] | None:
     """The window function that a SELECT reads, and its alias; None where it reads anything else, or more."""
     from_ = select.args.get("from_")
     relation = from_.this if from_ else None
@@ -128,28 +133,32 @@ def window_function(select: exp.Select) -> tuple[WindowFunction, str] | None:
     return relation.this, alias.this.sql("spark") if alias else ""
 
 
-def read_aggregate(source: Source, resolver: Resolver, select: exp.Select, identity: frozenset[str]) -> WindowAggregate:
-    """Reads a SELECT over a window function.
+def read_aggregate(
+    source: Source, resolver: Resolver, function: WindowFunction, identity: frozenset[str], *, streams: bool = False
+) -> WindowAggregate:
+    """Reads the SELECT over a window function.
 
     Args:
         identity: window columns, any of which tells windows apart; it must group by one.
+        streams: whether its rows come from a stream.
 
     Raises:
         NoRule: it has something that no rule knows.
     """
-    found = window_function(select)
-    if found is None:
-        raise NoRule("the window stands beside other tables; put the aggregation in a subquery")
+    select = function.find_ancestor(exp.Select)
+    found = _read_by(select) if select else None
+    if select is None or found is None or found[0] is not function:
+        raise NoRule("the query over it doesn't read it alone")
     other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
     if other or SPAN not in select.meta:
         raise NoRule(f"{', '.join(other) or 'this form'} beside the aggregation; put the aggregation in a subquery")
     if in_expression(select):
         raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
-    function, alias = found
+    alias = found[1]
     names = Names(alias.strip("`"))
-    rows = resolver.columns(function)
+    grouping = read_grouping(select, names, resolver.columns(function), identity)
     aggregate = WindowAggregate(
-        source, resolver, select, Block(source, select), function, alias, read_grouping(select, names, rows, identity)
+        source, resolver, select, Block(source, select), function, alias, grouping, streams=streams
     )
     return _Reader(aggregate, names).read()
 

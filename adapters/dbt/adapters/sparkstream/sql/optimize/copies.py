@@ -40,7 +40,7 @@ class HopCopies:
         # Spark would convert the time for each copy, and several times: it stands in a query of its own.
         rows = nested(slices.clock.rows(slices.relation))
         start = slices.clock.hop(window.size, window.slide, window.offset)
-        query = slices.query(["__start"], f"SELECT *, {start} AS __start\nFROM {rows}", "__start")
+        query = slices.query(["__start"], nested(f"SELECT *, {start} AS __start\nFROM {rows}"), "__start")
         ends = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.typed("__start", *ends)
         comment = f"hop: {window.words()} on {slices.time}"

@@ -46,20 +46,28 @@ class CumulateSlices:
                 raise NoRule("count(DISTINCT ...) of windows with the same end, where the clock skips an hour")
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        slices = self.slices(aggregate)
+        return slices.written(slices.comment(), self.windows(slices), indent)
+
+    def slices(self, aggregate: WindowAggregate) -> Slices:
         window = aggregate.function.window
         assert isinstance(window, Cumulate)
-        slices = Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
+        return Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
+
+    def last_end(self, slices: Slices) -> str:
+        window = slices.aggregate.function.window
+        assert isinstance(window, Cumulate)
+        return slices.clock.plus(slices.clock.floor("__wall", window.size, slices.offset), window.size)
+
+    def windows(self, slices: Slices) -> str:
         cells = _cells(slices)
         block = slices.block("__last")
         bounds = slices.bounds(block, "__last + 1")
         if slices.time_type == NTZ:
-            result = slices.result(cells, bounds)
-        else:
-            # Windows of one block that end within a skipped hour; from the same start on if that is a key.
-            same_block = "window_start" in aggregate.grouping.bounds
-            result = slices.merged_by_bounds(cells, bounds, {"__block": block} if same_block else {})
-        comment = f"cumulate: {window.words()} on {slices.time}, put together from slices of {window.step.words()}"
-        return slices.written(comment, result, indent)
+            return slices.result(cells, bounds)
+        # Windows of one block that end within a skipped hour; from the same start on if that is a key.
+        same_block = "window_start" in slices.aggregate.grouping.bounds
+        return slices.merged_by_bounds(cells, bounds, {"__block": block} if same_block else {})
 
 
 def _cells(slices: Slices) -> Cells:

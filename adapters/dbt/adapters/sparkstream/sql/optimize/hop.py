@@ -50,19 +50,29 @@ class HopSlices:
             check_bounds(aggregate)
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        slices = self.slices(aggregate)
+        return slices.written(slices.comment(), self.windows(slices), indent)
+
+    def slices(self, aggregate: WindowAggregate) -> Slices:
         window = aggregate.function.window
         assert isinstance(window, Hop)
         slice_ = gcd_slice(window.size, window.slide)
-        size, every = window.size // slice_, window.slide // slice_
-        slices = Slices(aggregate, slice_, size, window.offset % window.slide)
+        return Slices(aggregate, slice_, window.size // slice_, window.offset % window.slide)
+
+    def last_end(self, slices: Slices) -> str:
+        window = slices.aggregate.function.window
+        assert isinstance(window, Hop)
+        return slices.clock.plus(slices.clock.floor("__wall", window.slide, slices.offset), window.size)
+
+    def windows(self, slices: Slices) -> str:
+        window = slices.aggregate.function.window
+        assert isinstance(window, Hop)
         running = slices.counted or all(c.partial.subtracts for c in slices.columns)
         put_together = running_sums if running else prefixes_and_suffixes
-        cells = put_together(slices, every)
-        bounds = slices.bounds(f"__last - {size - 1}", "__last + 1")
-        coincide = may_coincide(aggregate)
-        result = slices.merged_by_bounds(cells, bounds, {}) if coincide else slices.result(cells, bounds)
-        comment = f"hop: {window.words()} on {slices.time}, put together from slices of {slice_.words()}"
-        return slices.written(comment, result, indent)
+        cells = put_together(slices, every=window.slide // slices.slice)
+        bounds = slices.bounds(f"__last - {slices.size - 1}", "__last + 1")
+        coincide = may_coincide(slices.aggregate)
+        return slices.merged_by_bounds(cells, bounds, {}) if coincide else slices.result(cells, bounds)
 
 
 def may_coincide(aggregate: WindowAggregate) -> bool:

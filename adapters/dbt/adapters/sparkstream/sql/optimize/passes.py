@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate, window_function
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.optimize.joins import NAME as HOP_JOIN
 from dbt.adapters.sparkstream.sql.optimize.joins import HopJoin, joining, may_join
@@ -118,7 +118,7 @@ class Optimizer:
                 try:
                     rule.pays(function.window)
                     if rule.identity not in read:
-                        read[rule.identity] = self._aggregate(function, rule.identity)
+                        read[rule.identity] = read_aggregate(self._source, self._resolver, function, rule.identity)
                     aggregate = read[rule.identity]
                     rule.check(aggregate)
                 except NoRule as reason:
@@ -142,13 +142,6 @@ class Optimizer:
             self.handled.add(id(side.function))
             self.decisions.append(Decision(side.function.window, HOP_JOIN, copies=copies))
         yield from join.edits()
-
-    def _aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
-        select = function.find_ancestor(exp.Select)
-        found = window_function(select) if select else None
-        if select is None or found is None or found[0] is not function:
-            raise NoRule("the query over it doesn't read it alone")
-        return read_aggregate(self._source, self._resolver, select, identity)
 
     def _rewritten(self, aggregate: WindowAggregate, rule: Rule) -> str:
         indent = self._source.indent(aggregate.block.clauses["from"][0])

@@ -9,6 +9,7 @@ from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.optimize.cumulate import CumulateSlices
 from dbt.adapters.sparkstream.sql.optimize.hop import HopSlices
 from dbt.adapters.sparkstream.sql.optimize.sessions import SessionSlices
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices
 from dbt.adapters.sparkstream.sql.windows import Window
 
 
@@ -40,4 +41,20 @@ class Rule(Protocol):
         """The query, in parentheses, that gives the windows with their keys and aggregates as columns."""
 
 
-RULES: tuple[Rule, ...] = (HopSlices(), HopCopies(), CumulateSlices(), SessionSlices())
+class SliceRule(Rule, Protocol):
+    """A rule by which the slices of a stream can be its state."""
+
+    def slices(self, aggregate: WindowAggregate) -> Slices:
+        """The slices of a query."""
+
+    def windows(self, slices: Slices) -> str:
+        """The query that gives the windows with their keys and aggregates as columns."""
+
+    def last_end(self, slices: Slices) -> str:
+        """When the last window ends that a row is in, on the wall clock; `__wall` is the row's time."""
+
+
+HOP, CUMULATE = HopSlices(), CumulateSlices()
+RULES: tuple[Rule, ...] = (HOP, HopCopies(), CUMULATE, SessionSlices())
+SLICE_RULES: tuple[SliceRule, ...] = (HOP, CUMULATE)
+"""The rules by which a stream keeps slices instead of windows."""

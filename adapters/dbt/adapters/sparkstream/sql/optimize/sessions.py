@@ -67,7 +67,9 @@ def _sessions(slices: Slices) -> str:
     clock, gap = slices.clock, slices.slice
     rows, time = clock.slices(slices.relation, MILLISECOND, ZERO)
     start = clock.floor(time, gap, ZERO)
-    query = slices.query([f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], rows, start)
+    query = slices.query(
+        [f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], nested(rows), start
+    )
     per = slices.per()
     opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {clock.length(gap)}, TRUE)"
     opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"

@@ -67,10 +67,14 @@ class Slices:
 
     Attributes:
         slice: the length of a slice.
+        offset: where slices are counted from.
         size: how many slices make a block.
         keys: what rows are grouped by beside the slice, as columns of the slices.
         columns: the partials.
+        given: a relation that holds the slices; None where they are made of rows.
     """
+
+    given: str | None = None
 
     def __init__(
         self,
@@ -83,7 +87,7 @@ class Slices:
         self.aggregate = aggregate
         self.slice = slice_
         self.size = size
-        self._offset = offset
+        self.offset = offset
         self._texts: list[str] = []
         self.time = aggregate.source.written(aggregate.function.timecol)
         self.time_type = aggregate.time_type()
@@ -120,10 +124,19 @@ class Slices:
         self._texts.append(text)
         return f"\0{len(self._texts) - 1}\0"
 
+    def comment(self) -> str:
+        """What windows are put together from, for people."""
+        window = self.aggregate.function.window
+        kind, words = window.name.lower(), window.words()
+        return f"{kind}: {words} on {self.time}, put together from slices of {self.slice.words()}"
+
     def written(self, comment: str, query: str, indent: str) -> str:
         """A query in parentheses, with a comment before it, indented."""
         lines = [f"/* {comment.replace('*/', '* /')} */", *query.split("\n")]
-        text = "(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})"
+        return self.held("(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})")
+
+    def held(self, text: str) -> str:
+        """A text with the texts in it that are kept."""
         for number in range(len(self._texts) - 1, -1, -1):
             text = text.replace(f"\0{number}\0", self._texts[number])
         return text
@@ -177,7 +190,7 @@ class Slices:
 
     def bounds(self, start: str, end: str) -> list[str]:
         """The window columns, from the number of the first slice and of the one behind."""
-        first, behind = (self.clock.at(number, self.slice, self._offset) for number in (start, end))
+        first, behind = (self.clock.at(number, self.slice, self.offset) for number in (start, end))
         return self.typed(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
     def typed(self, *walls: str) -> list[str]:
@@ -187,9 +200,15 @@ class Slices:
         return [f"{self.clock.typed(wall)} AS {name}" for wall, name in columns if name in used]
 
     def numbered(self) -> str:
-        """The query that aggregates the rows of each slice, with the slice's number as `__slice`."""
-        rows, start = self.clock.slices(self.relation, self.slice, self._offset)
-        return self.query([f"{self.clock.number(start, self.slice, self._offset)} AS __slice"], rows, start)
+        """The query that gives the slices, with their numbers as `__slice`."""
+        if self.given:
+            return f"SELECT *\nFROM {self.given}"
+        rows, start = self.clock.slices(self.relation, self.slice, self.offset)
+        return self.query([self.number(start)], nested(rows), start)
+
+    def number(self, start: str) -> str:
+        """The number of the slice that begins at a time, as `__slice`."""
+        return f"{self.clock.number(start, self.slice, self.offset)} AS __slice"
 
     @property
     def relation(self) -> str:
@@ -197,13 +216,13 @@ class Slices:
         return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
 
     # -- queries -------------------------------------------------------------------------------------
-    def query(self, more: Iterable[str], rows: str, start: str) -> str:
+    def query(self, more: Iterable[str], rows: str, *by: str) -> str:
         """The query that aggregates the rows of each slice, per key, and per `__value` where values are counted.
 
         Args:
             more: columns beside keys and partials.
-            rows: a query for the rows.
-            start: where a row's slice begins, an expression over the row.
+            rows: the relation with the rows.
+            by: what tells a slice, expressions over its rows.
         """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
@@ -221,13 +240,13 @@ class Slices:
         if self.counted:
             own.append(self.hold(self.counted))
             items.append(f"{own[-1]} AS __value")
-        text = f"{select(items)}\nFROM {nested(rows)}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
+        text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
         condition = aggregate.row_condition()
         if condition:
             text += f"\nWHERE {self.hold(condition)}"
         if not grouping.has_sets:
-            return f"{text}\nGROUP BY {', '.join([*own, start])}"
-        sets = ", ".join("(" + ", ".join([start, *(own[i] for i in one)]) + ")" for one in grouping.sets)
+            return f"{text}\nGROUP BY {', '.join([*own, *by])}"
+        sets = ", ".join("(" + ", ".join([*by, *(own[i] for i in one)]) + ")" for one in grouping.sets)
         return f"{text}\nGROUP BY GROUPING SETS ({sets})"
 
     # -- queries above it ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
-from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
@@ -66,14 +66,13 @@ class Cut:
         return self.history.query(CLOSED) if self.history is not None else None
 
     @property
-    def _place(self) -> tuple[int, int]:
+    def _place(self) -> Span:
         return self.source.span(self.relation)
 
     def rest(self) -> str:
         """The other part, as it was written, over the view `CLOSED`."""
-        text = self.source.text
         name = self.relation.alias_or_name
-        pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED), *self._removed()]
+        pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED)]
         if self.history is not None:
             first, last = self.source.span(self.select)
             pieces += [((first, first), f"SELECT * EXCEPT ({NEW}) FROM ("), ((last, last), f") WHERE {NEW}")]
@@ -82,11 +81,16 @@ class Cut:
                 if self.select.expressions[-1].alias:
                     end = max(end, self.source.span(self.select.expressions[-1].args["alias"])[1])
                 pieces.append(((end, end), f", {NEW}"))
-        for (start, end), new in sorted(pieces, reverse=True):
+        return self.around(pieces)
+
+    def around(self, pieces: list[tuple[Span, str]]) -> str:
+        """The text with other pieces in it, without what only the streaming part needs."""
+        text = self.source.text
+        for (start, end), new in sorted([*pieces, *self._removed()], reverse=True):
             text = text[:start] + new + text[end:]
         return text
 
-    def _removed(self) -> list[tuple[tuple[int, int], str]]:
+    def _removed(self) -> list[tuple[Span, str]]:
         """The CTEs that only the streaming part needs."""
         removed = []
         for with_ in self.tree.find_all(exp.With):

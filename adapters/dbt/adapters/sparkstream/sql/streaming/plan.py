@@ -11,7 +11,7 @@ query over the closed rows of one micro-batch, window by window, is the query ov
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
@@ -20,12 +20,13 @@ from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
-from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
+from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, find_cut
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
+from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
 
@@ -41,9 +42,11 @@ class StreamPlan:
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
-        history: gives the rows that later micro-batches need too, over `CLOSED` or what `closing` reads; None where
-            each micro-batch is on its own.
-        closing: gives `CLOSED`, over the view `SO_FAR`; None where each micro-batch's rows are closed as they are.
+        history: gives the rows that later micro-batches need too, over `CLOSED` or, with `closing`, over `SO_FAR`; None
+            where each micro-batch is on its own.
+        closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
+            are.
+        slices: whether `query` gives the slices that a micro-batch has changed, and not rows that are final.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
     """
@@ -58,12 +61,24 @@ class StreamPlan:
     history: str | None = None
     closing: str | None = None
     time: str | None = None
+    slices: bool = False
+
+    @property
+    def state(self) -> str:
+        """What each row of Spark's state is."""
+        return "slice" if self.slices else "row waiting" if self.buffered else "open window"
 
     def describe(self) -> str:
         """The plan as one text, for people."""
         stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
         text = f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
-        if self.closing:
+        if self.slices:
+            text += (
+                f"\n\n/* {SO_FAR} is what the above has changed in a micro-batch, and what was kept before;\n"
+                f"   {CLOSED} is what is closed by now */\nCREATE VIEW {KEPT} AS\n{self.history};\n\n"
+                f"CREATE VIEW {CLOSED} AS\n{self.closing};\n\n{self.batch}"
+            )
+        elif self.closing:
             text += (
                 f"\n\n/* {SO_FAR} is what has left the above by a micro-batch, of sessions that were open before it;\n"
                 f"   {CLOSED} is what is closed by now */\nCREATE VIEW {CLOSED} AS\n{self.closing}\n\n{self.batch}"
@@ -82,6 +97,7 @@ def plan(
     streams: Collection[str] | None,
     schema: Schema | None = None,
     utc: bool = False,
+    optimize: bool = False,
 ) -> StreamPlan:
     """Plans a query over streams.
 
@@ -91,6 +107,7 @@ def plan(
         streams: the names that stand for streams; None where every table is one.
         schema: table or stream -> column -> Spark type, as far as known.
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
+        optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
 
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
@@ -118,17 +135,33 @@ def plan(
     time = cut.time if cut is not None else None
     if time is not None and not late:
         late.append(f"SELECT *, {time} AS window_start, {time} AS window_end FROM (\n{query}\n)")
-    return StreamPlan(
+    found = StreamPlan(
         stages=tuple(windows.stages),
         query=query.strip().rstrip(";"),
         streams=tuple(dict.fromkeys(read)),
-        batch=None if cut is None else _batch(cut, dialect, schema),
+        batch=None if cut is None else _translated(cut.rest(), dialect, schema),
         buffered=cut is not None and cut.buffered,
         late=tuple(late),
         windows=_windows(resolver.columns(tree)),
         history=None if cut is None else cut.kept(),
         closing=None if sessions is None else sessions.closed(),
         time=None if cut is None else cut.order,
+    )
+    is_alone = cut is None or (cut.history is None and cut.sessions is None)
+    kept = keep_slices(statement, names, schema) if optimize and utc and is_alone else None
+    return _with_slices(found, kept, schema) if kept else found
+
+
+def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> StreamPlan:
+    return replace(
+        found,
+        stages=(kept.stage,),
+        query=kept.query,
+        batch=_translated(kept.rest, "spark", schema),
+        buffered=False,
+        history=kept.kept,
+        closing=kept.closed,
+        slices=True,
     )
 
 
@@ -140,10 +173,10 @@ def _windows(columns: Columns) -> tuple[str, ...]:
     return tuple(bounds.values()) if "window_end" in bounds else ()
 
 
-def _batch(cut: Cut, dialect: str, schema: Schema | None) -> str:
+def _translated(sql: str, dialect: str, schema: Schema | None) -> str:
     from dbt.adapters.sparkstream.sql.translate import translate
 
-    return translate(cut.rest(), dialect, schema=schema, optimize=False).strip().rstrip(";")
+    return translate(sql, dialect, schema=schema, optimize=False).strip().rstrip(";")
 
 
 def _apply(source: Source, edits: list[Edit]) -> None:
@@ -152,4 +185,4 @@ def _apply(source: Source, edits: list[Edit]) -> None:
         source.apply([edit])
 
 
-__all__ = ["CLOSED", "NEW", "SO_FAR", "UNTIL", "Stage", "StreamPlan", "plan"]
+__all__ = ["CLOSED", "KEPT", "NEW", "SO_FAR", "UNTIL", "Stage", "StreamPlan", "plan"]

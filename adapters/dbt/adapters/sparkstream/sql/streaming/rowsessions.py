@@ -69,7 +69,7 @@ def row_sessions(tree: exp.Expr, source: Source, streams: Streams, resolver: Res
         )
     [function] = found
     _check_input(function, source)
-    _check_around(tree, function, source, streams)
+    check_around(tree, function, source, streams)
     call = replace(WindowFunctions(source, resolver).call(function), relation=SO_FAR)
     return RowSessions(function, lower(call))
 
@@ -85,7 +85,7 @@ def _check_input(function: WindowFunction, source: Source) -> None:
             )
 
 
-def _check_around(tree: exp.Expr, function: WindowFunction, source: Source, streams: Streams) -> None:
+def check_around(tree: exp.Expr, function: WindowFunction, source: Source, streams: Streams) -> None:
     """Refuses what would need rows beside those of the closed sessions of a micro-batch."""
     below = (function.this, *ctes_of(function.this))
     readers = []

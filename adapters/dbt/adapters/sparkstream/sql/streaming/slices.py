@@ -1,0 +1,154 @@
+"""HOP and CUMULATE on a stream by slices.
+
+A row is in many windows and in one slice. So what Spark keeps is slices, and each micro-batch puts together the windows
+that it closes, by the rules of the optimiser. A slice stays until the last window that it is in is over: a row that is
+late for some of its windows still counts in the others.
+
+Spark hands out the slices that a micro-batch has changed (update mode). Those of open windows are kept beside the
+checkpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.dialects.spans import WholeSpans
+from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.lower import NTZ, nested
+from dbt.adapters.sparkstream.sql.optimize import SparkResolver
+from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.optimize.rules import SLICE_RULES, SliceRule
+from dbt.adapters.sparkstream.sql.optimize.slices import Slices, counts_values, select
+from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut
+from dbt.adapters.sparkstream.sql.streaming.history import END, NEW
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
+from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL, check_around
+from dbt.adapters.sparkstream.sql.streaming.stages import Stage
+from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.windows import WindowFunction, window_functions
+
+KEPT = "__kept_rows"
+"""The view that holds what a micro-batch has kept."""
+
+_CLOSES = "__closes"
+"""The column of a slice that says when the last window is over that it is in."""
+
+
+@dataclass(frozen=True)
+class KeptSlices:
+    """A query in which slices are kept.
+
+    Attributes:
+        stage: gives the rows with what tells their slices.
+        query: gives the slices, over the stage.
+        kept: gives the slices of windows that are open before a micro-batch, over `SO_FAR`.
+        closed: gives the windows that a micro-batch closes, over `KEPT`.
+        rest: what is done with them, over `CLOSED`.
+    """
+
+    stage: Stage
+    query: str
+    kept: str
+    closed: str
+    rest: str
+
+
+def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -> KeptSlices | None:
+    """A query that keeps slices; None where windows are kept.
+
+    Args:
+        statement: a query that can run as a stream.
+        streams: the names that stand for streams.
+    """
+    windows = [function.window for function in _functions(statement, streams)]
+    rule = next((rule for rule in SLICE_RULES if isinstance(windows[0], rule.window)), None) if windows else None
+    if rule is None or len(windows) > 1:
+        return None
+    try:
+        rule.pays(windows[0])
+        statement = Statement.parse(statement.windowed(schema), "spark", whole=True, reader=WholeSpans())
+        [function] = _functions(statement, streams)
+        return _Reader(statement, streams, SparkResolver(schema)).read(function, rule)
+    except (NoRule, TranslationError):
+        return None
+
+
+def _functions(statement: Statement, streams: Streams) -> list[WindowFunction]:
+    [tree] = statement.trees
+    return [function for function in window_functions(tree) if streams.feeds(function)]
+
+
+class _Reader:
+    """Reads a query for a rule."""
+
+    def __init__(self, statement: Statement, streams: Streams, resolver: SparkResolver) -> None:
+        [self._tree] = statement.trees
+        self._source = statement.source
+        self._streams = streams
+        self._resolver = resolver
+
+    def read(self, function: WindowFunction, rule: SliceRule) -> KeptSlices:
+        """The query with its slices kept.
+
+        Raises:
+            NoRule, TranslationError: why it can't be.
+        """
+        self._check(function)
+        aggregate = read_aggregate(self._source, self._resolver, function, rule.identity, streams=True)
+        rule.check(aggregate)
+        if END not in aggregate.grouping.bounds or counts_values(aggregate):
+            raise NoRule("windows don't close one by one, or different values are counted")
+        view = f"__{function.window.name.lower()}_1"
+        slices = rule.slices(aggregate)
+        slices.given = KEPT
+        windows = slices.written(slices.comment(), rule.windows(slices), "")
+        rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
+        closes = slices.clock.typed(rule.last_end(slices))
+        stage = f"{with_clause(self._source, function.this)}SELECT *, {closes} AS {_CLOSES}\nFROM {nested(rows)}"
+        query = slices.query([slices.number(start), _CLOSES], view, start, _CLOSES)
+        return KeptSlices(
+            Stage(view, slices.held(stage), str(function.timecol.name), _CLOSES, ()),
+            slices.held(query),
+            _kept(slices),
+            f"SELECT * FROM {windows}\nWHERE {_is_after(END)} AND {_is_over(END)}",
+            self._rest(aggregate),
+        )
+
+    def _check(self, function: WindowFunction) -> None:
+        """Refuses what needs other state beside the slices, or windows of several micro-batches."""
+        below = (function.this, *ctes_of(function.this))
+        time = self._resolver.columns(function.this).find(function.timecol.name)
+        if time is not None and time.type == NTZ:
+            raise NoRule("its time can't carry a watermark")
+        if any(node.find(WindowFunction) or next(self._streams.joins(node), None) for node in below):
+            raise NoRule("there is state below it")
+        check_around(self._tree, function, self._source, self._streams)
+
+    def _rest(self, aggregate: WindowAggregate) -> str:
+        """The query around the aggregation."""
+        select, function = aggregate.select, aggregate.function
+        where = select.args.get("where")
+        if select.args.get("with_") or (where and where.find(exp.Query)):
+            raise NoRule("a query within it")
+        cut = Cut(select, function, function.this, self._tree, self._source, self._streams, buffered=False)
+        return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))])
+
+
+def _kept(slices: Slices) -> str:
+    """The slices that were there, and in the place of those that have changed, these."""
+    keys = [*slices.keys, *slices.sets, "__slice"]
+    values = [_CLOSES, *slices.aggregate.grouping_calls, *(c.name for c in slices.columns)]
+    items = [*keys, *(f"max_by({name}, {NEW}) AS {name}" for name in values)]
+    return f"{select(items)}\nFROM {SO_FAR}\nWHERE {_is_after(_CLOSES)}\nGROUP BY {', '.join(keys)}"
+
+
+def _is_after(column: str) -> str:
+    return f"CAST({column} AS TIMESTAMP_NTZ) > (SELECT since FROM {UNTIL})"
+
+
+def _is_over(column: str) -> str:
+    return f"CAST({column} AS TIMESTAMP_NTZ) <= (SELECT until FROM {UNTIL})"
