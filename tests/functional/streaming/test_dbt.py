@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from dbt.adapters.sparkstream.sql import translate
 from tests.functional.adapter.project import Project
 
 BIDS = """\
@@ -21,12 +22,21 @@ select window_start, window_end, max(best) as best
 from {{ hop(totals, "t", "10 minutes", "20 minutes") }}
 group by window_start, window_end
 """
-SCHEMA = """\
+HOURS = """\
+{{ config(materialized="streaming_incremental", event_time="bidtime", watermark="1 minute",
+          optimize=var("optimize", true)) }}
+select window_start, window_end, item, max(price) as best, count(*) as n
+from {{ hop(stream(source("raw", "bid")), "bidtime", "1 minute", "20 minutes") }}
+group by window_start, window_end, item
+"""
+SOURCES = """\
 sources:
   - name: raw
     schema: "{{ target.schema }}"
     tables:
       - name: bid
+"""
+MODELS = """\
 models:
   - name: bids
     description: Bids in windows
@@ -63,7 +73,7 @@ TOTALS = "select date_format(window_start, 'HH:mm'), item, total from {}.bids"
 
 def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> None:
 
-    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": SCHEMA, "models/best.sql": BEST})
+    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": SOURCES + MODELS, "models/best.sql": BEST})
     shop.sql("create schema if not exists {}")
     shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
     bids(shop, ("08:05:00", 4, "A"), ("08:07:00", 2, "B"), ("08:11:00", 2, "B"), ("08:25:00", 9, "C"))
@@ -102,6 +112,36 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     # Other columns than the contract has.
     shop.write({"models/bids.sql": BIDS.replace("sum(price)", "count(*)")})
     assert "contract" in shop.failure("run", "--select", "bids")
+
+
+def test_a_model_whose_state_is_slices(make_project: Callable[..., Project]) -> None:
+    shop = make_project({"models/hours.sql": HOURS, "models/schema.yml": SOURCES})
+    shop.sql("create schema if not exists {}")
+    shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
+    windows = translate(
+        "select window_start, window_end, item, max(price) as best, count(*) as n from "
+        "hop(raw.bid, bidtime, '1 minute', '20 minutes') group by window_start, window_end, item"
+    ).replace("raw.bid", "{}.bid")
+
+    def check(until: str) -> None:
+        columns = "select date_format(window_end, 'HH:mm'), item, best, n from"
+        expected = shop.rows(f"{columns} ({windows}) where window_end <= timestamp'{DAY} {until}'")
+        assert sorted(shop.rows(f"{columns} {{}}.hours")) == sorted(expected)
+
+    bids(shop, ("08:05:00", 4, "A"), ("08:07:30", 2, "B"), ("08:11:00", 2, "B"), ("08:41:00", 9, "C"))
+    [compiled] = shop.dbt("compile", "--select", "hours").results
+    assert "CREATE VIEW __kept_rows AS" in compiled.node.compiled_code
+    [plain] = shop.dbt("compile", "--select", "hours", "--vars", "optimize: false").results
+    assert plain.node.compiled_code.startswith("/* windows are kept, and no slices: the optimizer is off here */")
+
+    [first] = shop.dbt("run").results
+    assert first.message.startswith("+44 rows, 26 windows closed, watermark 2020-04-15 08:40, state ")
+    assert "CREATE VIEW __kept_rows AS" in shop.executed("hours")
+    check("08:40:00")
+    bids(shop, ("08:42:00", 3, "C"), ("09:10:00", 1, "A"))
+    shop.dbt("run")
+    check("09:09:00")
+    assert "have changed" in shop.failure("run", "--vars", "optimize: false")
 
 
 def test_seeds_and_files(make_project: Callable[..., Project]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
@@ -129,7 +131,7 @@ def test_slices_are_kept() -> None:
         "SELECT k, (__wall - pmod(__wall, 60000000)) DIV 60000000 AS __slice, __closes, count(*) AS __count_1 "
         "FROM __hop_1 GROUP BY k, __wall - pmod(__wall, 60000000), __closes"
     )
-    assert found.history is not None and "old.k <=> changed.k AND old.__slice <=> changed.__slice" in found.history
+    assert found.history is not None and "max_by(__count_1, __is_new) AS __count_1" in found.history
     assert found.closing is not None and "FROM __kept_rows" in found.closing and "FROM __hop_1" not in found.closing
     assert found.batch == f"SELECT {BOUNDS}, k, __count_1 AS n FROM __closed_rows"
     assert (found.late, found.windows, found.streams) == (plain.late, plain.windows, plain.streams)
@@ -166,31 +168,54 @@ def test_what_is_done_with_windows_of_slices(sql: str, batch: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "why"),
     [
-        f"SELECT * FROM {HOP}",
-        COUNTS,
-        HOPS.replace("1 hour", "9 minutes"),
-        HOPS.replace("count(*)", "stddev(v)"),
-        HOPS.replace("count(*)", "count(DISTINCT v)"),
-        HOPS.replace("count(*)", "sum(rand())"),
-        HOPS.replace("GROUP BY", "WHERE k IN (SELECT k FROM names) GROUP BY"),
-        f"SELECT {BOUNDS}, max(n) AS n FROM hop(({TIMED}), t, '1 minute', '1 hour') GROUP BY {BOUNDS}",
-        f"SELECT {BOUNDS}, max(n) AS n FROM tumble(({TIMED.replace(TUMBLE, HOP)}), t, '1 day') GROUP BY {BOUNDS}",
-        f"{HOPS} UNION ALL {HOPS}",
-        f"WITH h AS ({HOPS}) SELECT l.* FROM h l JOIN h r ON l.window_start = r.window_start "
-        "AND l.window_end = r.window_end",
-        f"SELECT *, n - lag(n) OVER (PARTITION BY k ORDER BY window_end) AS more FROM ({HOPS})",
+        (f"SELECT * FROM {HOP}", "it doesn't group by the window"),
+        (HOPS.replace("1 hour", "9 minutes"), "a row is in 9 windows at most, and slices pay from 18 on"),
+        (HOPS.replace("count(*)", "stddev(v)"), "stddev can't be put together from slices"),
+        (HOPS.replace("count(*)", "count(DISTINCT v)"), "the different values of count(DISTINCT ...) would be kept"),
+        (HOPS.replace("count(*)", "sum(rand())"), "rand() gives another value for each window of a row"),
+        (HOPS.replace("GROUP BY", "WHERE k IN (SELECT k FROM names) GROUP BY"), "there is a query within it"),
+        (
+            f"SELECT {BOUNDS}, max(n) AS n FROM hop(({TIMED}), t, '1 minute', '1 hour') GROUP BY {BOUNDS}",
+            "there are other windows beside it",
+        ),
+        (
+            f"SELECT {BOUNDS}, max(n) AS n FROM tumble(({TIMED.replace(TUMBLE, HOP)}), t, '1 day') GROUP BY {BOUNDS}",
+            "there are other windows beside it",
+        ),
+        (HOPS.replace("(s,", "((SELECT l.* FROM s l JOIN s r ON l.k = r.k),"), "its rows come from windows, or from a"),
+        (f"{HOPS} UNION ALL {HOPS}", "there are other windows beside it"),
+        (f"{HOPS} UNION ALL SELECT ts, ts, k, v FROM s", "what stands around it needs windows of several"),
+        (
+            f"WITH h AS ({HOPS}) SELECT l.* FROM h l JOIN h r ON l.window_start = r.window_start "
+            "AND l.window_end = r.window_end",
+            "what stands around it needs windows of several micro-batches",
+        ),
+        (
+            f"SELECT *, n - lag(n) OVER (PARTITION BY k ORDER BY window_end) AS more FROM ({HOPS})",
+            "OVER needs rows of several micro-batches",
+        ),
     ],
 )
-def test_where_windows_are_kept(sql: str) -> None:
-    assert in_utc(sql) == in_utc(sql, optimize=False)
-    assert not in_utc(sql).slices
+def test_where_windows_are_kept(sql: str, why: str) -> None:
+    found, plain = in_utc(sql), in_utc(sql, optimize=False)
+    assert found == replace(plain, why=found.why)
+    assert found.why is not None and why in found.why
+    assert found.describe().startswith(f"/* windows are kept, and no slices: {why}")
+    assert (plain.slices, plain.why) == (False, "the optimizer is off here")
 
 
 def test_where_the_clock_is_turned_windows_are_kept() -> None:
-    assert not plan_of(HOPS, streams=["s"], schema={}, optimize=True).slices
-    assert not in_utc(HOPS, time="timestamp_ntz").slices
+    found = plan_of(HOPS, streams=["s"], schema={}, optimize=True)
+    assert found.why == "they are for a clock that shows UTC, whose windows end in the order of their times"
+    assert in_utc(HOPS, time="timestamp_ntz").why == "its time can't carry a watermark"
+
+
+@pytest.mark.parametrize("sql", [COUNTS, "SELECT * FROM s", f"SELECT * FROM {SESSION}"])
+def test_where_there_are_no_slices(sql: str) -> None:
+    assert (in_utc(sql).slices, in_utc(sql).why) == (False, None)
+    assert in_utc(sql) == in_utc(sql, optimize=False)
 
 
 def test_slices_of_flink_sql() -> None:

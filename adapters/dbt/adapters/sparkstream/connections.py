@@ -249,6 +249,15 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
 
+    def shows_utc(self) -> bool:
+        """Whether the session's clock shows UTC; no where there is no connection to ask."""
+        from dbt.adapters.sparkstream.sql.lower import UTC
+
+        if self.get_if_exists() is None:
+            return False
+        _, cursor = super().add_query(self._add_query_comment("SELECT current_timezone()"), auto_begin=False)
+        return cursor.fetchone()[0] in UTC
+
     def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The columns of tables, as far as Spark has them: table -> column -> type.
 

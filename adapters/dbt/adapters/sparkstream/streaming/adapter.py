@@ -82,10 +82,12 @@ class StreamingModels:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
         with self._as_dbt_errors():
             config = models.read_config(node.config.to_dict(omit_none=True))
-        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config)
-        return plan.describe() if dbtflags.which() in models.COMPILED else sql
+        is_shown = dbtflags.which() in models.COMPILED
+        utc = is_shown and self._adapter.connections.shows_utc()
+        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config, utc)
+        return plan.describe() if is_shown else sql
 
-    def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool = False) -> StreamPlan:
+    def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         try:

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
@@ -26,7 +27,7 @@ from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
-from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices
+from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, has_slices, keep_slices
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
 
@@ -47,6 +48,7 @@ class StreamPlan:
         closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
             are.
         slices: whether `query` gives the slices that a micro-batch has changed, and not rows that are final.
+        why: why windows are kept and no slices; None where there are none to be kept.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
     """
@@ -62,6 +64,7 @@ class StreamPlan:
     closing: str | None = None
     time: str | None = None
     slices: bool = False
+    why: str | None = None
 
     @property
     def state(self) -> str:
@@ -71,7 +74,8 @@ class StreamPlan:
     def describe(self) -> str:
         """The plan as one text, for people."""
         stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
-        text = f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
+        text = f"/* windows are kept, and no slices: {self.why} */\n" if self.why else ""
+        text += f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
         if self.slices:
             text += (
                 f"\n\n/* {SO_FAR} is what the above has changed in a micro-batch, and what was kept before;\n"
@@ -147,9 +151,18 @@ def plan(
         closing=None if sessions is None else sessions.closed(),
         time=None if cut is None else cut.order,
     )
-    is_alone = cut is None or (cut.history is None and cut.sessions is None)
-    kept = keep_slices(statement, names, schema) if optimize and utc and is_alone else None
-    return _with_slices(found, kept, schema) if kept else found
+    if not has_slices(statement, names):
+        return found
+    try:
+        if not optimize:
+            raise NoRule("the optimizer is off here")
+        if not utc:
+            raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
+        if cut is not None and (cut.history or cut.sessions):
+            raise NoRule("OVER needs rows of several micro-batches")
+        return _with_slices(found, keep_slices(statement, names, schema), schema)
+    except NoRule as reason:
+        return replace(found, why=str(reason))
 
 
 def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> StreamPlan:

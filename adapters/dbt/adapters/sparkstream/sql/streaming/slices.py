@@ -57,29 +57,40 @@ class KeptSlices:
     rest: str
 
 
-def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -> KeptSlices | None:
-    """A query that keeps slices; None where windows are kept.
+def has_slices(statement: Statement, streams: Streams) -> bool:
+    """Whether a query has windows that may be put together from slices."""
+    return any(_rules(function) for function in _functions(statement, streams))
+
+
+def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -> KeptSlices:
+    """A query that keeps slices.
 
     Args:
-        statement: a query that can run as a stream.
+        statement: a query that can run as a stream, and has windows of slices.
         streams: the names that stand for streams.
+
+    Raises:
+        NoRule: why it has to keep windows.
     """
-    windows = [function.window for function in _functions(statement, streams)]
-    rule = next((rule for rule in SLICE_RULES if isinstance(windows[0], rule.window)), None) if windows else None
-    if rule is None or len(windows) > 1:
-        return None
+    if len(_functions(statement, streams)) > 1:
+        raise NoRule("there are other windows beside it")
     try:
-        rule.pays(windows[0])
         statement = Statement.parse(statement.windowed(schema), "spark", whole=True, reader=WholeSpans())
         [function] = _functions(statement, streams)
+        [rule] = _rules(function)
+        rule.pays(function.window)
         return _Reader(statement, streams, SparkResolver(schema)).read(function, rule)
-    except (NoRule, TranslationError):
-        return None
+    except TranslationError as error:
+        raise NoRule("what stands around it needs windows of several micro-batches") from error
 
 
 def _functions(statement: Statement, streams: Streams) -> list[WindowFunction]:
     [tree] = statement.trees
     return [function for function in window_functions(tree) if streams.feeds(function)]
+
+
+def _rules(function: WindowFunction) -> list[SliceRule]:
+    return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
 
 
 class _Reader:
@@ -95,13 +106,15 @@ class _Reader:
         """The query with its slices kept.
 
         Raises:
-            NoRule, TranslationError: why it can't be.
+            NoRule, TranslationError: why they can't be.
         """
         self._check(function)
         aggregate = read_aggregate(self._source, self._resolver, function, rule.identity, streams=True)
         rule.check(aggregate)
-        if END not in aggregate.grouping.bounds or counts_values(aggregate):
-            raise NoRule("windows don't close one by one, or different values are counted")
+        if END not in aggregate.grouping.bounds:
+            raise NoRule("it doesn't group by window_end")
+        if counts_values(aggregate):
+            raise NoRule("the different values of count(DISTINCT ...) would be kept")
         view = f"__{function.window.name.lower()}_1"
         slices = rule.slices(aggregate)
         slices.given = KEPT
@@ -125,7 +138,7 @@ class _Reader:
         if time is not None and time.type == NTZ:
             raise NoRule("its time can't carry a watermark")
         if any(node.find(WindowFunction) or next(self._streams.joins(node), None) for node in below):
-            raise NoRule("there is state below it")
+            raise NoRule("its rows come from windows, or from a join of streams")
         check_around(self._tree, function, self._source, self._streams)
 
     def _rest(self, aggregate: WindowAggregate) -> str:
@@ -133,7 +146,7 @@ class _Reader:
         select, function = aggregate.select, aggregate.function
         where = select.args.get("where")
         if select.args.get("with_") or (where and where.find(exp.Query)):
-            raise NoRule("a query within it")
+            raise NoRule("there is a query within it")
         cut = Cut(select, function, function.this, self._tree, self._source, self._streams, buffered=False)
         return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))])
 
