@@ -55,7 +55,7 @@ class Shop:
         self.pid = 0
         # No connect_url: the server in the project's folder is found.
         output = {"type": "sparkstream", "method": "thrift", "host": "127.0.0.1", "port": self._config.port}
-        output |= {"auth": "NOSASL", "schema": "shop", "threads": 4}
+        output |= {"auth": "NOSASL", "schema": "shop", "threads": 3}
         files = {
             "dbt_project.yml": "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n",
             "profiles.yml": yaml.safe_dump({"shop": {"target": "t", "outputs": {"t": output}}}),
