@@ -7,6 +7,7 @@ them first.
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
@@ -54,10 +55,9 @@ class CumulateSlices:
         assert isinstance(window, Cumulate)
         return Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
 
-    def last_end(self, slices: Slices) -> str:
-        window = slices.aggregate.function.window
+    def every(self, window: Window) -> Interval:
         assert isinstance(window, Cumulate)
-        return slices.clock.plus(slices.clock.floor("__wall", window.size, slices.offset), window.size)
+        return window.size
 
     def windows(self, slices: Slices) -> str:
         cells = _cells(slices)

@@ -59,10 +59,9 @@ class HopSlices:
         slice_ = gcd_slice(window.size, window.slide)
         return Slices(aggregate, slice_, window.size // slice_, window.offset % window.slide)
 
-    def last_end(self, slices: Slices) -> str:
-        window = slices.aggregate.function.window
+    def every(self, window: Window) -> Interval:
         assert isinstance(window, Hop)
-        return slices.clock.plus(slices.clock.floor("__wall", window.slide, slices.offset), window.size)
+        return window.slide
 
     def windows(self, slices: Slices) -> str:
         window = slices.aggregate.function.window

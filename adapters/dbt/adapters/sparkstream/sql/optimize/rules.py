@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.optimize.cumulate import CumulateSlices
@@ -50,8 +51,8 @@ class SliceRule(Rule, Protocol):
     def windows(self, slices: Slices) -> str:
         """The query that gives the windows with their keys and aggregates as columns."""
 
-    def last_end(self, slices: Slices) -> str:
-        """When the last window ends that a row is in, on the wall clock; `__wall` is the row's time."""
+    def every(self, window: Window) -> Interval:
+        """How long after a window's start the next one begins that has another start."""
 
 
 HOP, CUMULATE = HopSlices(), CumulateSlices()

@@ -1,9 +1,7 @@
 """What the rules share: the query that aggregates once per slice, and the text around it.
 
 A slice is a piece of time that every window holds all of or nothing of. For HOP and CUMULATE slices are numbered from
-the offset on, and `size` of them in a row make a block:
-
-    __slice = __block + __position,   0 <= __position < size,   __block a multiple of size
+the offset on, and `size` of them in a row, from a multiple of `size` on, make a block.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL, check_around
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
 from dbt.adapters.sparkstream.sql.translate import Schema
-from dbt.adapters.sparkstream.sql.windows import WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, WindowFunction, window_functions
 
 KEPT = "__kept_rows"
 """The view that holds what a micro-batch has kept."""
@@ -120,7 +120,7 @@ class _Reader:
         slices.given = KEPT
         windows = slices.written(slices.comment(), rule.windows(slices), "")
         rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
-        closes = slices.clock.typed(rule.last_end(slices))
+        closes = slices.clock.typed(_last_end(slices, rule))
         stage = f"{with_clause(self._source, function.this)}SELECT *, {closes} AS {_CLOSES}\nFROM {nested(rows)}"
         query = slices.query([slices.number(start), _CLOSES], view, start, _CLOSES)
         return KeptSlices(
@@ -149,6 +149,13 @@ class _Reader:
             raise NoRule("there is a query within it")
         cut = Cut(select, function, function.this, self._tree, self._source, self._streams, buffered=False)
         return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))])
+
+
+def _last_end(slices: Slices, rule: SliceRule) -> str:
+    """When the last window ends that a row is in, on the wall clock."""
+    window = slices.aggregate.function.window
+    assert isinstance(window, (Hop, Cumulate))
+    return slices.clock.plus(slices.clock.floor("__wall", rule.every(window), slices.offset), window.size)
 
 
 def _kept(slices: Slices) -> str:
