@@ -301,12 +301,13 @@ def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     assert feed.state() <= 2
 
 
-def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed) -> None:
+@pytest.mark.parametrize("overlap", [2, 12])
+def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> None:
     feed.add("bid", [(i, 1000 + 7 * i, "abc"[i % 3], i) for i in range(50)])
-    hop = "hop(bid, ts, '10 seconds', '120 seconds')"
+    hop = f"hop(bid, ts, '10 seconds', '{10 * overlap} seconds')"
     feed.run(f"SELECT window_start, window_end, k, sum(v) AS s FROM {hop} GROUP BY window_start, window_end, k")
     feed.spark.sql(
-        f"SELECT window(ts, '120 seconds', '10 seconds') AS w, k, sum(v) AS s "
+        f"SELECT window(ts, '{10 * overlap} seconds', '10 seconds') AS w, k, sum(v) AS s "
         f"FROM STREAM {feed.schema}.bid WATERMARK ts DELAY OF INTERVAL {LAG} SECONDS GROUP BY w, k"
     ).createOrReplaceTempView("by_hand")
     query = feed.spark.table("by_hand").writeStream.format("noop").trigger(availableNow=True)
