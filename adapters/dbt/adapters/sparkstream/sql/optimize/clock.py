@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, nested, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.windows import Hop
 
 LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
@@ -46,8 +47,8 @@ class Clock(Protocol):
     def length(self, length: Interval) -> str:
         """A length as the difference of two times."""
 
-    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
-        """Where each window begins that a row is in; it makes a copy of the row for each."""
+    def copies(self, relation: str, window: Hop) -> str:
+        """The rows of a relation, each once for every window that it is in, with that window's start as `__start`."""
 
     def typed(self, wall: str) -> str:
         """A time on the wall clock in the type of the time column."""
@@ -86,8 +87,10 @@ class Times:
     def length(self, length: Interval) -> str:
         return length.sql()
 
-    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
-        return f"{time_window('__wall', size, offset, slide)}.start"
+    def copies(self, relation: str, window: Hop) -> str:
+        # Spark would convert the time for each copy, and several times: it stands in a query of its own.
+        start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
+        return f"SELECT *, {start} AS __start\nFROM {nested(self.rows(relation))}"
 
     def typed(self, wall: str) -> str:
         if self.type == NTZ:
@@ -133,8 +136,14 @@ class Micros:
     def length(self, length: Interval) -> str:
         return str(length.micros)
 
-    def hop(self, size: Interval, slide: Interval, offset: Interval) -> str:
-        return f"unix_micros({time_window('timestamp_micros(__wall)', size, offset, slide)}.start)"
+    def copies(self, relation: str, window: Hop) -> str:
+        # window() makes a struct for each copy; these numbers are one array for all rows.
+        behind = f"sequence(0L, {(window.overlap - 1) * window.slide.micros}L, {window.slide.micros}L)"
+        last = self.floor("__wall", window.slide, window.offset % window.slide)
+        starts = f"SELECT *, {last} AS __last\nFROM {nested(self.rows(relation))}"
+        copies = f"SELECT *, __last - __behind AS __start\nFROM {nested(starts)}\n"
+        copies += f"LATERAL VIEW explode({behind}) AS __behind"
+        return copies if window.even else f"{copies}\nWHERE __wall - __last + __behind < {window.size.micros}"
 
     def typed(self, wall: str) -> str:
         instant = f"timestamp_micros({wall})"

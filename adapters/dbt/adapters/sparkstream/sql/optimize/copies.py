@@ -1,8 +1,8 @@
-"""HOP by Spark's own `window()`: each row is copied once per window, as in the plain translation, but bare.
+"""HOP by copies: each row is there once per window, as in the plain translation, but bare.
 
 The plain translation gives every copy its bounds in the type of the time column. Where windows are aggregated, it will
-do for each group, so this costs what `window()` written by hand does. It is for what slices aren't for: windows that
-overlap little, and aggregates that need all rows at once.
+do for each group, so this costs what `window()` written by hand does, or less. It is for what slices aren't for:
+windows that overlap little, and aggregates that need all rows at once.
 """
 
 from __future__ import annotations
@@ -37,10 +37,7 @@ class HopCopies:
         window = aggregate.function.window
         assert isinstance(window, Hop)
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
-        # Spark would convert the time for each copy, and several times: it stands in a query of its own.
-        rows = nested(slices.clock.rows(slices.relation))
-        start = slices.clock.hop(window.size, window.slide, window.offset)
-        query = slices.query(["__start"], nested(f"SELECT *, {start} AS __start\nFROM {rows}"), "__start")
+        query = slices.query(["__start"], nested(slices.clock.copies(slices.relation, window)), "__start")
         ends = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.typed("__start", *ends)
         comment = f"hop: {window.words()} on {slices.time}"
