@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.explain import models
 from dbt.adapters.sparkstream.explain.picture import clock
-from dbt.adapters.sparkstream.explain.report import Report, Section
+from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from tests.functional.adapter.project import Project
 
 TRADES = """\
@@ -49,6 +49,12 @@ MODELS = {
     "live": "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 minute') }}\n"
     "select window_start, window_end, count(*) as n from {{ tumble(stream(ref('trades')), 'ts', '1 minute') }} "
     "group by window_start, window_end",
+    "live_hop": "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 minute') }}\n"
+    "select window_start, window_end, count(*) as n "
+    "from {{ hop(stream(ref('trades')), 'ts', '1 second', '20 seconds') }} group by window_start, window_end",
+    "live_values": "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 minute') }}\n"
+    "select window_start, window_end, max(qty) as q, count(distinct sym) as n "
+    "from {{ hop(stream(ref('trades')), 'ts', '1 second', '20 seconds') }} group by window_start, window_end",
     "autumn": "select * from {{ tumble('(select timestamp_micros(t) as ts from values (1729987200000000), "
     "(1729989000000000), (1729990800000000), (1729992600000000) as v(t))', 'ts', '1 hour') }}",
 }
@@ -168,6 +174,26 @@ class TestRowsOfTheWarehouse:
 
     def test_a_streaming_model(self, shop: Project) -> None:
         assert [len(rows) for _, _, rows in windows(section(shop, "live"))] == [5]
+
+    def test_what_a_stream_keeps(self, shop: Project) -> None:
+        """The same query in batch has the values of count(DISTINCT ...) by slices."""
+        found = report(shop, "live_hop", read=False)
+        assert [(d.rule, d.reason) for d in found.explanation.decisions] == [("hop-slices", None)]
+        assert "CREATE VIEW __kept_rows" in found.explanation.sql
+        estimates = list(found.lines(Size(1_000, 1, 600)))
+        assert [line.split() for line in estimates[2:]] == [
+            ["1,000", "rows", "read"],
+            ["600", "slices"],
+            ["620", "windows"],
+        ]
+        found = report(shop, "live_values", read=False)
+        why = "the different values of count(DISTINCT ...) would be kept"
+        assert [(d.rule, d.reason) for d in found.explanation.decisions] == [(None, why)]
+        assert found.explanation.sql.startswith(f"/* windows are kept, and no slices: {why} */")
+
+    def test_a_stream_without_slices(self, shop: Project) -> None:
+        found = report(shop, "live")
+        assert list(found.lines(Size())) == ["no HOP or CUMULATE of a stream here: nothing to optimise"]
 
     def test_the_hour_that_comes_twice(self, shop: Project) -> None:
         """From 00:00 UTC on the clock of the zone shows 02:00 twice; its windows are by the clock."""

@@ -200,7 +200,7 @@ def test_what_is_done_with_windows_of_slices(sql: str, batch: str) -> None:
 )
 def test_where_windows_are_kept(sql: str, why: str) -> None:
     found, plain = in_utc(sql), in_utc(sql, optimize=False)
-    assert found == replace(plain, why=found.why)
+    assert found == replace(plain, decisions=found.decisions)
     assert found.why is not None and why in found.why
     assert found.describe().startswith(f"/* windows are kept, and no slices: {why}")
     assert (plain.slices, plain.why) == (False, "the optimizer is off here")

@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPyth
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 
 if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.streaming import StreamPlan
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
 
 
@@ -196,6 +197,11 @@ class SparkStreamAdapter(SparkAdapter):
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams, in this run of dbt."""
         return getattr(node.config, "materialized", None) == MATERIALIZATION and self._streaming.streams(node)
+
+    def stream_plan(self, node: Any) -> StreamPlan:
+        """What runs on a stream for a streaming model that is compiled."""
+        with self.working_on(node):
+            return self._streaming.planned(node, node.compiled_code, shown=True)
 
     def compiled_stream(self, node: Any, sql: str) -> str:
         """What to show for the compiled SQL of a streaming model."""

@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.optimize import Decision
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Options:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A model as it runs, and the pieces of it that were translated."""
+    """A model as it runs, and the pieces of it that were translated; a streaming one as a query, and as its plan."""
 
     name: str
     written: str
@@ -58,6 +59,7 @@ class _Compiled:
     sql: str
     pieces: Sequence[Written]
     ctes: Sequence[str]
+    plan: StreamPlan | None = None
 
 
 _received: list[Report] | None = None
@@ -111,7 +113,10 @@ def _model(adapter: SparkStreamAdapter, name: str, unit_test: str | None) -> _Co
     pieces = [*blocks, whole] if blocks else [whole]
     ctes = [cte.sql.strip() for cte in done.extra_ctes if cte.sql]
     dialect = blocks[0].dialect if blocks else whole.dialect
-    return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", pieces, ctes)
+    plan = None
+    if unit_test is None and adapter.streams(node):
+        plan = adapter.stream_plan(compiler.compile_node(deepcopy(node), manifest, write=False))
+    return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", pieces, ctes, plan)
 
 
 def _unit_test(adapter: SparkStreamAdapter, manifest: Any, node: Any, name: str) -> tuple[Any, Any]:
@@ -154,10 +159,17 @@ def report(adapter: SparkStreamAdapter, compiled: _Compiled, options: Options) -
         compiled.name,
         compiled.written,
         compiled.dialect,
-        Explanation(compiled.sql, tuple(decisions)),
+        _explanation(compiled, decisions),
         origin,
         tuple(sections),
     )
+
+
+def _explanation(compiled: _Compiled, decisions: Sequence[Decision]) -> Explanation:
+    plan = compiled.plan
+    if plan is None:
+        return Explanation(compiled.sql, tuple(decisions))
+    return Explanation(plan.describe(), plan.decisions, kinds="HOP or CUMULATE of a stream")
 
 
 def _uses(piece: Written, schema: Any, own_frames: bool) -> list[Use]:

@@ -17,10 +17,12 @@ class Explanation:
     Attributes:
         sql: the Spark SQL that runs.
         decisions: one for each HOP, CUMULATE and SESSION, in the order in which they were looked at.
+        kinds: the windows that there are decisions for, in words.
     """
 
     sql: str
     decisions: tuple[Decision, ...]
+    kinds: str = "HOP, CUMULATE or SESSION"
 
     def lines(self, rows: int | None = None, keys: int = 1, span: float | None = None) -> Iterator[str]:
         """The decisions in words, with estimates of rows at each step.
@@ -31,7 +33,7 @@ class Explanation:
             span: seconds from the first of the rows to the last; as if rows were in slices of their own if None.
         """
         if not self.decisions:
-            yield "no HOP, CUMULATE or SESSION here: nothing to optimise"
+            yield f"no {self.kinds} here: nothing to optimise"
         for decision in self.decisions:
             yield from decision_lines(decision, rows, keys, span)
 

@@ -80,12 +80,20 @@ class StreamingModels:
 
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
+        is_shown = dbtflags.which() in models.COMPILED
+        plan = self.planned(node, sql, is_shown)
+        return plan.describe() if is_shown else sql
+
+    def planned(self, node: Any, sql: str, shown: bool) -> StreamPlan:
+        """The plan of a streaming model.
+
+        Args:
+            shown: whether it is for people; else it is enough to know that there is one.
+        """
         with self._as_dbt_errors():
             config = models.read_config(node.config.to_dict(omit_none=True))
-        is_shown = dbtflags.which() in models.COMPILED
-        utc = is_shown and self._adapter.connections.shows_utc()
-        plan = self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config, utc)
-        return plan.describe() if is_shown else sql
+        utc = shown and self._adapter.connections.shows_utc()
+        return self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config, utc)
 
     def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool) -> StreamPlan:
         connections = self._adapter.connections

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.optimize import Decision
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
@@ -27,7 +28,7 @@ from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
-from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, has_slices, keep_slices
+from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
 
@@ -48,7 +49,7 @@ class StreamPlan:
         closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
             are.
         slices: whether `query` gives the slices that a micro-batch has changed, and not rows that are final.
-        why: why windows are kept and no slices; None where there are none to be kept.
+        decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
     """
@@ -64,7 +65,12 @@ class StreamPlan:
     closing: str | None = None
     time: str | None = None
     slices: bool = False
-    why: str | None = None
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def why(self) -> str | None:
+        """Why windows are kept and no slices; None where there are none to be kept."""
+        return next((d.reason for d in self.decisions), None)
 
     @property
     def state(self) -> str:
@@ -151,7 +157,8 @@ def plan(
         closing=None if sessions is None else sessions.closed(),
         time=None if cut is None else cut.order,
     )
-    if not has_slices(statement, names):
+    sliced = sliced_windows(statement, names)
+    if not sliced:
         return found
     try:
         if not optimize:
@@ -162,7 +169,8 @@ def plan(
             raise NoRule("OVER needs rows of several micro-batches")
         return _with_slices(found, keep_slices(statement, names, schema), schema)
     except NoRule as reason:
-        return replace(found, why=str(reason))
+        decisions = tuple(Decision(window, None, str(reason)) for window in sliced)
+        return replace(found, decisions=decisions)
 
 
 def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> StreamPlan:
@@ -175,6 +183,7 @@ def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> 
         history=kept.kept,
         closing=kept.closed,
         slices=True,
+        decisions=(kept.decision,),
     )
 
 

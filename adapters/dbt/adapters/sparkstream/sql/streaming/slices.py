@@ -17,7 +17,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.dialects.spans import WholeSpans
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
-from dbt.adapters.sparkstream.sql.optimize import SparkResolver
+from dbt.adapters.sparkstream.sql.optimize import Decision, SparkResolver
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.rules import SLICE_RULES, SliceRule
@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL, check_around
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
 from dbt.adapters.sparkstream.sql.translate import Schema
-from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Window, WindowFunction, window_functions
 
 KEPT = "__kept_rows"
 """The view that holds what a micro-batch has kept."""
@@ -48,6 +48,7 @@ class KeptSlices:
         kept: gives the slices of windows that are open before a micro-batch, over `SO_FAR`.
         closed: gives the windows that a micro-batch closes, over `KEPT`.
         rest: what is done with them, over `CLOSED`.
+        decision: the rule that puts windows together.
     """
 
     stage: Stage
@@ -55,11 +56,12 @@ class KeptSlices:
     kept: str
     closed: str
     rest: str
+    decision: Decision
 
 
-def has_slices(statement: Statement, streams: Streams) -> bool:
-    """Whether a query has windows that may be put together from slices."""
-    return any(_rules(function) for function in _functions(statement, streams))
+def sliced_windows(statement: Statement, streams: Streams) -> list[Window]:
+    """The windows of a query that may be put together from slices."""
+    return [function.window for function in _functions(statement, streams) if _rules(function)]
 
 
 def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -> KeptSlices:
@@ -129,6 +131,7 @@ class _Reader:
             _kept(slices),
             f"SELECT * FROM {windows}\nWHERE {_is_after(END)} AND {_is_over(END)}",
             self._rest(aggregate),
+            Decision(function.window, rule.name),
         )
 
     def _check(self, function: WindowFunction) -> None:
