@@ -165,10 +165,19 @@ def test_does_not_apply(sql: str, reason: str) -> None:
     ],
 )
 def test_by_copies(sql: str, reason: str) -> None:
-    """Where slices can't or don't pay, windows are Spark's own."""
+    """Where slices can't or don't pay: by numbers for a TIMESTAMP, by Spark's own windows for a TIMESTAMP_NTZ."""
     rule, why = decision(sql)
     assert rule == "hop-copies" and reason in (why or "")
-    assert "window(timestamp_micros(__wall), " in translate(sql, schema=SCHEMA)
+    assert "LATERAL VIEW explode(sequence(0L, " in translate(sql, schema=SCHEMA)
+    ntz = {"bid": {**SCHEMA["bid"], "ts": "timestamp_ntz"}}
+    assert "window(__wall, " in translate(sql, schema=ntz)
+
+
+def test_copies_where_some_rows_are_in_a_window_less() -> None:
+    uneven = HOP.replace("'1' HOUR", "'5' MINUTE").replace("'1' MINUTE", "'2' MINUTE")
+    sql = f"SELECT {BOUNDS}, count(*) AS n FROM {uneven} GROUP BY {BOUNDS}"
+    assert "sequence(0L, 240000000L, 120000000L)" in translate(sql, schema=SCHEMA)
+    assert "WHERE __wall - __last + __behind < 300000000" in translate(sql, schema=SCHEMA)
 
 
 def test_without_types_an_average_may_be_of_decimals() -> None:
