@@ -142,6 +142,8 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     slow = replace(data, minutes=max(60, data.rows // data.keys // 2))
     (session_sparse,) = bench.run(slow, [queries.session(1)], skip=OTHERS)
     (joined,) = bench.run(_halves(data), [queries.join(60)], skip=OTHERS)
+    # Without a limit: TUMBLE of a TIMESTAMP_NTZ converts nothing.
+    bench.run(replace(data, type="timestamp_ntz"), [queries.wall(1), queries.wall(60)], skip=OTHERS)
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
         Limit("HOP of 60 steps : TUMBLE, sums", sums.times[OURS] / one_sum.times[OURS], 1.3),

@@ -22,17 +22,25 @@ class Data:
         keys: how many keys they have.
         minutes: how long they take, from the first to the last.
         skew: the part of the rows that the first key has, beside its even share.
+        type: the type of their times.
     """
 
     rows: int = 2_000_000
     keys: int = 100
     minutes: int = 1440
     skew: float = 0.0
+    type: str = "timestamp"
 
     @property
     def name(self) -> str:
         """What its folder is called."""
-        return f"rows{self.rows}_keys{self.keys}_minutes{self.minutes}_skew{self.skew:g}".replace(".", "_")
+        name = f"rows{self.rows}_keys{self.keys}_minutes{self.minutes}_skew{self.skew:g}".replace(".", "_")
+        return f"{name}_{self.table}"
+
+    @property
+    def table(self) -> str:
+        """The name of the table."""
+        return "events_ntz" if self.type == "timestamp_ntz" else "events"
 
     @property
     def per_slice(self) -> float:
@@ -40,20 +48,21 @@ class Data:
         return self.rows / self.keys / self.minutes
 
     def tables(self, spark: SparkSession, folder: Path) -> dict[str, Path]:
-        """Where `events` lies as parquet; written on first use. The same numbers give the same rows."""
+        """Where the table lies as parquet; written on first use. The same numbers give the same rows."""
         path = folder / self.name
         if not (path / "_SUCCESS").exists():
             even = f"CAST(pmod(hash(id), {self.keys}) AS INT)"
             key = f"IF(pmod(hash(id, 3), 1000) < {self.skew * 1000:g}, 0, {even})" if self.skew else even
+            time = f"timestamp_micros({START}000000L + CAST(id * ({self.minutes} * 60e6 / {self.rows}) AS BIGINT))"
             spark.sql(f"""
                 SELECT
-                  timestamp_micros({START}000000L + CAST(id * ({self.minutes} * 60e6 / {self.rows}) AS BIGINT)) AS ts,
+                  CAST({time} AS {self.type}) AS ts,
                   {key} AS k,
                   CAST(pmod(hash(id, 7), 1000) AS INT) AS v,
                   pmod(hash(id, 9), 100000) / 100 AS price
                 FROM range(0, {self.rows}, 1, 2)
             """).write.mode("overwrite").parquet(str(path))
-        return {"events": path}
+        return {self.table: path}
 
 
 @dataclass(frozen=True)

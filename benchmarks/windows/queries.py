@@ -8,6 +8,7 @@ from dbt.adapters.sparkstream.sql import translate
 
 SCHEMA = {
     "events": {"ts": "timestamp", "k": "int", "v": "int", "price": "double"},
+    "events_ntz": {"ts": "timestamp_ntz", "k": "int", "v": "int", "price": "double"},
     "bid": {"auction": "bigint", "bidder": "bigint", "price": "bigint", "dateTime": "timestamp_ntz"},
     "person": {"id": "bigint", "name": "string", "dateTime": "timestamp_ntz"},
     "auction": {"id": "bigint", "seller": "bigint", "dateTime": "timestamp_ntz"},
@@ -49,10 +50,10 @@ def _aggregated(window: str, aggregates: str = AGGREGATES) -> str:
     return f"SELECT window_start, window_end, k, {aggregates} FROM {window} GROUP BY window_start, window_end, k"
 
 
-def _native(minutes: int, aggregates: str = AGGREGATES) -> str:
+def _native(minutes: int, aggregates: str = AGGREGATES, table: str = "events") -> str:
     """Windows every minute, by hand."""
     window = f"window(ts, '{minutes} minutes', '1 minute')"
-    return f"SELECT window.start, window.end, k, {aggregates} FROM events GROUP BY {window}, k"
+    return f"SELECT window.start, window.end, k, {aggregates} FROM {table} GROUP BY {window}, k"
 
 
 def _ours(window: str, optimize: bool = True, aggregates: str = AGGREGATES) -> str:
@@ -97,12 +98,16 @@ def values(minutes: int) -> Question:
     return _of("VALUES", VALUES, minutes)
 
 
-def _of(name: str, aggregates: str, minutes: int) -> Question:
+def wall(minutes: int) -> Question:
+    """HOP every minute of a TIMESTAMP_NTZ; TUMBLE where it is a minute long."""
+    return _of("NTZ", AGGREGATES, minutes, "events_ntz")
+
+
+def _of(name: str, aggregates: str, minutes: int, table: str = "events") -> Question:
     bounds = "" if minutes == 1 else f", INTERVAL '{minutes}' MINUTE"
-    window = f"{'HOP' if bounds else 'TUMBLE'}(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE{bounds})"
-    return Question(
-        name, minutes, {SPARK: _native(minutes, aggregates), OURS: _ours(window, aggregates=aggregates)}, {}
-    )
+    window = f"{'HOP' if bounds else 'TUMBLE'}(TABLE {table}, DESCRIPTOR(ts), INTERVAL '1' MINUTE{bounds})"
+    sql = {SPARK: _native(minutes, aggregates, table), OURS: _ours(window, aggregates=aggregates)}
+    return Question(name, minutes, sql, {})
 
 
 def cumulate(minutes: int) -> Question:
