@@ -1,6 +1,6 @@
 """Windows in Spark's own way, in ours, and in ours with the optimiser, side by side.
 
-    python -m benchmarks.windows [--rows 2000000] [--keys 100] [--minutes 1440] [--skew 0] [--runs 5] [--out DIR]
+    python -m benchmarks.windows [--rows 2000000] [--keys 100] [--minutes 1440] [--skew 0] [--csv] [--runs 5] [--out X]
 
 Writes a table and plots into a folder, and ends with status 1 when a ratio is above its limit. DuckDB is measured too
 where it is installed, and Flink where `--flink` names a Python that has apache-flink: for the plots, all read CSV then.
@@ -65,16 +65,17 @@ class Limit:
 class Bench:
     """Measures questions, each engine in turn."""
 
-    def __init__(self, engines: Engines, folder: Path, runs: int, patience: float) -> None:
+    def __init__(self, engines: Engines, folder: Path, runs: int, patience: float, text: bool = False) -> None:
         self._engines = engines
         self._folder = folder
         self._runs = runs
         self._patience = patience
+        self._text = text
         self.measured: list[Measured] = []
 
     def run(self, data: Data | Auctions, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
         """Measures questions on a table; an engine that is out of patience once isn't asked again."""
-        text = self._engines.has(FLINK) and FLINK not in skip
+        text = self._text or (self._engines.has(FLINK) and FLINK not in skip)
         self._engines.read(data.tables(self._engines.spark, self._folder), text=text)
         asked = [
             (q, [e for e in q.sql if self._engines.has(e) and e not in skip and self._hopeful(e, q, data)])
@@ -142,8 +143,6 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     slow = replace(data, minutes=max(60, data.rows // data.keys // 2))
     (session_sparse,) = bench.run(slow, [queries.session(1)], skip=OTHERS)
     (joined,) = bench.run(_halves(data), [queries.join(60)], skip=OTHERS)
-    # Without a limit: TUMBLE of a TIMESTAMP_NTZ converts nothing.
-    bench.run(replace(data, type="timestamp_ntz"), [queries.wall(1), queries.wall(60)], skip=OTHERS)
     return [
         Limit("HOP of 60 steps : TUMBLE", hop.times[OURS] / tumble.times[OURS], 1.3),
         Limit("HOP of 60 steps : TUMBLE, sums", sums.times[OURS] / one_sum.times[OURS], 1.3),
@@ -167,6 +166,12 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
         Limit("peak memory of HOP of 60 steps : Spark's window()", peaks["HOP"], 1.0),
         Limit("peak memory of HOP of 60 steps : Spark's window(), sums", peaks["SUMS"], 1.0),
     ]
+
+
+def types(bench: Bench, data: Data) -> None:
+    """Measures TUMBLE and HOP of the two types of time: TUMBLE of a TIMESTAMP_NTZ converts nothing."""
+    bench.run(data, [queries.tumble(), queries.hop(60).only(OURS)], skip=OTHERS)
+    bench.run(replace(data, type="timestamp_ntz"), [queries.wall(1), queries.wall(60).only(OURS)], skip=OTHERS)
 
 
 def joins(bench: Bench, data: Data) -> list[Measured]:
@@ -221,12 +226,13 @@ def main() -> int:
     parser.add_argument("--memory", default="4g", help="of Spark")
     parser.add_argument("--patience", type=float, default=60, help="seconds; a slower engine is asked no more")
     parser.add_argument("--flink", metavar="PYTHON", help="an interpreter that has apache-flink")
-    parser.add_argument("--only", choices=("limits", "curves", "joins"), help="measure one part")
+    parser.add_argument("--csv", action="store_true", help="read CSV, as with Flink, and not parquet")
+    parser.add_argument("--only", choices=("limits", "curves", "joins", "types"), help="measure one part")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     chosen = parser.parse_args()
 
     engines = Engines(chosen.cores, chosen.memory, chosen.flink)
-    bench = Bench(engines, engines.folder, chosen.runs, chosen.patience)
+    bench = Bench(engines, engines.folder, chosen.runs, chosen.patience, chosen.csv)
     data = Data(chosen.rows, chosen.keys, chosen.minutes, chosen.skew)
     chosen.out.mkdir(parents=True, exist_ok=True)
     held: list[Limit] = []
@@ -240,6 +246,8 @@ def main() -> int:
         lines += ["| ratio | measured | limit | holds |", "|---|---|---|---|", *(one.row() for one in held), ""]
     if chosen.only == "joins":
         joins(bench, data)
+    if chosen.only == "types":
+        types(bench, data)
     if chosen.only in (None, "curves"):
         for name, plot in curves(bench, data):
             (chosen.out / name).write_text(plot, encoding="utf-8")
