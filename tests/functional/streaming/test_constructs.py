@@ -107,6 +107,7 @@ CONSTRUCTS = {
 
 FIRST = (
     "hop",
+    "cumulate",
     "hop_of_slices",
     "cumulate_of_slices",
     "session_at_most",
