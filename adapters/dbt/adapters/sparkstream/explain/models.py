@@ -148,8 +148,9 @@ def report(adapter: SparkStreamAdapter, compiled: _Compiled, options: Options) -
 
     for number, piece in enumerate(compiled.pieces):
         schema = connections.schema_for(piece.sql, piece.dialect)
-        found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
-        decisions += found.decisions
+        if compiled.plan is None:
+            found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
+            decisions += found.decisions
         last = number == len(compiled.pieces) - 1
         if options.read:
             uses = _uses(piece, schema, own_frames=not (last and number))

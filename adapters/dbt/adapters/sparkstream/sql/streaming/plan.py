@@ -48,7 +48,6 @@ class StreamPlan:
             where each micro-batch is on its own.
         closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
             are.
-        slices: whether `query` gives the slices that a micro-batch has changed, and not rows that are final.
         decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
@@ -64,8 +63,12 @@ class StreamPlan:
     history: str | None = None
     closing: str | None = None
     time: str | None = None
-    slices: bool = False
     decisions: tuple[Decision, ...] = ()
+
+    @property
+    def slices(self) -> bool:
+        """Whether `query` gives the slices that a micro-batch has changed, and not rows that are final."""
+        return any(d.rule for d in self.decisions)
 
     @property
     def why(self) -> str | None:
@@ -182,7 +185,6 @@ def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> 
         buffered=False,
         history=kept.kept,
         closing=kept.closed,
-        slices=True,
         decisions=(kept.decision,),
     )
 
