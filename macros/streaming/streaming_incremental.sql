@@ -6,7 +6,8 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- if existing is not none and (should_full_refresh() or not existing.is_table) -%}
+  {#- A table is the run's to drop: an earlier run may still write to it. -#}
+  {%- if existing is not none and not existing.is_table -%}
     {%- if not should_full_refresh() -%}
       {{ exceptions.raise_compiler_error(
         this ~ " is a " ~ existing.type ~ ", and a streaming model appends to a table"
@@ -16,7 +17,7 @@
     {{ adapter.drop_relation(existing) }}
   {%- endif -%}
 
-  {%- set run = adapter.run_stream(model, sql, target, run_id=invocation_id) -%}
+  {%- set run = adapter.run_stream(model, sql, target, rebuild=should_full_refresh(), run_id=invocation_id) -%}
 
   {%- call noop_statement('main', run.message, 'OK', run.rows) -%}
     {{ run.sql }}

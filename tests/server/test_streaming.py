@@ -178,7 +178,7 @@ def finish(shop: Shop) -> None:
     output = shop.run()
     assert "OK created sql streaming_incremental model shop.tumble" in output
     shop.check()
-    assert list(shop.folder.glob("**/hop/_checkpoint_history/kept_*"))  # its state is slices
+    assert list(shop.folder.glob("**/_sparkstream/hop-*/checkpoint_history/kept_*"))  # its state is slices
 
 
 def test_models_over_connect_go_on_after_kills(shop: Shop) -> None:

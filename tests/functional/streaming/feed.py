@@ -46,12 +46,13 @@ class Feed:
             values = ", ".join(f"({i}, timestamp_seconds({t}), {literal(k)}, {literal(v)})" for i, t, k, v in rows)
             self.spark.sql(f"INSERT INTO {self.schema}.{table} SELECT /*+ COALESCE(1) */ * FROM VALUES {values}")
 
-    def run(self, sql: str, name: str = "model", **options: Any) -> Outcome:
+    def run(self, sql: str, name: str = "model", rebuild: bool = False, **options: Any) -> Outcome:
         """Runs a model once.
 
         Args:
             sql: its query, with `bid` and `ask` in it.
             name: its table.
+            rebuild: whether its table is made anew.
             options: configs.
         """
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
@@ -72,7 +73,7 @@ class Feed:
         engine = Engine(session)
         planned = plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc(), optimize=self.optimize)
         run = Run(model, planned, engine)
-        return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"))
+        return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"), rebuild=rebuild)
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:
         """The state that a model's last micro-batch has left."""
@@ -86,6 +87,7 @@ class Feed:
 
     def table(self, name: str = "model") -> list[tuple[Any, ...]]:
         """The rows of a model's table, without the number of the micro-batch, sorted."""
+        self.spark.sql(f"REFRESH TABLE {self.schema}.{name}")  # as dbt does it after each run
         rows = self.spark.read.table(f"{self.schema}.{name}").drop("micro_batch").collect()
         return ordered(rows)
 

@@ -109,7 +109,7 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
         return sorted(map(tuple, found.collect()))
 
     def begun(table: str, batch: int) -> bool:
-        return (warehouse / table / "_checkpoint" / "offsets" / str(batch)).exists()
+        return bool(list(warehouse.glob(f"_sparkstream/{table}-*/checkpoint/offsets/{batch}")))
 
     # A file of each micro-batch, and windows of all of them.
     command.wait_for(lambda: "events_seen: micro-batch 2: 2 rows" in command.output)
@@ -123,7 +123,7 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
     command.control_c()
     assert command.end() == 0, command.output
     assert "stopping after this micro-batch" in command.output
-    assert (warehouse / "events_seen" / "_checkpoint" / "commits" / "3").exists()
+    assert list(warehouse.glob("_sparkstream/events_seen-*/checkpoint/commits/3"))
     assert rows("events_seen", "id")[-1] == (31,)
     assert "OK created sql streaming_incremental model" in command.output
     assert "+8 rows" in command.output

@@ -8,14 +8,19 @@ import shutil
 import socket
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.streaming import sink
+from dbt.adapters.sparkstream.streaming import engine, lease, sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import Feed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 TUMBLE = """\
 SELECT window_start, window_end, k, sum(v) AS s
@@ -29,6 +34,12 @@ ROWS = "SELECT id, v FROM bid"
 def location(feed: Feed, table: str = "model") -> Path:
     rows = feed.spark.sql(f"DESCRIBE TABLE EXTENDED {feed.schema}.{table}").collect()
     return Path(next(row[1] for row in rows if row[0] == "Location").removeprefix("file:"))
+
+
+def kept(feed: Feed, table: str = "model") -> Path:
+    """The folder with what is kept of a model's table beside its rows."""
+    [folder] = [f for f in location(feed, table).parent.glob(f"_sparkstream/{table}-*") if any(f.iterdir())]
+    return folder
 
 
 def refused(feed: Feed, sql: str, *words: str, **options: object) -> None:
@@ -126,9 +137,47 @@ def test_an_overwritten_source_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
     feed.spark.sql(f"INSERT OVERWRITE {feed.schema}.bid SELECT 7, timestamp_seconds(1005), 'a', 7")
-    refused(feed, ROWS, "was overwritten")
+    refused(feed, ROWS, "was overwritten", "on_source_change='rebuild'", "on_source_change='accept'")
+    # A compaction looks like this, and the new file has the old rows then.
+    refused(feed, ROWS, "was overwritten", "after a compaction they hold the same rows", on_source_change="accept")
+    feed.run(ROWS, on_source_change="rebuild")
+    assert feed.table() == [(7, 7)]
+
+
+def test_old_partitions_of_a_source_may_be_removed(feed: Feed) -> None:
+    feed.spark.sql(f"DROP TABLE {feed.schema}.bid")
+    feed.spark.sql(
+        f"CREATE TABLE {feed.schema}.bid (id BIGINT, ts TIMESTAMP, v BIGINT, k STRING) USING parquet PARTITIONED BY (k)"
+    )
+    add = f"INSERT INTO {feed.schema}.bid SELECT /*+ COALESCE(1) */ * FROM VALUES "
+    feed.spark.sql(f"{add} (1, timestamp_seconds(1005), 1, 'a'), (2, timestamp_seconds(1006), 2, 'b')")
+    feed.run(ROWS)
+    feed.spark.sql(f"ALTER TABLE {feed.schema}.bid DROP PARTITION (k = 'a')")
+    feed.spark.sql(f"{add} (3, timestamp_seconds(1007), 3, 'c')")
+    refused(feed, ROWS, "was overwritten: 1 of the files")
     feed.run(ROWS, on_source_change="accept")
-    assert feed.table() == [(1, 1), (7, 7)]
+    assert feed.table() == [(1, 1), (2, 2), (3, 3)]
+    # What was accepted once is no question any more, not even where new rows come to the same partition.
+    feed.spark.sql(f"{add} (4, timestamp_seconds(1008), 4, 'a')")
+    feed.run(ROWS, on_source_change="accept")
+    assert feed.table() == [(1, 1), (2, 2), (3, 3), (4, 4)]
+
+
+def test_a_source_file_written_again_is_refused(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS)
+    feed.spark.sql(f"INSERT INTO {feed.schema}.ask VALUES (2, timestamp_seconds(1006), 'a', 2)")
+    [old] = location(feed, "bid").glob("*.parquet")
+    [other] = location(feed, "ask").glob("*.parquet")
+    (old.parent / f".{old.name}.crc").unlink()
+    shutil.copyfile(other, old)
+    os.utime(old, (time.time() + 5, time.time() + 5))
+    refused(feed, ROWS, "1 of its files were written again", old.name, "on_source_change='accept'")
+    feed.run(ROWS, on_source_change="accept")
+    feed.run(ROWS, on_source_change="accept")
+    assert feed.table() == [(1, 1)]
+    feed.run(ROWS, on_source_change="rebuild")
+    assert feed.table() == [(2, 2)]
 
 
 def test_rows_of_others_are_refused(feed: Feed) -> None:
@@ -149,7 +198,10 @@ def test_rows_of_others_are_refused(feed: Feed) -> None:
 def test_a_lost_checkpoint_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
-    shutil.rmtree(location(feed) / "_checkpoint")
+    (kept(feed) / "checkpoint" / "metadata").unlink()
+    feed.add("bid", [(2, 1006, "a", 1)])
+    refused(feed, ROWS, f"the checkpoint in file:{kept(feed)}/checkpoint is damaged", "--full-refresh", "Spark says")
+    shutil.rmtree(kept(feed) / "checkpoint")
     refused(feed, ROWS, "checkpoint", "gone")
 
 
@@ -189,12 +241,106 @@ def test_an_interrupted_micro_batch_comes_again(
         assert sorted(location(feed).glob("micro_batch=3/*.parquet")) == files
 
 
-def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed) -> None:
+def test_a_half_written_micro_batch_is_written_again(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill may come when some partitions of a micro-batch are in the catalog, and others in the folder alone."""
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS, partition_by=("v",))
+    feed.add("bid", [(i, 1010, "a", i) for i in range(2, 9)])
+    table, write = f"{feed.schema}.model", sink.overwrite
+
+    def half(rows: DataFrame, name: str) -> None:
+        # 99 is a row that the second attempt doesn't have, as of a table that a join reads.
+        write(
+            rows.where("v < 6").unionByName(rows.where("v = 2").selectExpr("99 AS id", "99 AS v", "micro_batch")), name
+        )
+        moved = [path for path in location(feed).glob("v=*/micro_batch=1") if path.parent.name in ("v=4", "v=99")]
+        assert len(moved) == 2
+        for path in moved:
+            shutil.move(path, path.parent / "aside")
+            feed.spark.sql(f"ALTER TABLE {table} DROP PARTITION ({path.parent.name}, micro_batch = 1)")
+            shutil.move(path.parent / "aside", path)
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(sink, "overwrite", half)
+    with pytest.raises(StreamingError, match="killed"):
+        feed.run(ROWS, partition_by=("v",))
+    monkeypatch.undo()
+    assert len(feed.table()) == 4
+    feed.run(ROWS, partition_by=("v",))
+    assert sorted(row[0] for row in feed.table()) == list(range(1, 9))
+    assert not list(location(feed).glob("v=99/**/*.parquet"))
+
+
+def test_a_write_replaces_its_micro_batch_alone(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the session says: of a Spark that is being stopped, all settings are Spark's defaults."""
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "b", 1)])
+    feed.run(TUMBLE, keep_late=True)
+    feed.add("bid", [(3, 1006, "a", 1), (4, 1100, "b", 1)])
+    write = sink.overwrite
+
+    def static(rows: DataFrame, name: str) -> None:
+        rows.sparkSession.conf.set("spark.sql.sources.partitionOverwriteMode", "static")
+        write(rows, name)
+
+    monkeypatch.setattr(sink, "overwrite", static)
+    monkeypatch.setattr(engine, "overwrite", static)
+    assert feed.run(TUMBLE, keep_late=True).late == 1
+    feed.add("bid", [(5, 1006, "a", 1)])
+    assert feed.run(TUMBLE, keep_late=True).late == 1
+    assert len(feed.table()) == 2
+    assert len(feed.table("model__late")) == 2
+    assert (kept(feed) / "checkpoint" / "metadata").exists()
+
+
+def test_a_query_of_an_earlier_run_writes_nothing_any_more(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS)
+    feed.add("bid", [(2, 1006, "a", 2)])
+    check = sink.Fence.check
+    taken = "'sparkstream.run' = '{\"id\": \"another\"}'"
+
+    def late(self: sink.Fence, spark: SparkSession) -> None:
+        feed.spark.sql(f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ({taken})")
+        check(self, spark)
+
+    monkeypatch.setattr(sink.Fence, "check", late)
+    refused(feed, ROWS, "another run has taken over")
+    taken = "'sparkstream.table' = 'made anew'"
+    refused(feed, ROWS, "another run has taken over")
+
+
+def test_a_table_made_anew_has_a_checkpoint_of_its_own(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS, checkpoint_location=feed.folder("state"))
+    first = set(Path(feed.folder("state").removeprefix("file:")).iterdir())
+    feed.run(ROWS, checkpoint_location=feed.folder("state"), rebuild=True)
+    second = set(Path(feed.folder("state").removeprefix("file:")).iterdir()) - first
+    assert len(first) == len(second) == 1
+    assert not list(first.pop().iterdir())
+    assert feed.table() == [(1, 1)]
+    # A run was killed while it dropped the table: the catalog has forgotten it, and its folder is there.
+    aside = location(feed).with_name("aside")
+    shutil.copytree(location(feed), aside)
+    feed.spark.sql(f"DROP TABLE {feed.schema}.model")
+    aside.rename(aside.with_name("model"))
+    feed.run(ROWS, checkpoint_location=feed.folder("state"))
+    assert feed.table() == [(1, 1)]
+    feed.spark.sql(f"DROP TABLE {feed.schema}.model")
+    aside.with_name("model").mkdir()
+    (aside.with_name("model") / "mine.txt").write_text("mine")
+    with pytest.raises(StreamingError, match=r"holds files of something else, such as .*mine\.txt"):
+        feed.run(ROWS, checkpoint_location=feed.folder("state"))
+
+
+def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
 
+    monkeypatch.setattr(lease, "WATCHED", 2.5)
+
     def holder(pid: int, host: str, seen: float) -> None:
-        text = json.dumps({"id": "x", "host": host, "pid": pid, "alive": seen})
+        here = {"place": lease.place(), "born": birth(1)} if host == socket.gethostname() else {}
+        text = json.dumps({"id": "x", "host": host, "pid": pid, "alive": seen, **here})
         feed.spark.sql(
             f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = {string_literal(text)})"
         )
@@ -213,7 +359,8 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed) -> None:
     feed.run(ROWS)
     assert feed.table() == [(1, 1), (2, 2)]
     feed.add("bid", [(3, 1007, "a", 3)])
-    holder(4711, "elsewhere", time.time() - 120)
+    # Its clock, or ours, may be wrong by a day. It gives no sign of life.
+    holder(4711, "elsewhere", time.time() + 86400)
     feed.run(ROWS)
     assert feed.table() == [(1, 1), (2, 2), (3, 3)]
     held = feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.model ('sparkstream.run')").collect()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import time
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -14,12 +13,13 @@ from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
-from dbt.adapters.sparkstream.streaming.lease import EXPIRES, Holder
+from dbt.adapters.sparkstream.streaming.lease import Holder
 from dbt.adapters.sparkstream.streaming.models import known_configs
+from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import batch_of, path_of
+from dbt.adapters.sparkstream.streaming.table import batch_of
 
 
 def test_configs_are_read() -> None:
@@ -94,18 +94,28 @@ def test_a_fingerprint_is_of_what_matters() -> None:
 
 
 def test_a_run_that_is_dead() -> None:
-    here, now = socket.gethostname(), time.time()
-    assert not Holder("x", here, os.getpid(), now).is_dead()
-    assert not Holder("x", here, 1, now).is_dead()
-    assert not Holder("x", "elsewhere", 1, now).is_dead()
-    assert Holder("x", "elsewhere", 1, now - EXPIRES - 1).is_dead()
+    mine = Holder.mine()
+    assert Holder.read(json.dumps(asdict(mine))) == mine
+    assert mine.is_alive()
+    # A later process has the same pid.
+    assert replace(mine, born="earlier").is_alive() is False
+    # Containers have one name, and each has a process 1; nobody can look at the others' processes.
+    assert replace(mine, place="another container").is_alive() is None
     child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
-    assert Holder("x", here, child, now).is_dead()
+    assert replace(mine, pid=child).is_alive() is False
+    # Its Spark runs on for a moment.
+    server = Holder.mine(java=os.getpid(), session=("ann", "1f"))
+    assert server.java_runs()
+    assert Holder.read(json.dumps(asdict(server))) == server
+    assert not replace(server, java=(os.getpid(), "earlier")).java_runs()
+    # As earlier versions have written it.
+    assert Holder.read('{"id": "x", "host": "h", "pid": 1, "alive": 2.0}') == Holder("x", "h", 1, 2.0)
     assert Holder.read("") is None
     assert Holder.read("{") is None
+    assert Holder.read('{"id": "x"}') is None
 
 
 def test_progress_is_read() -> None:

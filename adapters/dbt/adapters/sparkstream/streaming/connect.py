@@ -100,6 +100,24 @@ def opened(url: str, greet: Callable[[Any], object], fault: Callable[[str], Exce
     return session
 
 
+def joined_session(url: str, user: str, identifier: str) -> Any:
+    """A session that is on a server already, by its user and id; an empty one where the server has none of that id.
+
+    Args:
+        url: the server's address.
+        user: whose session it is; empty for a user without a name.
+        identifier: its id, a UUID.
+    """
+    from pyspark.sql.connect.client.core import ChannelBuilder, DefaultChannelBuilder
+    from pyspark.sql.connect.session import SparkSession
+
+    builder = DefaultChannelBuilder(url)
+    builder.set(ChannelBuilder.PARAM_SESSION_ID, identifier)
+    if user:
+        builder.set(ChannelBuilder.PARAM_USER_ID, user)
+    return SparkSession(connection=builder)
+
+
 def _address(url: str) -> tuple[str, int]:
     """Host and port of `sc://HOST:PORT/;key=value`."""
     parts = urlsplit(url)

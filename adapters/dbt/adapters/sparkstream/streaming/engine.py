@@ -16,10 +16,17 @@ from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
-from dbt.adapters.sparkstream.streaming.connect import connect_session, is_connect, started
+from dbt.adapters.sparkstream.streaming.connect import (
+    connect_session,
+    connect_url,
+    is_connect,
+    joined_session,
+    started,
+)
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch
-from dbt.adapters.sparkstream.streaming.sink import show
+from dbt.adapters.sparkstream.streaming.sink import overwrite, show
 from dbt.adapters.sparkstream.streaming.source import StreamSource, View
 
 if TYPE_CHECKING:
@@ -61,6 +68,18 @@ def spark_errors(doing: str = "") -> Iterator[None]:
         raise StreamingError(f"{doing}{': ' if doing else ''}{_said(error)}") from error
 
 
+@contextmanager
+def _no_folder() -> Iterator[None]:
+    """Goes on where Spark finds no folder."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except StreamingError as error:
+        if not (isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error)):
+            raise
+
+
 def _said(error: BaseException) -> str:
     """What Spark says is wrong, without the query's plan behind and its name in front."""
     text = readable(error).split("\n=== Streaming Query ===")[0]
@@ -86,10 +105,16 @@ class Rows:
 
 
 class Engine:
-    """A Spark session of its own for one run of one model."""
+    """A Spark session of its own for one run of one model.
 
-    def __init__(self, spark: SparkSession) -> None:
+    Args:
+        spark: the session.
+        url: the server's address, of a session over Spark Connect.
+    """
+
+    def __init__(self, spark: SparkSession, url: str | None = None) -> None:
         self._spark = spark
+        self._url = url
 
     @classmethod
     def open(cls, credentials: SparkStreamCredentials, project: Path) -> Engine:
@@ -106,7 +131,7 @@ class Engine:
 
                 engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
             else:
-                engine = cls(connect_session(credentials, project))
+                engine = cls(connect_session(credentials, project), connect_url(credentials, project))
         for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
             engine._set(name, str(value))
         return engine
@@ -125,6 +150,42 @@ class Engine:
         if is_connect(self._spark):
             self._spark.stop()
 
+    # -- what a run leaves behind when it is killed ------------------------------------------------
+    def java(self) -> int | None:
+        """The process of a Spark that ends with this one; None for a server."""
+        if self._url is not None:
+            return None
+        return int(self._spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+
+    def session(self) -> tuple[str, str] | None:
+        """The user and the id of the session on a server; None for a Spark in this process."""
+        if self._url is None:
+            return None
+        client: Any = self._spark.client
+        return str(client._user_id or ""), str(client._session_id)
+
+    def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
+        """Ends the streaming queries of another session on the same server, each when its micro-batch has ended.
+
+        Args:
+            session: user and id of the session.
+            patience: seconds to wait for the end of a micro-batch.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        if self._url is None:
+            return
+        try:
+            with spark_errors():
+                other = joined_session(self._url, *session)
+                for query in other.streams.active:
+                    Running(query).stop(patience)
+                other.stop()
+        except StreamingError as error:
+            if "INVALID_HANDLE" not in str(error):  # Spark has ended the session itself
+                raise
+
     # -- questions ---------------------------------------------------------------------------------
     def sql(self, statement: str) -> list[Any]:
         """Runs a statement and gives its rows.
@@ -139,20 +200,38 @@ class Engine:
         """The lines of the text files in a folder; none where there is no folder."""
         return self._read(path, "value")
 
+    def write_lines(self, path: str, lines: Sequence[str]) -> None:
+        """Makes a folder with one text file, in place of what is there."""
+        values = ", ".join(f"({string_literal(line)})" for line in lines)
+        with spark_errors():
+            self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode("overwrite").text(path)
+
+    def stored_files(self, path: str) -> dict[str, int]:
+        """The files in a folder and those below: path -> time of its last change, in milliseconds since the epoch.
+
+        Files and folders with names that begin with `_` or `.` are none of them. Empty where there is no folder.
+        """
+        columns = ("path", "unix_millis(modificationTime)")  # and not the content, which Spark doesn't read then
+        with _no_folder(), spark_errors():
+            files = self._spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
+            return {path_of(str(row[0])): int(row[1]) for row in files.selectExpr(*columns).collect()}
+        return {}
+
+    def clear(self, path: str) -> None:
+        """Removes what is in a folder; the folder itself stays, or is made."""
+        # Spark has no statement that removes a folder. This one writes no rows in place of all there is.
+        with spark_errors():
+            rows = self._spark.sql("SELECT 1 AS x, 1 AS p WHERE FALSE").write.partitionBy("p").mode("overwrite")
+            rows.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(path)
+
     def names(self, path: str) -> set[str]:
         """The names of the files in a folder; none where there is no folder."""
         return set(self._read(path, "_metadata.file_name"))
 
     def _read(self, path: str, column: str) -> list[str]:
-        from pyspark.errors import AnalysisException
-
-        try:
-            with spark_errors():
-                return [str(row[0]) for row in self._spark.read.text(path).selectExpr(column).collect()]
-        except StreamingError as error:
-            if isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error):
-                return []
-            raise
+        with _no_folder(), spark_errors():
+            return [str(row[0]) for row in self._spark.read.text(path).selectExpr(column).collect()]
+        return []
 
     def zone(self) -> str:
         """The time zone whose clock windows follow."""
@@ -290,9 +369,8 @@ class Engine:
         with spark_errors():
             rows = self._union(queries)
             columns = self._spark.read.table(table).columns
-            self._spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
             values = [f"`{name}`" for name in columns[:-1]] + [f"CAST({batch} AS BIGINT) AS `{columns[-1]}`"]
-            rows.selectExpr(*values).write.mode("overwrite").insertInto(table)
+            overwrite(rows.selectExpr(*values), table)
 
     def _union(self, queries: Sequence[str]) -> DataFrame:
         with spark_errors():

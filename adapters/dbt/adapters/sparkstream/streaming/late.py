@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, path_of
+from dbt.adapters.sparkstream.streaming.table import BATCH, Facts
 
 SUFFIX = "__late"
 REASON = "window closed"

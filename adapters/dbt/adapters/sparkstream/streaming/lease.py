@@ -8,53 +8,123 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 
+from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.table import StreamTable
+from dbt.adapters.sparkstream.streaming.table import PREFIX, StreamTable
 
 RENEWED = 10.0
 """Seconds between two signs of life."""
 EXPIRES = 60.0
-"""Seconds without one after which a run is taken for dead."""
+"""Seconds around its last sign of life in which a run of another machine counts as alive."""
+WATCHED = 2.5 * RENEWED
+"""Seconds that such a run is watched for a new sign of life afterwards: clocks of two machines may differ."""
+LONG_AGO = 3600.0
+"""Seconds after which nobody watches any more."""
 SETTLES = 0.2
 """Seconds between looking whether somebody runs the model and noting that one does, at most."""
+ENDS = 60.0
+"""Seconds for the Spark of a dbt process that was killed to end."""
 KEY = "run"
 
 
 @dataclass(frozen=True)
 class Holder:
-    """A run of a model, as it is noted in the table's properties."""
+    """A run of a model, as it is noted in the table's properties.
+
+    Attributes:
+        id: tells it from all other runs.
+        host: its machine's name, for people.
+        pid: its process.
+        alive: when it last said so, in seconds since the epoch by its own clock.
+        place: where its pid is a pid: the machine since its last start, and the container.
+        born: when its process began, as the system says it; tells it from a later process with the same pid.
+        java: the process of its Spark, and when that began, where it ends with the run's; None for a server.
+        session: its session on a server, which may go on without it: user and id; None for a Spark of its own.
+    """
 
     id: str
     host: str
     pid: int
     alive: float
+    place: str = ""
+    born: str = ""
+    java: tuple[int, str] | None = None
+    session: tuple[str, str] | None = None
+
+    @classmethod
+    def mine(cls, java: int | None = None, session: tuple[str, str] | None = None) -> Holder:
+        """A run of this process, as of now."""
+        pid = os.getpid()
+        return cls(
+            id=uuid.uuid4().hex,
+            host=socket.gethostname(),
+            pid=pid,
+            alive=time.time(),
+            place=place(),
+            born=birth(pid) or "",
+            java=None if java is None else (java, birth(java) or ""),
+            session=session,
+        )
 
     @classmethod
     def read(cls, text: str | None) -> Holder | None:
+        """A holder of JSON text; None for no holder."""
         if not text:
             return None
         try:
-            return cls(**json.loads(text))
-        except (ValueError, TypeError):
+            found = json.loads(text)
+            known = {field.name: found[field.name] for field in fields(cls) if field.name in found}
+            pairs = {name: tuple(known[name]) for name in ("java", "session") if known.get(name)}
+            return cls(**{**known, **pairs})
+        except (ValueError, TypeError, AttributeError):
             return None
 
-    def is_dead(self) -> bool:
-        """Whether the run has ended without saying so."""
-        if time.time() - self.alive > EXPIRES:
-            return True
-        return self.host == socket.gethostname() and self.pid != os.getpid() and not _runs(self.pid)
+    def is_here(self) -> bool:
+        """Whether its pid is one of this machine's and container's."""
+        return bool(self.place) and self.place == place()
+
+    def is_alive(self) -> bool | None:
+        """Whether the run is on its way; None where that takes watching for a sign of life.
+
+        A run of this machine and container is alive as long as its process is.
+        """
+        return birth(self.pid) == self.born if self.is_here() else None
+
+    def java_runs(self) -> bool:
+        """Whether the Spark of a run of this machine still runs."""
+        return self.java is not None and self.is_here() and birth(self.java[0]) == self.java[1]
+
+
+def place() -> str:
+    """Where a pid is a pid: the machine since its last start, and the container.
+
+    The machine's name doesn't tell: containers may all have one.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
+    except OSError:  # no Linux, no containers
+        return f"{socket.gethostname()}/{uuid.getnode():x}"
 
 
 class Lease:
-    """The right to run a model, kept until `release`."""
+    """The right to run a model, kept until `release`.
 
-    def __init__(self, table: StreamTable) -> None:
+    Args:
+        table: the model's table.
+        holder: this run.
+        report: told, in a line, what is waited for.
+    """
+
+    def __init__(self, table: StreamTable, holder: Holder, report: Callable[[str], None]) -> None:
         self._table = table
-        self._holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid(), time.time())
+        self._holder = holder
+        self._report = report
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._settled = 0.0
@@ -66,6 +136,11 @@ class Lease:
         """What is noted of a table that is this run's."""
         return {KEY: json.dumps(asdict(replace(self._holder, alive=time.time())))}
 
+    @property
+    def owned(self) -> dict[str, str]:
+        """The property of a table that is this run's, and the text that stands in its value."""
+        return {PREFIX + KEY: self._holder.id}
+
     def made(self, known: Mapping[str, str]) -> None:
         """Says that the table was made with `fact`: of two runs that make it at the same time, one fails.
 
@@ -75,30 +150,63 @@ class Lease:
         self._held = True
         self._made = dict(known)
 
-    def take(self, known: Mapping[str, str]) -> bool:
+    def take(self, known: Mapping[str, str]) -> Holder | None:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
         Args:
             known: what is noted of the table.
 
         Returns:
-            Whether another run had it, and is dead.
+            Another run that had it, and has ended without giving it back.
 
         Raises:
             StreamingError: another run has it.
         """
         other = Holder.read(known.get(KEY))
-        if other is not None and not other.is_dead():
-            where = f"process {other.pid}" + ("" if other.host == socket.gethostname() else f" on {other.host}")
+        if other is not None and self._is_alive(other):
+            where = f"process {other.pid}" + ("" if other.is_here() else f" on {other.host}")
             raise StreamingError(
                 f"another run of this model is on its way ({where})\n"
                 f"  wait for its end; if it was killed, it is taken over {EXPIRES:.0f} seconds after its last sign"
             )
+        if other is not None:
+            self._await_java(other)
         self._table.note(**self.fact)
         self._held = True
         # Two may have looked at the same time: the one that noted itself last has it.
         self._settled = time.monotonic() + SETTLES
-        return other is not None
+        return other
+
+    def _is_alive(self, other: Holder) -> bool:
+        alive = other.is_alive()
+        if alive is not None:
+            return alive
+        silent = time.time() - other.alive
+        if abs(silent) < EXPIRES:
+            return True
+        if silent > LONG_AGO:
+            return False
+        self._report(f"watching for {WATCHED:.0f} seconds whether the run on {other.host} is alive")
+        deadline = time.monotonic() + WATCHED
+        while time.monotonic() < deadline:
+            time.sleep(1)
+            now = Holder.read(self._table.properties().get(KEY))
+            if now is None or now.id != other.id:
+                return now is not None
+            if now.alive != other.alive:
+                return True
+        return False
+
+    def _await_java(self, other: Holder) -> None:
+        """Waits for the end of a Spark whose dbt process was killed: it ends by itself, a moment later."""
+        deadline = time.monotonic() + ENDS
+        while other.java is not None and other.java_runs():
+            if time.monotonic() > deadline:
+                raise StreamingError(
+                    f"the dbt process {other.pid} was killed, and its Spark (process {other.java[0]}) goes on\n"
+                    "  end that process, then run the model again"
+                )
+            time.sleep(0.2)
 
     def confirm(self) -> dict[str, str]:
         """Makes sure of the right, and keeps it from now on.
@@ -139,13 +247,3 @@ class Lease:
         if self._held:
             with suppress(StreamingError):
                 self._table.note(**self.end())
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -13,30 +13,23 @@ from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UN
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, of_checkpoint
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
-from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.paths import beside
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
-from dbt.adapters.sparkstream.streaming.sink import Append, History, Slices, Watermark
+from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, History, Slices, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import (
-    BATCH,
-    Facts,
-    StreamTable,
-    last_begun,
-    path_of,
-    processed_files,
-    up_to,
-)
+from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, last_begun, up_to
 from dbt.adapters.sparkstream.streaming.views import seen
 
-REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
 
-FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
-"""Formats whose tables are the files in a folder, with no list of their own."""
+BESIDE = "beside the table"
+"""Where the checkpoint is: beside the table's folder. Earlier versions, which note nothing, had it in that folder."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +116,7 @@ class Run:
         self._show = show
         self._stopping = stopping
         self._table = StreamTable(engine, model.relation)
-        self._facts: dict[str, Facts] = {}
-        self._checkpoint = ""
+        self._sources = Sources(engine, model.config, report)
         self._is_new = False
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
@@ -146,21 +138,35 @@ class Run:
         query = fingerprint(
             self.model.sql, self.model.dialect, sources, columns, flushes, zone, slices=self._plan.slices
         )
-        identities = {source.view: self._identity(source) for source in sources}
-        lease = Lease(self._table)
+        identities = {source.view: self._sources.identity(source) for source in sources}
+        lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
-            if not self._engine.exists(self.model.relation):
-                self._create(columns, query, identities, lease)
-            elif self._is_taken(lease, query, identities, rebuild):
-                drop()
-                self._create(columns, query, identities, lease)
+            exists = self._engine.exists(self.model.relation)
+            known: Mapping[str, str] = self._table.properties() if exists else {}
+            must_make = not exists or self._is_taken(known, lease, rebuild)
+            if not must_make:
+                is_outdated = self._is_outdated(known, query, sources, identities)
+                if is_outdated is None:
+                    return self._outcome([], {}, {})
+                must_make = is_outdated
+            if must_make:
+                before = self._folder(known) if known.get("layout") == BESIDE else None
+                if exists:
+                    drop()
+                known = self._create(columns, query, identities, lease)
+                if before is not None:
+                    self._engine.clear(before)
             if empty:
                 return Outcome("made, with no rows read", 0)
+            checkpoint = self._checkpoint(known)
             if flushes:
-                self._engine.prepare_flush(self._flush_folder())
-                sources = [self._defined(source, self._flush_folder()) for source in sources]
+                self._engine.prepare_flush(_flush_folder(checkpoint))
+                sources = [self._defined(source, _flush_folder(checkpoint)) for source in sources]
                 rows, _ = self._understood()
-            return self._process(rows, sources, identities, lease)
+            try:
+                return self._process(rows, sources, identities, checkpoint, lease)
+            except StreamingError as error:
+                raise of_checkpoint(error, checkpoint) from error
         finally:
             lease.release()
 
@@ -174,7 +180,7 @@ class Run:
         if source.reader:
             stream = self._engine.stream_format(source.reader, options)
         else:
-            source = seen(self._engine, source, self._facts_of)
+            source = seen(self._engine, source, self._sources.facts_of)
             stream = self._engine.stream_table(source.relation, options, source.seen)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark
@@ -216,26 +222,14 @@ class Run:
         if faults:
             raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
 
-    def _identity(self, source: StreamSource) -> str:
-        """What tells a source from another one that has taken its place."""
-        if source.reader:
-            return json.dumps([source.reader.get("format"), source.reader.get("path")])
-        if source.checksum is not None:
-            return f"seed {source.checksum}"
-        facts = self._facts_of(source.relation)
-        return f"{facts.location} of {facts.created}"
-
-    def _facts_of(self, relation: str) -> Facts:
-        if relation not in self._facts:
-            self._facts[relation] = Facts.of(self._engine, relation)
-        return self._facts[relation]
-
     def _create(
         self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
-    ) -> None:
+    ) -> Mapping[str, str]:
+        """Makes the table, and gives what is noted of it."""
         model = self.model
         known = {
             "table": uuid.uuid4().hex,
+            "layout": BESIDE,
             "query": query,
             "sources": json.dumps(identities),
             "batch": "-1",
@@ -254,27 +248,37 @@ class Run:
         )
         lease.made(known)
         self._is_new = True
+        return known
 
-    def _is_taken(self, lease: Lease, query: str, identities: Mapping[str, str], rebuild: bool) -> bool:
-        """Takes the right to the table that is there. Whether it has to be made anew.
+    def _is_taken(self, known: Mapping[str, str], lease: Lease, rebuild: bool) -> bool:
+        """Takes the right to the table that is there, and ends what an earlier run has left running.
+
+        Returns:
+            Whether the table is to be made anew in any case.
 
         Raises:
-            StreamingError: another run has it; or it would have to be made anew, and nobody has said that it may.
+            StreamingError: another run has the table, or it is no streaming model's.
         """
-        known = self._table.properties()
         is_ours = "query" in known
-        if is_ours and lease.take(known):
+        before = lease.take(known) if is_ours else None
+        if before is not None:
             self._report("the run before this one has ended without a word; going on where it was")
-        if rebuild:
-            return True
-        if not is_ours:
+            if before.session is not None:
+                self._engine.end_queries(before.session)
+        if not is_ours and not rebuild:
             raise StreamingError(
                 f"{self.model.relation} is there already, and no streaming model has made it\n  {REBUILD}"
             )
-        return self._is_outdated(known, query, identities)
+        return rebuild
 
-    def _is_outdated(self, known: Mapping[str, str], query: str, identities: Mapping[str, str]) -> bool:
-        """Whether the table has to be made anew, going by what is noted of it.
+    def _is_outdated(
+        self,
+        known: Mapping[str, str],
+        query: str,
+        sources: Sequence[StreamSource],
+        identities: Mapping[str, str],
+    ) -> bool | None:
+        """Whether the table has to be made anew, going by what is noted of it; None if there is nothing to read.
 
         Raises:
             StreamingError: it would have to be, and nobody has said that it may.
@@ -290,42 +294,37 @@ class Run:
                 f"  {REBUILD}, or write config(on_query_change='rebuild')"
             )
         before = json.loads(known.get("sources") or "{}")
-        changed = [
-            s.relation for s in self.model.sources if before.get(s.view) != identities.get(s.view, before.get(s.view))
-        ]
-        if changed:
-            return self._other_source(changed[0], "is not the table that it was: it has been made anew")
-        return False
-
-    def _other_source(self, relation: str, what: str) -> bool:
-        choice = self.model.config.on_source_change
-        if choice == "rebuild":
-            self._report(f"{relation} {what}: making the table anew")
-            return True
-        raise StreamingError(
-            f"{relation} {what}, and rows processed before would be processed again\n"
-            f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')"
-        )
+        for source in self.model.sources:
+            if before.get(source.view) != identities.get(source.view, before.get(source.view)):
+                what = "is not the table that it was: it has been made anew, and its rows would be processed again"
+                return self._sources.must_rebuild(source.relation, what)
+        return self._sources.follow(sources, self._checkpoint(known))
 
     # -- the run itself ----------------------------------------------------------------------------
-    def checkpoint(self) -> str:
-        """The folder with the table's offsets and state."""
-        root = self.model.config.checkpoint_location
-        if not self._checkpoint and root is None:
-            self._checkpoint = f"{self._table.facts().location}/_checkpoint"
-        elif not self._checkpoint and root is not None:
-            self._checkpoint = f"{root.rstrip('/')}/{self.model.identifier}-{self._table.properties()['table']}"
-        return self._checkpoint
+    def _folder(self, known: Mapping[str, str]) -> str:
+        """The folder of all that is kept of a table beside its rows: another one each time that the table is made.
 
-    def _flush_folder(self) -> str:
-        return f"{self.checkpoint()}_flush"
+        It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
+        """
+        root = self.model.config.checkpoint_location or f"{beside(self._table.facts().location)}/_sparkstream"
+        return f"{root.rstrip('/')}/{self.model.identifier}-{known['table']}"
+
+    def _checkpoint(self, known: Mapping[str, str]) -> str:
+        """The folder with a table's offsets and state."""
+        if known.get("layout") == BESIDE:
+            return f"{self._folder(known)}/checkpoint"
+        root = self.model.config.checkpoint_location
+        return f"{self._table.facts().location}/_checkpoint" if root is None else self._folder(known)
 
     def _process(
-        self, rows: Rows, sources: Sequence[StreamSource], identities: Mapping[str, str], lease: Lease
+        self,
+        rows: Rows,
+        sources: Sequence[StreamSource],
+        identities: Mapping[str, str],
+        checkpoint: str,
+        lease: Lease,
     ) -> Outcome:
         model, table = self.model, self._table
-        checkpoint = self.checkpoint()
-        # The files first: where the query of a client that was killed goes on, they are of micro-batches begun by then.
         files = self._files()
         begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
         known = lease.confirm()
@@ -337,11 +336,20 @@ class Run:
             )
         if files is not None:
             self._check_foreign(files, known, last, begun)
-        if begun >= 0 and self._is_reloaded(sources, checkpoint):
-            return self._outcome([], {}, {})
         table_columns = table.columns()
         history = self._history(checkpoint)
-        sink = Append(model.relation, table_columns, CLOSED, self._plan.batch, begun, history)
+        sink = Append(
+            model.relation,
+            table_columns,
+            by_files=files is not None,
+            is_managed=table.facts().kind == "MANAGED",
+            closed=CLOSED,
+            query=self._plan.batch,
+            begun=begun,
+            fence=Fence(model.relation, {PREFIX + "table": known["table"], **lease.owned}),
+            done=Done(f"{checkpoint}_done"),
+            history=history,
+        )
         late_table = self._late_table() if model.config.keep_late else None
         late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
         watch = _Watch(settled=last)
@@ -353,9 +361,12 @@ class Run:
                 watch.late[number] = late.found(number) or 0
             self._follow(running, watch, late, identities)
             if model.config.flush:
-                self._engine.flush(self._flush_folder(), [s.event_time for s in sources if s.event_time])
+                self._engine.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
                 self._follow(running, watch, late, identities)
+        except Exception:
+            running.stop()
+            raise
         except BaseException:
             running.stop(patience=0)
             raise
@@ -383,6 +394,8 @@ class Run:
         """Notes what was done since the last time, and at the end that the table is free."""
         model, table = self.model, self._table
         finished = max([begun, *(batch.number for batch in watch.batches)])
+        # The sink has a session of its own. This one may know files of an interrupted micro-batch, which are gone.
+        table.refresh()
         files = self._files()
         found = table.appended(watch.settled, self._plan.windows, files)
         appended = {n: counts for n, counts in found.items() if n <= finished}
@@ -424,39 +437,6 @@ class Run:
                 f"something else has written to {self.model.relation}: its files are not those of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
-
-    def _is_reloaded(self, sources: Sequence[StreamSource], checkpoint: str) -> bool:
-        """Whether the sources have nothing new, as they are seeds that were loaded again.
-
-        Raises:
-            StreamingError: files that were processed are gone, so what is there now may be the same rows again.
-        """
-        processed = processed_files(self._engine, checkpoint)
-        gone: list[StreamSource] = []
-        for source in sources:
-            if source.reader or not processed:
-                continue
-            current = {path_of(name) for name in self._engine.files(source.relation)}
-            folder = self._facts_of(source.relation).location.rstrip("/")
-            mine = {name for name in processed if name.startswith(path_of(folder) + "/")}
-            if not mine <= current:
-                gone.append(source)
-        if not gone:
-            return False
-        if all(source.checksum is not None for source in sources) and len(gone) == len(sources):
-            return True
-        seeds = [source for source in gone if source.checksum is not None]
-        if self.model.config.on_source_change == "accept" and not seeds:
-            return False
-        raise StreamingError(
-            f"{gone[0].relation} was overwritten: files that were processed are gone, and rows processed before may be "
-            f"processed again\n  a stream reads what is only ever added to; {REBUILD}"
-            + (
-                ""
-                if seeds
-                else ", or, if old rows were removed and nothing else, write config(on_source_change='accept')"
-            )
-        )
 
     def _follow(self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str]) -> None:
         settled = time.monotonic()
@@ -504,3 +484,8 @@ class Run:
         micros = round(moment.timestamp() * 1_000_000)
         [(text,)] = self._engine.sql(f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)")
         return str(text).removesuffix(":00")
+
+
+def _flush_folder(checkpoint: str) -> str:
+    """The folder of the rows that move the watermark when a run flushes."""
+    return f"{checkpoint}_flush"

@@ -170,18 +170,79 @@ class Slices(_Kept):
         return windows if self._watermark.has_moved else windows.limit(0)
 
 
+class Fence:
+    """Keeps the query of an earlier run from a table that isn't its own any more.
+
+    A query may outlive the dbt process that started it: a Spark server goes on. Meanwhile another run may have taken
+    the model over, or made the table anew.
+
+    Args:
+        table: the table's name.
+        owned: properties of the table, name -> the text that the value holds as long as the table is this run's.
+    """
+
+    def __init__(self, table: str, owned: dict[str, str]) -> None:
+        self._table = table
+        self._owned = owned
+
+    def check(self, spark: SparkSession) -> None:
+        """Fails where the table is another run's.
+
+        Raises:
+            RuntimeError: it is.
+        """
+        properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {self._table}").collect()}
+        if any(text not in properties.get(name, "") for name, text in self._owned.items()):
+            raise RuntimeError(f"another run has taken over {self._table}, so this one writes nothing more to it")
+
+
+class Done:
+    """The note that the rows of a micro-batch are in the table: a folder with one file, which holds its number.
+
+    Spark notes the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the two
+    notes, what is in the table must not be written again, as streams that read the table may have seen its files.
+
+    Args:
+        folder: the folder.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def note(self, spark: SparkSession, batch: int) -> None:
+        """Notes a micro-batch, in place of the one before. The file is there as a whole or not at all."""
+        spark.sql(f"SELECT '{batch}' AS number").write.mode("overwrite").text(self._folder)
+
+    def has(self, spark: SparkSession, batch: int) -> bool:
+        """Whether the micro-batch is the one that was noted last."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            return [row[0] for row in spark.read.text(self._folder).collect()] == [str(batch)]
+        except AnalysisException as error:
+            if "PATH_NOT_FOUND" in str(error):
+                return False
+            raise
+
+
 class Append:
     """Appends the rows of each micro-batch to a table, once.
 
-    A micro-batch that was interrupted comes again, with the same number and the same rows. Its rows are a partition,
-    which is there as a whole or not at all: Spark writes it aside, moves it, and then enters it in the catalog.
+    A micro-batch that was interrupted comes again, with the same number. Its rows are the partitions with this number.
+    Unless it is noted as done, what an interrupted attempt has left in them is removed, and they are written again:
+    Spark moves the partitions one by one, and enters them in the catalog in groups, so some of them prove nothing.
 
     Args:
         table: the table's name.
         columns: its columns, the number of the micro-batch last.
+        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
+            list of its files, as Delta and Iceberg have.
+        is_managed: whether files go with their partition when that is dropped.
         closed: the view that `query` reads.
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
+        fence: checked before anything is written.
+        done: where a micro-batch is noted.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
     """
 
@@ -189,33 +250,75 @@ class Append:
         self,
         table: str,
         columns: list[str],
+        by_files: bool,
+        is_managed: bool,
         closed: str,
         query: str | None,
         begun: int,
+        fence: Fence,
+        done: Done,
         history: History | Slices | None = None,
     ) -> None:
         self._history = history
         self._begun = begun
+        self._fence = fence
+        self._done = done
         self._table = table
         self._columns = columns
+        self._by_files = by_files
+        self._is_managed = is_managed
         self._closed = closed
         self._query = query
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
-        number = self._columns[-1]
-        written = f"SELECT 1 FROM {self._table} WHERE `{number}` = {batch} LIMIT 1"
-        if batch <= self._begun and spark.sql(written).collect():
-            # The run before this one got this far. Read the rows all the same: that is what updates the state.
-            rows.write.format("noop").mode("overwrite").save()
-            return
+        self._fence.check(spark)
+        if batch <= self._begun:
+            if self._done.has(spark, batch):
+                # Read the rows all the same: reading them updates the state.
+                rows.write.format("noop").mode("overwrite").save()
+                return
+            self._remove(spark, batch)
         if self._history is not None:
             rows = self._history.joined(rows, batch)
         if self._query is not None:
             rows.createOrReplaceTempView(self._closed)
             rows = spark.sql(self._query)
-        columns = [f"`{name.replace('`', '``')}`" for name in self._columns[:-1]]
+        *names, number = self._columns
+        columns = [f"`{name.replace('`', '``')}`" for name in names]
         rows = rows.selectExpr(*columns, f"CAST({batch} AS BIGINT) AS `{number}`")
-        # Without it, a write replaces the whole table. It is no option of the writer: insertInto ignores that.
-        spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-        rows.write.mode("overwrite").insertInto(self._table)
+        if self._by_files:
+            overwrite(rows, self._table)
+        else:
+            from pyspark.sql.functions import expr
+
+            rows.writeTo(self._table).overwrite(expr(f"`{number}` = {batch}"))
+        self._done.note(spark, batch)
+
+    def _remove(self, spark: SparkSession, batch: int) -> None:
+        """Removes what an interrupted attempt has left of a micro-batch."""
+        if not self._by_files:
+            return  # one commit brings all of its rows, and the write replaces them
+        if self._is_managed:
+            # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
+            # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
+            spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
+        spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{self._columns[-1]}` = {batch})")
+
+
+def overwrite(rows: DataFrame, table: str) -> None:
+    """Writes rows to a table of files, in place of the partitions that they are in; other partitions stay.
+
+    The statement itself says so. The session's setting `partitionOverwriteMode` isn't enough: when Spark is being
+    stopped, as its client was killed, a statement that runs reads the default of every setting. The default is to
+    replace the whole table, and Spark deletes the table's folder for it.
+
+    Args:
+        rows: rows with the columns of the table, in their order.
+        table: the table's name.
+    """
+    view = "__rows_to_write"
+    rows.createOrReplaceTempView(view)
+    rows.sparkSession.sql(
+        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic') SELECT * FROM {view}"
+    )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
@@ -20,6 +19,9 @@ PREFIX = "sparkstream."
 
 FEW_FILES = 16
 """So many data files are read by one task."""
+
+FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
+"""Formats whose tables are the files in a folder, with no list of their own."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,6 @@ class Facts:
         return cls(*(found.get(name, "") for name in names))
 
 
-def path_of(name: str) -> str:
-    """A file's path, however its URI is written."""
-    parts = urlsplit(name)
-    return f"{parts.scheme}://{parts.netloc}{unquote(parts.path)}" if parts.scheme else name
-
-
 class StreamTable:
     """The table that a streaming model appends to.
 
@@ -69,6 +65,7 @@ class StreamTable:
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
         self._noting = threading.Lock()
+        self._facts: Facts | None = None
         self.name = name
 
     def create(
@@ -83,7 +80,8 @@ class StreamTable:
         """Makes the table.
 
         Raises:
-            StreamingError: columns that no table can have, or what Spark says is wrong.
+            StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
+                wrong.
         """
         names = [name.casefold() for name, _ in columns]
         if BATCH in names:
@@ -99,16 +97,49 @@ class StreamTable:
         lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
         root = config.location_root
-        location = f"\nLOCATION {string_literal(root.rstrip('/') + '/' + identifier)}" if root else ""
+        folder = f"{root.rstrip('/')}/{identifier}" if root else None
+        location = f"\nLOCATION {string_literal(folder)}" if folder else ""
         everything = {**dict(config.tblproperties), **{PREFIX + k: v for k, v in properties.items()}}
         pairs = ", ".join(f"{string_literal(k)} = {string_literal(v)}" for k, v in everything.items())
-        self._engine.sql(
+        statement = (
             f"CREATE TABLE {self.name} (\n  "
             + ",\n  ".join(lines)
             + f"\n)\nUSING {config.file_format}\nPARTITIONED BY ("
             + ", ".join([*map(_name, config.partition_by), BATCH])
             + f"){location}{_comment(description)}\nTBLPROPERTIES ({pairs})"
         )
+        self._facts = None
+        if folder is not None:
+            self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
+        try:
+            self._engine.sql(statement)
+        except StreamingError as error:
+            # A run was killed while it dropped the table: the catalog had forgotten it, and its folder was still there.
+            occupied = _occupied(error)
+            if occupied is None:
+                raise
+            self._clear(occupied, occupied=True)
+            self._engine.sql(statement)
+
+    def _clear(self, folder: str, occupied: bool = False) -> None:
+        """Removes what a table of this model has left in its folder.
+
+        Args:
+            folder: the folder.
+            occupied: whether Spark says that something is in it, be it files that nobody reads.
+
+        Raises:
+            StreamingError: something else is in the folder.
+        """
+        files = self._engine.stored_files(folder)
+        strange = [name for name in files if batch_of(name) is None]
+        if strange:
+            raise StreamingError(
+                f"the folder of {self.name} holds files of something else, such as {strange[0]}\n"
+                "  move them away, or give the model another name or location_root"
+            )
+        if files or occupied:
+            self._engine.clear(folder)
 
     def properties(self) -> dict[str, str]:
         """What was noted of the table, by `note`."""
@@ -123,7 +154,14 @@ class StreamTable:
             self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
 
     def facts(self) -> Facts:
-        return Facts.of(self._engine, self.name)
+        """What the catalog says of it; asked once."""
+        if self._facts is None:
+            self._facts = Facts.of(self._engine, self.name)
+        return self._facts
+
+    def refresh(self) -> None:
+        """Makes Spark look again which files it has."""
+        self._engine.sql(f"REFRESH TABLE {self.name}")
 
     def columns(self) -> list[str]:
         """The names of its columns; the micro-batch's number is the last."""
@@ -168,17 +206,6 @@ def up_to(files: Iterable[str], last: int) -> list[str]:
     return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
-def processed_files(engine: Engine, checkpoint: str) -> set[str]:
-    """The files that the runs so far have read, as Spark notes them in the checkpoint."""
-    found: set[str] = set()
-    for line in engine.lines(f"{checkpoint}/sources/*"):
-        if line.startswith("{"):
-            facts = json.loads(line)
-            if "path" in facts:
-                found.add(path_of(str(facts["path"])))
-    return found
-
-
 def last_begun(engine: Engine, checkpoint: str) -> int:
     """The last micro-batch that has begun; -1 where none has."""
     from contextlib import suppress
@@ -188,6 +215,14 @@ def last_begun(engine: Engine, checkpoint: str) -> int:
         with suppress(ValueError):
             found = max(found, int(name))
     return found
+
+
+def _occupied(error: StreamingError) -> str | None:
+    """The folder that keeps Spark from making a table, as something is in it; None for another error."""
+    cause: Any = error.__cause__
+    if "LOCATION_ALREADY_EXISTS" not in str(error) or not hasattr(cause, "getMessageParameters"):
+        return None
+    return str((cause.getMessageParameters() or {}).get("location", "")).strip("'`\"") or None
 
 
 def _name(name: str) -> str:

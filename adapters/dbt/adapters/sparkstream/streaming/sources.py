@@ -1,0 +1,193 @@
+"""The sources of a streaming model: which tables they are, and what has become of the files that were read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, Facts
+
+ONLY_ADDED = "a stream reads what is only ever added to"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has become of the files of a source that were read.
+
+    Attributes:
+        source: the source.
+        lost: files that are gone.
+        rewritten: files that have been written again since, with the time of it.
+        new: files that are there and haven't been read.
+    """
+
+    source: StreamSource
+    lost: frozenset[str]
+    rewritten: frozenset[str]
+    new: frozenset[str]
+
+    def without(self, accepted: Iterable[str]) -> Change:
+        """The change, without what a model has accepted before."""
+        known = frozenset(accepted)
+        return Change(self.source, self.lost - known, self.rewritten - known, self.new)
+
+    @property
+    def doubtful(self) -> list[str]:
+        """New files beside lost ones: of a compaction they would have the lost rows, else new rows."""
+        beside = {_folder(name) for name in self.lost}
+        return sorted(name for name in self.new if _folder(name) in beside)
+
+
+class Sources:
+    """The sources of one run of a model.
+
+    Args:
+        engine: the Spark that has them.
+        config: the model's configs.
+        report: told, in a line, what is worth telling.
+    """
+
+    def __init__(self, engine: Engine, config: StreamConfig, report: Callable[[str], None]) -> None:
+        self._engine = engine
+        self._choice = config.on_source_change
+        self._report = report
+        self._facts: dict[str, Facts] = {}
+
+    def facts_of(self, relation: str) -> Facts:
+        """What the catalog says of a table; asked once."""
+        if relation not in self._facts:
+            self._facts[relation] = Facts.of(self._engine, relation)
+        return self._facts[relation]
+
+    def identity(self, source: StreamSource) -> str:
+        """What tells a source from another one that has taken its place."""
+        if source.reader:
+            return json.dumps([source.reader.get("format"), source.reader.get("path")])
+        if source.checksum is not None:
+            return f"seed {source.checksum}"
+        facts = self.facts_of(source.relation)
+        return f"{facts.location} of {facts.created}"
+
+    def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
+        """Whether the model's table is made anew, after a change of a source that no stream can follow.
+
+        Args:
+            relation: the source.
+            what: what has happened to it.
+            accepting: in which case `on_source_change='accept'` is right; None where it never is.
+
+        Raises:
+            StreamingError: the model doesn't say that its table may be made anew.
+        """
+        if self._choice == "rebuild":
+            self._report(f"{relation} {what}: making the table anew")
+            return True
+        raise StreamingError(
+            f"{relation} {what}\n  {ONLY_ADDED}; {REBUILD}, or write config(on_source_change='rebuild')"
+            + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")
+        )
+
+    def follow(self, sources: Sequence[StreamSource], checkpoint: str) -> bool | None:
+        """Compares the files of the sources with those that were read, and says what the run does.
+
+        Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
+        reads each new path, though the rows there may be those of files that are gone.
+
+        Args:
+            sources: the sources.
+            checkpoint: the model's checkpoint.
+
+        Returns:
+            True to make the table anew; None where nothing is to be read, as seeds were loaded again with the rows that
+            they had; False to go on.
+
+        Raises:
+            StreamingError: going on would lose rows or double them, or nobody has said that it may.
+        """
+        read = _files_read(self._engine, checkpoint)
+        changes = [change for source in sources if (change := self._change(source, read))]
+        if changes and all(source.checksum is not None for source in sources) and len(changes) == len(sources):
+            return None
+        notes = f"{checkpoint}_accepted"
+        accepted = set(self._engine.lines(notes)) if changes and self._choice == "accept" else set()
+        changes = [change.without(accepted) for change in changes]
+        if any(self._judge(change) for change in changes):
+            return True
+        new = {name for change in changes for name in change.lost | change.rewritten}
+        if new:
+            self._engine.write_lines(notes, sorted(accepted | new))
+        return False
+
+    def _change(self, source: StreamSource, read: Mapping[str, int]) -> Change | None:
+        """What has become of the files of a source; None if they are as they were."""
+        folder = self._folder(source)
+        if folder is None or not read:
+            return None
+        current = self._engine.stored_files(folder)
+        rewritten = {f"{name} of {time}" for name, time in current.items() if read.get(name, time) != time}
+        # The path of a source that isn't a table may be relative to a folder that only Spark knows.
+        lost = set() if source.reader else {name for name in read if name.startswith(f"{path_of(folder)}/")}
+        lost -= current.keys()
+        if not lost and not rewritten:
+            return None
+        return Change(source, frozenset(lost), frozenset(rewritten), frozenset(current.keys() - read.keys()))
+
+    def _folder(self, source: StreamSource) -> str | None:
+        """Where the files of a source lie; None for a source without files of its own."""
+        if not source.reader:
+            return self.facts_of(source.relation).location.rstrip("/") or None
+        path = source.reader.get("path")
+        return str(path) if path and source.reader.get("format") in FILE_FORMATS else None
+
+    def _judge(self, change: Change) -> bool:
+        """Whether a change makes the table be made anew.
+
+        Raises:
+            StreamingError: the run can't go on.
+        """
+        relation, is_seed = change.source.relation, change.source.checksum is not None
+        accepts = self._choice == "accept" and not is_seed
+        if change.rewritten and not accepts:
+            return self.must_rebuild(
+                relation,
+                f"has changed: {len(change.rewritten)} of its files were written again after they were read, such as "
+                f"{min(change.rewritten).rpartition(' of ')[0]}, and Spark reads no file twice",
+                None if is_seed else "if what was written into them may be left out",
+            )
+        if not change.lost:
+            return False
+        what = f"was overwritten: {len(change.lost)} of the files that were read are gone"
+        if not accepts:
+            return self.must_rebuild(
+                relation,
+                f"{what}, and rows processed before may be processed again",
+                None if is_seed else "if old rows were removed, and nothing else",
+            )
+        if change.doubtful:
+            raise StreamingError(
+                f"{relation} {what}, and new ones lie beside them, such as {change.doubtful[0]}: after a compaction "
+                f"they hold the same rows\n  {ONLY_ADDED}; {REBUILD}\n"
+                "  to remove old rows, remove whole partitions, or run the model after that and before new rows come"
+            )
+        return False
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _files_read(engine: Engine, checkpoint: str) -> dict[str, int]:
+    """The files that the runs so far have read: path -> time of its last change then, in milliseconds."""
+    found: dict[str, int] = {}
+    for line in engine.lines(f"{checkpoint}/sources/*"):
+        if line.startswith("{"):
+            facts = json.loads(line)
+            if "path" in facts:
+                found[path_of(str(facts["path"]))] = int(facts["timestamp"])
+    return found
