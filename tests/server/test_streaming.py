@@ -114,9 +114,11 @@ class Shop:
         assert process.returncode == 0, output
         return output
 
-    def check(self) -> None:
+    def check(self, *models: str) -> None:
         """Every model has the rows that a batch query has."""
         for name, sql in MODELS.items():
+            if models and name not in models:
+                continue
             batch = translate(sql.replace("BID", "shop.bid").replace("ASK", "shop.ask"))
             closed = f"where window_end <= timestamp_seconds({END - 10})"
             assert sorted(map(str, self.sql(f"select * except (micro_batch) from shop.{name}"))) == sorted(
@@ -189,6 +191,40 @@ def test_models_over_connect_go_on_after_kills(shop: Shop) -> None:
     kill(shop, rng, 1, server=False)
     kill(shop, rng, 2, server=True)
     finish(shop)
+
+
+def test_a_query_that_outlives_its_client_is_ended(shop: Shop) -> None:
+    """`sparkstream stream` is killed, its query goes on on the server, and the table is made anew."""
+    rng = random.Random(2)
+    shop.add("bid", chunk(rng, 0))
+    command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "stream", "tumble"]
+    here = ["--project-dir", str(shop.folder), "--profiles-dir", str(shop.folder)]
+    client = subprocess.Popen([*command, *here], cwd=shop.folder, stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    for line in client.stdout:
+        if "micro-batch 0" in line:
+            break
+    client.kill()
+    client.wait()
+    [old] = shop.folder.glob("**/_sparkstream/tumble-*")
+    shop.add("bid", chunk(rng, 1))
+
+    def begun() -> set[str]:
+        return {path.name for path in (old / "checkpoint" / "offsets").iterdir() if path.name.isdigit()}
+
+    deadline = time.monotonic() + 120
+    while begun() <= {"0", "1"}:  # nobody follows it, and it reads what comes
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    output, _ = shop.dbt("run", "--full-refresh", "--select", "tumble").communicate(timeout=600)
+    assert "OK created sql streaming_incremental model shop.tumble" in output, output
+    assert not list(old.iterdir())
+    shop.add("bid", [*chunk(rng, 2), (98, END, "z", 0)])
+    time.sleep(12)  # it ran every ten seconds
+    output, _ = shop.dbt("run", "--select", "tumble").communicate(timeout=600)
+    assert "OK created sql streaming_incremental model shop.tumble" in output, output
+    assert not list(old.iterdir())
+    shop.check("tumble")
 
 
 @pytest.mark.slow
