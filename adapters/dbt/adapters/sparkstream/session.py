@@ -137,12 +137,14 @@ def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
 
 
 def _silence_python_log() -> None:
-    """Keeps pyspark from writing each error, with Java's stack trace, to the terminal: dbt reports it."""
+    """Keeps pyspark from writing each error, with Java's or Python's stack trace, to the terminal: dbt reports it."""
     import logging
 
     from pyspark.logger import PySparkLogger
 
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    # What fails in a streaming model's sink, which Spark calls in this process.
+    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
 
 
 def _build(parameters: Mapping[str, str]) -> SparkSession:

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, o
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
-from dbt.adapters.sparkstream.streaming.paths import beside
+from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
 from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, History, Slices, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -27,9 +27,6 @@ from dbt.adapters.sparkstream.streaming.views import seen
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
-
-BESIDE = "beside the table"
-"""Where the checkpoint is: beside the table's folder. Earlier versions, which note nothing, had it in that folder."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +147,7 @@ class Run:
                     return self._outcome([], {}, {})
                 must_make = is_outdated
             if must_make:
-                before = self._folder(known) if known.get("layout") == BESIDE else None
+                before = self._folder(known) if "kept" in known else None
                 if exists:
                     drop()
                 known = self._create(columns, query, identities, lease)
@@ -226,10 +223,10 @@ class Run:
         self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
     ) -> Mapping[str, str]:
         """Makes the table, and gives what is noted of it."""
-        model = self.model
+        model, generation = self.model, uuid.uuid4().hex
         known = {
-            "table": uuid.uuid4().hex,
-            "layout": BESIDE,
+            "table": generation,
+            "kept": f"{model.identifier}-{generation}",
             "query": query,
             "sources": json.dumps(identities),
             "batch": "-1",
@@ -307,14 +304,17 @@ class Run:
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """
         root = self.model.config.checkpoint_location or f"{beside(self._table.facts().location)}/_sparkstream"
-        return f"{root.rstrip('/')}/{self.model.identifier}-{known['table']}"
+        return f"{root.rstrip('/')}/{known['kept']}"
 
     def _checkpoint(self, known: Mapping[str, str]) -> str:
         """The folder with a table's offsets and state."""
-        if known.get("layout") == BESIDE:
+        if "kept" in known:
             return f"{self._folder(known)}/checkpoint"
+        # A table of version 0.1.0.
         root = self.model.config.checkpoint_location
-        return f"{self._table.facts().location}/_checkpoint" if root is None else self._folder(known)
+        if root is None:
+            return f"{self._table.facts().location}/_checkpoint"
+        return f"{root.rstrip('/')}/{self.model.identifier}-{known['table']}"
 
     def _process(
         self,
@@ -341,6 +341,7 @@ class Run:
         sink = Append(
             model.relation,
             table_columns,
+            partitions=len(model.config.partition_by) + 1,
             by_files=files is not None,
             is_managed=table.facts().kind == "MANAGED",
             closed=CLOSED,
@@ -373,7 +374,7 @@ class Run:
         noted = (
             begun == last
             and known["sources"] == json.dumps(identities)
-            and (files is None or known["files"] == digest(files))
+            and (files is None or known["files"] == self._digest(files))
         )
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities, lease)
@@ -399,7 +400,7 @@ class Run:
         files = self._files()
         found = table.appended(watch.settled, self._plan.windows, files)
         appended = {n: counts for n, counts in found.items() if n <= finished}
-        noted = "" if files is None else digest(up_to(files, finished))
+        noted = "" if files is None else self._digest(up_to(files, finished))
         free = ending.end() if ending else {}
         table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
@@ -414,6 +415,11 @@ class Run:
     def _files(self) -> list[str] | None:
         """The table's data files; None where they are no sign of who has written to it."""
         return self._table.files() if self.model.config.file_format in FILE_FORMATS else None
+
+    def _digest(self, files: Sequence[str]) -> str:
+        """A hash of files of the table, the same when the table has got another name and folder."""
+        folder = f"{path_of(self._table.facts().location)}/"
+        return digest(path_of(name).removeprefix(folder) for name in files)
 
     def _late_table(self) -> str:
         """The table that keeps late rows: the model's name with a suffix."""
@@ -432,7 +438,9 @@ class Run:
             )
         if self.model.config.on_foreign_write == "accept":
             return
-        if known.get("files") and known["files"] != digest(up_to(files, last)):
+        noted, own_files = known.get("files"), up_to(files, last)
+        # Version 0.1.0 has noted whole paths.
+        if noted and noted not in (self._digest(own_files), digest(own_files)):
             raise StreamingError(
                 f"something else has written to {self.model.relation}: its files are not those of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"

@@ -229,12 +229,13 @@ class Append:
     """Appends the rows of each micro-batch to a table, once.
 
     A micro-batch that was interrupted comes again, with the same number. Its rows are the partitions with this number.
-    Unless it is noted as done, what an interrupted attempt has left in them is removed, and they are written again:
-    Spark moves the partitions one by one, and enters them in the catalog in groups, so some of them prove nothing.
+    Unless it is noted as done, its rows are compared with those that an interrupted attempt has left: Spark moves the
+    partitions one by one, and enters them in the catalog in groups, so that some of them are there proves nothing.
 
     Args:
         table: the table's name.
-        columns: its columns, the number of the micro-batch last.
+        columns: its columns, those that it is partitioned by at the end, the number of the micro-batch last.
+        partitions: how many columns it is partitioned by.
         by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
             list of its files, as Delta and Iceberg have.
         is_managed: whether files go with their partition when that is dropped.
@@ -250,6 +251,7 @@ class Append:
         self,
         table: str,
         columns: list[str],
+        partitions: int,
         by_files: bool,
         is_managed: bool,
         closed: str,
@@ -265,6 +267,7 @@ class Append:
         self._done = done
         self._table = table
         self._columns = columns
+        self._partitions = partitions
         self._by_files = by_files
         self._is_managed = is_managed
         self._closed = closed
@@ -273,12 +276,10 @@ class Append:
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
         self._fence.check(spark)
-        if batch <= self._begun:
-            if self._done.has(spark, batch):
-                # Read the rows all the same: reading them updates the state.
-                rows.write.format("noop").mode("overwrite").save()
-                return
-            self._remove(spark, batch)
+        if batch <= self._begun and self._done.has(spark, batch):
+            # Read the rows all the same: reading them updates the state.
+            rows.write.format("noop").mode("overwrite").save()
+            return
         if self._history is not None:
             rows = self._history.joined(rows, batch)
         if self._query is not None:
@@ -287,23 +288,55 @@ class Append:
         *names, number = self._columns
         columns = [f"`{name.replace('`', '``')}`" for name in names]
         rows = rows.selectExpr(*columns, f"CAST({batch} AS BIGINT) AS `{number}`")
-        if self._by_files:
-            overwrite(rows, self._table)
-        else:
+        if not self._by_files:
             from pyspark.sql.functions import expr
 
+            # One commit of the format replaces all that an interrupted attempt has left.
             rows.writeTo(self._table).overwrite(expr(f"`{number}` = {batch}"))
+        elif batch <= self._begun:
+            self._complete(rows, batch)
+        else:
+            overwrite(rows, self._table)
         self._done.note(spark, batch)
 
-    def _remove(self, spark: SparkSession, batch: int) -> None:
-        """Removes what an interrupted attempt has left of a micro-batch."""
-        if not self._by_files:
-            return  # one commit brings all of its rows, and the write replaces them
+    def _complete(self, rows: DataFrame, batch: int) -> None:
+        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
+
+        Args:
+            rows: all rows of the micro-batch, for the table.
+            batch: its number.
+        """
+        spark, number = rows.sparkSession, self._columns[-1]
         if self._is_managed:
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
             # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
             spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
-        spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{self._columns[-1]}` = {batch})")
+        rows = rows.persist()
+        try:
+            left = spark.read.table(self._table).where(f"`{number}` = {batch}")
+            missing = self._missing(rows, left)
+            if missing is None:
+                spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{number}` = {batch})")
+                overwrite(rows, self._table)
+            elif not missing.isEmpty():
+                # A partition is written whole. Two NULLs are the same partition.
+                keys = self._columns[-self._partitions :]
+                same = [rows[key].eqNullSafe(missing[key]) for key in keys]
+                overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
+        finally:
+            rows.unpersist()
+
+    @staticmethod
+    def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
+        """The rows that an interrupted attempt has not written; None where those that it has written are others."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            if left.exceptAll(rows).isEmpty():
+                return rows.exceptAll(left)
+        except AnalysisException:
+            pass  # rows with a type such as MAP can't be compared
+        return None
 
 
 def overwrite(rows: DataFrame, table: str) -> None:
