@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql import translate
@@ -33,6 +33,8 @@ class Feed:
         self.schema = f"feed_{next(_numbers)}"
         self.zone = "UTC"
         self.optimize = True
+        self.readers: dict[str, dict[str, str]] = {}
+        self.prepare: Callable[[SparkSession], object] = lambda session: None
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table in ("bid", "ask"):
             self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({COLUMNS}) USING parquet")
@@ -46,17 +48,28 @@ class Feed:
             values = ", ".join(f"({i}, timestamp_seconds({t}), {literal(k)}, {literal(v)})" for i, t, k, v in rows)
             self.spark.sql(f"INSERT INTO {self.schema}.{table} SELECT /*+ COALESCE(1) */ * FROM VALUES {values}")
 
-    def run(self, sql: str, name: str = "model", rebuild: bool = False, **options: Any) -> Outcome:
+    def run(
+        self,
+        sql: str,
+        name: str = "model",
+        rebuild: bool = False,
+        warn: Callable[[str], None] = lambda text: None,
+        **options: Any,
+    ) -> Outcome:
         """Runs a model once.
 
         Args:
             sql: its query, with `bid` and `ask` in it.
             name: its table.
             rebuild: whether its table is made anew.
+            warn: gets its warnings.
             options: configs.
         """
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
-        sources = tuple(StreamSource(view=table, relation=f"{self.schema}.{table}") for table in ("bid", "ask"))
+        sources = tuple(
+            StreamSource(view=table, relation=f"{self.schema}.{table}", reader=self.readers.get(table, {}))
+            for table in ("bid", "ask")
+        )
         schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
         model = Model(
             unique_id=f"model.test.{name}",
@@ -70,9 +83,10 @@ class Feed:
         )
         session = quick_session(self.spark)
         session.conf.set("spark.sql.session.timeZone", self.zone)
+        self.prepare(session)
         engine = Engine(session)
         planned = plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc(), optimize=self.optimize)
-        run = Run(model, planned, engine)
+        run = Run(model, planned, engine, warn=warn)
         return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"), rebuild=rebuild)
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import described
@@ -136,11 +138,14 @@ class StreamingModels:
             try:
                 plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
                 with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
-                    run = Run(model, plan, engine, report, self._stops, show)
+                    run = Run(model, plan, engine, report, self._stops, show, self._warn)
                     outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:
                 engine.close()
         return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+
+    def _warn(self, text: str) -> None:
+        warn_or_error(AdapterEventWarning(name=logger.name, base_msg=text), node=self._adapter.connections.node)
 
     def _as_dbt_errors(self) -> _AsDbtErrors:
         return _AsDbtErrors()

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 OURS = (
     "watermark",
+    "max_future",
     "output_mode",
     "trigger",
     "checkpoint_location",
@@ -39,6 +40,10 @@ MEANINGLESS = {
 }
 """Configs that a streaming model can't have, and why."""
 
+DAY = Interval.parse("1 day")
+OFF = "off"
+"""What `max_future` says where times may be as far ahead as they like."""
+
 PROCESSING_TIME = "processing_time"
 AVAILABLE_NOW = "available_now"
 
@@ -50,6 +55,7 @@ class StreamConfig:
     Attributes:
         event_time: the column that holds when a row's event happened, in the sources that don't say it themselves.
         watermark: how much later than the latest row another one may come and still count; None for no watermark.
+        max_future: how far ahead of the clock a row's time may be; None for as far as it likes.
         interval: time between two micro-batches while it is left running; None to end when all is processed.
         checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
         max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
@@ -66,6 +72,7 @@ class StreamConfig:
 
     event_time: str | None = None
     watermark: Interval | None = None
+    max_future: Interval | None = DAY
     interval: Interval | None = None
     checkpoint_location: str | None = None
     max_files_per_trigger: int | None = None
@@ -106,6 +113,7 @@ class StreamConfig:
         read = cls(
             event_time=_text(given, "event_time"),
             watermark=_watermark(given["watermark"]) if "watermark" in given else None,
+            max_future=_max_future(given.get("max_future", DAY.words())),
             interval=interval,
             checkpoint_location=_text(given, "checkpoint_location"),
             max_files_per_trigger=_count(given, "max_files_per_trigger"),
@@ -171,6 +179,11 @@ def watermark(value: str) -> Interval:
 
 
 _watermark = watermark
+
+
+def _max_future(value: Any) -> Interval | None:
+    # YAML reads an `off` without quotes as false.
+    return None if value is False or value == OFF else _interval("max_future", value)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:

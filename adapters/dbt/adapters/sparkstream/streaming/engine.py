@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.streaming.connect import (
     started,
 )
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch
 from dbt.adapters.sparkstream.streaming.sink import overwrite, show
@@ -51,9 +52,6 @@ _END = "timestamp'9999-06-01'"
 
 _NOT_IN_FILES = ("void", "interval")
 """Types that no Parquet file has."""
-
-_NEVER = "timestamp'9999-01-01'"
-"""No row of a stream has a time from here on."""
 
 
 @contextmanager
@@ -291,6 +289,8 @@ class Engine:
         watermark: Interval | None,
         drop: tuple[str, ...],
         flush: str | None = None,
+        until: str | None = None,
+        observed: bool = False,
     ) -> None:
         """Makes a stream known under a name, with a watermark.
 
@@ -301,12 +301,17 @@ class Engine:
             watermark: its delay.
             drop: columns to leave out.
             flush: a folder whose rows move the watermark and are no rows of the stream.
+            until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
+                None where all rows stay.
+            observed: whether Spark counts the rows without a time, and those too far ahead.
         """
         if drop:
             stream = stream.drop(*drop)
         if event_time is not None and watermark is not None:
             stream = self._as_event_time(stream, event_time)
             with spark_errors(f"the event time {event_time}"):
+                if until is not None:
+                    stream = self._guarded(stream, event_time, until, OBSERVED + view if observed else None)
                 if flush is not None:
                     from pyspark.sql.types import StructType
 
@@ -316,13 +321,25 @@ class Engine:
                     marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
+                if until is not None:
+                    stream = stream.where(is_in_time(f"`{event_time}`"))
                 if flush is not None:
                     # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
                     # as it is on the event time, and those of the query not past rand(). Of one rand() Spark knows
                     # that it is at least 0, and leaves the condition out (OptimizeRand).
-                    stream = stream.where(f"coalesce(`{event_time}` < {_NEVER}, TRUE) AND rand() + rand() >= 0")
+                    stream = stream.where(f"coalesce(`{event_time}` < {NEVER}, TRUE) AND rand() + rand() >= 0")
         with spark_errors():
             stream.createOrReplaceTempView(view)
+
+    @staticmethod
+    def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
+        """A stream whose times too far ahead are another one; the times as they are can be observed below that."""
+        from pyspark.sql import functions
+
+        name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
+        if observation_name is not None:
+            stream = stream.observe(observation_name, *map(functions.expr, observation(f"`{name}`", until)))
+        return stream.withColumn(name, functions.expr(guarded(f"`{name}`", until)))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
@@ -358,11 +375,6 @@ class Engine:
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""
         return self._understood(self._union(queries)).columns
-
-    def count(self, queries: Sequence[str]) -> int:
-        """How many rows several queries have together."""
-        with spark_errors():
-            return int(self._union(queries).count())
 
     def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
         """Writes the rows of several queries to a table's partition of a micro-batch, in place of what is there."""

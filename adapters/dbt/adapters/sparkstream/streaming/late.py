@@ -1,25 +1,65 @@
-"""Rows that came after their windows were closed: counted exactly, and kept where a model wants them.
+"""Rows that no window has: late ones, those whose time is too far ahead, and those without a time.
 
-Spark says how many it dropped, after it has aggregated them within the micro-batch. So where it dropped any, the files
-of that micro-batch are read once more, and their rows are put to the same test: is the window's end behind the
-watermark of the micro-batch before?
+They are counted exactly, and kept where a model wants them. Spark says how many rows it dropped as late, after it has
+aggregated them within the micro-batch, and of the others only that there are some. So where there are any, the files
+of that micro-batch are read once more, and their rows are put to the same tests: is the window's end behind the
+watermark of the micro-batch before? Is the time further ahead of the micro-batch's clock than the model allows?
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.progress import Batch
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH, Facts
 
 SUFFIX = "__late"
-REASON = "window closed"
+LATE = "window closed"
+AHEAD = "time too far ahead"
+UNTIMED = "no event time"
+
+
+@dataclass(frozen=True)
+class Aside:
+    """The rows of a micro-batch that no window has.
+
+    Attributes:
+        late: rows that came after their windows were closed; one that is late for several windows counts for each.
+        ahead: rows whose time is too far ahead.
+        untimed: rows without a time.
+        furthest: the latest of the times too far ahead, on the clock of the session's zone.
+    """
+
+    late: int = 0
+    ahead: int = 0
+    untimed: int = 0
+    furthest: str | None = None
+
+    @classmethod
+    def reported(cls, batch: Batch) -> Aside:
+        """As Spark reports them, for rows that can't be read again."""
+        seen = batch.observed
+        if seen is None:
+            return cls(batch.late)
+        furthest = f"{seen.furthest:%Y-%m-%d %H:%M:%S} UTC" if seen.furthest else None
+        return cls(batch.late, seen.ahead, seen.untimed, furthest)
+
+    @classmethod
+    def total(cls, several: Iterable[Aside]) -> Aside:
+        """Those of several micro-batches."""
+        found = list(several)
+        furthest = max((one.furthest for one in found if one.furthest), default=None)
+        late, ahead, untimed = (sum(getattr(one, name) for one in found) for name in ("late", "ahead", "untimed"))
+        return cls(late, ahead, untimed, furthest)
 
 
 @dataclass(frozen=True)
@@ -28,10 +68,12 @@ class _Offsets:
 
     Attributes:
         watermark: milliseconds since the epoch.
+        clock: the same, of the micro-batch's `current_timestamp()`.
         sources: for each source, the last number in its log that is part of the micro-batch; None for other sources.
     """
 
     watermark: int
+    clock: int
     sources: tuple[int | None, ...]
 
     @classmethod
@@ -39,7 +81,11 @@ class _Offsets:
         lines = engine.lines(f"{checkpoint}/offsets/{batch}")
         if len(lines) < 2:
             return None
-        return cls(int(json.loads(lines[1])["batchWatermarkMs"]), tuple(map(_log_offset, lines[2:])))
+        facts = json.loads(lines[1])
+        return cls(int(facts["batchWatermarkMs"]), int(facts["batchTimestampMs"]), tuple(map(_log_offset, lines[2:])))
+
+
+_NOTHING_YET = _Offsets(0, 0, ())
 
 
 def _log_offset(line: str) -> int | None:
@@ -50,7 +96,7 @@ def _log_offset(line: str) -> int | None:
 
 
 class LateRows:
-    """The late rows of a model.
+    """The rows of a model's streams that no window has.
 
     Args:
         engine: a session of its own: the names of the streams will stand for rows of one micro-batch in it.
@@ -58,16 +104,24 @@ class LateRows:
         sources: its streams.
         checkpoint: its checkpoint.
         table: the table that keeps them; None to count only.
+        max_future: how far ahead of the clock a time may be; None for as far as it likes.
     """
 
     def __init__(
-        self, engine: Engine, plan: StreamPlan, sources: Sequence[StreamSource], checkpoint: str, table: str | None
+        self,
+        engine: Engine,
+        plan: StreamPlan,
+        sources: Sequence[StreamSource],
+        checkpoint: str,
+        table: str | None,
+        max_future: Interval | None,
     ) -> None:
         self._engine = engine
         self._plan = plan
         self._sources = sources
         self._checkpoint = checkpoint
         self._table = table
+        self._max_future = max_future
 
     def create(self, file_format: str) -> None:
         """Makes the table that keeps them, if it isn't there."""
@@ -75,30 +129,51 @@ class LateRows:
             return
         for source in self._sources:
             self._define(source, [])
-        columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(self._queries(0)))
+        queries = [query for query, _ in self._queries(_NOTHING_YET, _NOTHING_YET)]
+        columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
         self._engine.sql(
             f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {file_format} "
-            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that came after their windows were closed'"
+            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'"
         )
 
-    def found(self, batch: int) -> int | None:
-        """Counts the late rows of a micro-batch, and keeps them; None where its rows can't be read again.
+    def of(self, batch: Batch) -> Aside:
+        """The rows of a micro-batch that no window has, which are kept; as exact as the streams allow."""
+        reported = Aside.reported(batch)
+        if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
+            return reported
+        found = self.found(batch.number)
+        if found is None:
+            return reported
+        # Which rows a join of streams has dropped, nothing but Spark knows.
+        return found if self._plan.late else replace(found, late=reported.late)
 
-        A row that is late for several windows counts for each.
-        """
+    def found(self, batch: int) -> Aside | None:
+        """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
         now = _Offsets.of(self._engine, self._checkpoint, batch)
-        before = _Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else None
-        if now is None or before is None or not self._plan.late:
+        before = _Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else _NOTHING_YET
+        if now is None or before is None or not self._plan.waits:
             return None
         files = self._files(before, now)
         if files is None:
             return None
         for source in self._sources:
             self._define(source, [name for name in files if self._is_of(source, name)])
-        queries = self._queries(before.watermark)
+        queries = list(self._queries(before, now))
+        if not queries:
+            return None
         if self._table is not None:
-            self._engine.replace(self._table, queries, batch)
-        return self._engine.count(queries)
+            self._engine.replace(self._table, [query for query, _ in queries], batch)
+        return self._counted(queries)
+
+    def _counted(self, queries: Sequence[tuple[str, str]]) -> Aside:
+        counts = "\nUNION ALL\n".join(
+            f"SELECT reason, count(*) AS n, CAST(max({time}) AS STRING) AS furthest FROM (\n{query}\n) GROUP BY reason"
+            for query, time in queries
+        )
+        rows = self._engine.sql(f"SELECT reason, sum(n), max(furthest) FROM (\n{counts}\n) GROUP BY reason")
+        found = {str(reason): (int(n), furthest) for reason, n, furthest in rows}
+        late, ahead, untimed = (found.get(reason, (0, None)) for reason in (LATE, AHEAD, UNTIMED))
+        return Aside(late[0], ahead[0], untimed[0], ahead[1])
 
     def _is_of(self, source: StreamSource, file: str) -> bool:
         """Whether a file is one of a source's."""
@@ -108,13 +183,33 @@ class LateRows:
             return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
         return path_of(file).startswith(path_of(Facts.of(self._engine, source.relation).location).rstrip("/") + "/")
 
-    def _queries(self, watermark: int) -> list[str]:
-        moment = f"timestamp_millis({watermark})"
-        return [
-            f"SELECT *, {moment} AS watermark, {string_literal(REASON)} AS reason\nFROM (\n{query}\n)\n"
-            f"WHERE window_end <= {moment}"
-            for query in self._plan.late
-        ]
+    def _queries(self, before: _Offsets, now: _Offsets) -> Iterator[tuple[str, str]]:
+        """Queries for the rows, each with the name of their time.
+
+        Args:
+            before: of the micro-batch before, whose watermark had closed windows.
+            now: of the micro-batch.
+        """
+        closed = f"timestamp_millis({before.watermark})"
+        until = limit(self._max_future, f"timestamp_millis({now.clock})")
+        for arrivals in self._plan.late:
+            time = arrivals.time
+            late = f"window_end <= {closed} AND {time} < {until}"
+            odd = f"{time} IS NULL OR {time} >= {until}"
+            reason = f"CASE WHEN {time} IS NULL THEN {string_literal(UNTIMED)} ELSE {string_literal(AHEAD)} END"
+            yield _query(arrivals.windows, closed, string_literal(LATE), late), time
+            yield _query(arrivals.rows, closed, reason, odd), time
+        for arrivals in self._others():
+            time = arrivals.time
+            yield _query(arrivals.rows, closed, string_literal(AHEAD), f"{time} >= {until}"), time
+
+    def _others(self) -> Iterator[Arrivals]:
+        """The streams whose rows come to no window function, only to joins or beside one."""
+        covered = {name for arrivals in self._plan.late for name in arrivals.streams}
+        for source in self._sources:
+            if source.view not in covered and source.event_time is not None and source.watermark is not None:
+                rows = f"SELECT * FROM {source.view}"
+                yield Arrivals(rows, rows, f"`{source.event_time}`", (source.view,))
 
     def _define(self, source: StreamSource, files: Sequence[str]) -> None:
         self._engine.define_files(source, files, (BATCH,))
@@ -131,3 +226,7 @@ class LateRows:
                     if (-1 if earlier is None else earlier) < int(entry["batchId"]) <= offset:
                         files.append(str(entry["path"]))
         return list(dict.fromkeys(files))
+
+
+def _query(rows: str, watermark: str, reason: str, condition: str) -> str:
+    return f"SELECT *, {watermark} AS watermark, {reason} AS reason\nFROM (\n{rows}\n)\nWHERE {condition}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+from dbt.adapters.sparkstream.streaming.eventtimes import EPOCH, Observed
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,10 @@ class Batch:
         state_rows: rows in state after it: keys of open windows, and rows that wait.
         state_bytes: memory that the state takes.
         late: rows that came after their windows were closed, as Spark counts them.
-        is_behind: whether a row has a time before the watermark.
+        is_behind: whether a row may have a time before the watermark.
         ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
+        is_odd: whether a row may have no time, or one too far ahead.
+        observed: the times of its rows, where they are observed; else `is_odd` goes by what Spark always reports.
     """
 
     number: int
@@ -38,6 +40,8 @@ class Batch:
     late: int
     is_behind: bool
     ran: bool
+    is_odd: bool = False
+    observed: Observed | None = None
 
     @classmethod
     def read(cls, text: str) -> Batch:
@@ -47,6 +51,10 @@ class Batch:
         times = {name: _time(text) for name, text in (facts.get("eventTime") or {}).items()}
         moment = times.get("watermark")
         durations = facts.get("durationMs") or {}
+        observed = Observed.read(facts.get("observedMetrics") or {})
+        # Spark reports the times of one stream only, and has 1970 for NULL.
+        earliest = times.get("min") if observed is None else observed.earliest
+        is_odd = bool(observed.untimed or observed.ahead) if observed else "min" in times and times["min"] <= EPOCH
         return cls(
             number=int(facts["batchId"]),
             started=_time(facts["timestamp"]),
@@ -56,8 +64,10 @@ class Batch:
             state_rows=sum(int(o.get("numRowsTotal") or 0) for o in operators),
             state_bytes=sum(int(o.get("memoryUsedBytes") or 0) for o in operators),
             late=sum(int(o.get("numRowsDroppedByWatermark") or 0) for o in operators),
-            is_behind="min" in times and moment is not None and times["min"] < moment,
+            is_behind=earliest is not None and moment is not None and earliest < moment,
+            is_odd=is_odd,
             ran="addBatch" in durations,
+            observed=observed,
         )
 
 
@@ -92,7 +102,12 @@ def _state(batch: Batch, state: str) -> str:
 
 
 def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    """A time as Spark writes it; the first or last that Python has for one of a year before 1 or after 9999."""
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        last = text.startswith("+")
+        return (datetime.max if last else datetime.min).replace(tzinfo=timezone.utc)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -14,8 +14,9 @@ from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, of_checkpoint
+from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
-from dbt.adapters.sparkstream.streaming.late import SUFFIX, LateRows
+from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
@@ -80,7 +81,7 @@ class _Watch:
     """What is seen of a query while it runs; micro-batches up to `settled` are noted in the table's properties."""
 
     batches: list[Batch] = field(default_factory=list)
-    late: dict[int, int] = field(default_factory=dict)
+    aside: dict[int, Aside] = field(default_factory=dict)
     appended: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     settled: int = -1
 
@@ -95,6 +96,7 @@ class Run:
         report: told, in a line, what is worth telling while the run goes on.
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
+        warn: told what a person has to know, and do.
     """
 
     def __init__(
@@ -105,12 +107,14 @@ class Run:
         report: Callable[[str], None] = lambda line: None,
         stopping: Callable[[], bool] = lambda: False,
         show: Callable[[str], None] | None = None,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.model = model
         self._plan = plan
         self._engine = engine
         self._report = report
         self._show = show
+        self._warn = warn
         self._stopping = stopping
         self._table = StreamTable(engine, model.relation)
         self._sources = Sources(engine, model.config, report)
@@ -188,8 +192,16 @@ class Run:
             raise StreamingError(
                 f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
             )
-        self._engine.define(source.view, stream, event_time, watermark, (BATCH,) if BATCH in names else (), flush)
+        drop = (BATCH,) if BATCH in names else ()
+        until = limit(config.max_future) if self._plan.waits else None
+        observed = not (self._plan.read_once and self._is_of_files(source))
+        self._engine.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
         return replace(source, event_time=event_time, watermark=watermark)
+
+    def _is_of_files(self, source: StreamSource) -> bool:
+        """Whether the checkpoint says which files of a stream are of a micro-batch, so that they can be read again."""
+        kind = source.reader["format"] if source.reader else self._facts_of(source.relation).provider
+        return str(kind).casefold() in FILE_FORMATS
 
     def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
         """The streaming query, and the columns that the table gets."""
@@ -352,14 +364,14 @@ class Run:
             history=history,
         )
         late_table = self._late_table() if model.config.keep_late else None
-        late = LateRows(self._engine, self._plan, sources, checkpoint, late_table)
+        late = LateRows(self._engine, self._plan, sources, checkpoint, late_table, model.config.max_future)
         watch = _Watch(settled=last)
         mode = "update" if self._plan.slices else "append"
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create(model.config.file_format)
             for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
-                watch.late[number] = late.found(number) or 0
+                watch.aside[number] = late.found(number) or Aside()
             self._follow(running, watch, late, identities)
             if model.config.flush:
                 self._engine.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
@@ -378,7 +390,7 @@ class Run:
         )
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities, lease)
-        return self._outcome(watch.batches, watch.appended, watch.late)
+        return self._outcome(watch.batches, watch.appended, watch.aside)
 
     def _history(self, checkpoint: str) -> History | Slices | None:
         plan, folder = self._plan, f"{checkpoint}_history"
@@ -405,12 +417,29 @@ class Run:
         table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
+        self._warn_of([aside for number, aside in watch.aside.items() if number > watch.settled])
         watch.settled = finished
         try:
             run = runs.Run(model.run_id, model.unique_id, model.relation)
-            runs.record(self._engine, model.runs, run, new, appended, watch.late)
+            runs.record(self._engine, model.runs, run, new, appended, watch.aside)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
+
+    def _warn_of(self, aside: Sequence[Aside]) -> None:
+        """Warns of rows that were left out as their times are too far ahead."""
+        left, config = Aside.total(aside), self.model.config
+        if not left.ahead:
+            return
+        if config.max_future is None:
+            what, right = "that no stream has", ""
+        else:
+            what = f"more than {config.max_future.words()} ahead of the clock"
+            right = "; if such times are right, write config(max_future='off')"
+        kept = f"{self._late_table()} has them" if config.keep_late else "to keep them, write config(late_rows='keep')"
+        self._warn(
+            f"{self.model.unique_id}: {counted(left.ahead, 'row')} left out with times {what}, "
+            f"such as {left.furthest}, which would make all later rows late\n  {kept}{right}"
+        )
 
     def _files(self) -> list[str] | None:
         """The table's data files; None where they are no sign of who has written to it."""
@@ -452,10 +481,7 @@ class Run:
             watch.batches += new
             for batch in new:
                 self._report(told(batch, self._plan.state))
-                # A slice that was late for one of its windows is none that Spark drops.
-                if batch.late or (self._plan.slices and batch.is_behind):
-                    found = late.found(batch.number)
-                    watch.late[batch.number] = batch.late if found is None else found
+                watch.aside[batch.number] = late.of(batch)
             if self._show is not None:
                 self._show(so_far(watch.batches, running.doing(), self._plan.state))
             if self._stopping():
@@ -468,15 +494,20 @@ class Run:
         self,
         batches: Sequence[Batch],
         appended: Mapping[int, tuple[int, int | None]],
-        late: Mapping[int, int],
+        aside: Mapping[int, Aside],
     ) -> Outcome:
         rows = sum(written for written, _ in appended.values())
         windows = [closed for _, closed in appended.values() if closed is not None]
         parts = [f"+{counted(rows, 'row')}"]
         if windows:
             parts.append(f"{counted(sum(windows), 'window')} closed")
-        if sum(late.values()):
-            parts.append(f"{counted(sum(late.values()), 'late row')}")
+        left = Aside.total(aside.values())
+        if left.late:
+            parts.append(counted(left.late, "late row"))
+        if left.ahead:
+            parts.append(f"{counted(left.ahead, 'row')} too far ahead")
+        if left.untimed:
+            parts.append(f"{counted(left.untimed, 'row')} without a time")
         watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
         if watermark is not None:
             parts.append("all windows closed" if watermark.year > 9000 else f"watermark {self._local(watermark)}")
@@ -484,7 +515,7 @@ class Run:
             parts.append(f"state {bytes_in_words(batches[-1].state_bytes if batches[-1].state_rows else 0)}")
         else:
             parts.append("nothing new")
-        return Outcome(", ".join(parts), rows, sum(late.values()))
+        return Outcome(", ".join(parts), rows, left.late)
 
     def _local(self, moment: datetime) -> str:
         """A moment on the clock of the session's time zone."""

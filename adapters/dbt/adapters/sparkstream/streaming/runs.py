@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.late import Aside
 from dbt.adapters.sparkstream.streaming.progress import Batch
 
 NAME = "sparkstream_runs"
@@ -25,7 +26,12 @@ COLUMNS = """\
   rows_late BIGINT COMMENT 'rows that came after their windows were closed',
   watermark TIMESTAMP COMMENT 'windows up to here are closed',
   state_rows BIGINT COMMENT 'rows kept for windows that are open',
-  state_bytes BIGINT COMMENT 'memory that they take'"""
+  state_bytes BIGINT COMMENT 'memory that they take',
+  rows_ahead BIGINT COMMENT 'rows left out as their time was further ahead than max_future',
+  rows_without_time BIGINT COMMENT 'rows that no window has as they have no time'"""
+
+_ADDED = ("rows_ahead", "rows_without_time")
+"""Columns that a table of an earlier version doesn't have."""
 
 _lock = threading.Lock()
 """Two threads that insert into the same table would remove each other's temporary files."""
@@ -46,7 +52,7 @@ def record(
     run: Run,
     batches: Sequence[Batch],
     appended: Mapping[int, tuple[int, int | None]],
-    late: Mapping[int, int],
+    aside: Mapping[int, Aside],
 ) -> None:
     """Adds the micro-batches of a run to the table.
 
@@ -58,6 +64,7 @@ def record(
     rows = []
     for batch in batches:
         written, windows = appended.get(batch.number, (0, None))
+        left = aside.get(batch.number, Aside())
         values = [
             string_literal(run.id),
             string_literal(run.model),
@@ -68,10 +75,12 @@ def record(
             batch.rows,
             written,
             "NULL" if windows is None else windows,
-            late.get(batch.number, 0),
+            left.late,
             "NULL" if batch.watermark is None else _moment(batch.watermark.timestamp()),
             batch.state_rows,
             batch.state_bytes,
+            left.ahead,
+            left.untimed,
         ]
         rows.append("(" + ", ".join(map(str, values)) + ")")
     with _lock:
@@ -80,6 +89,8 @@ def record(
                 f"CREATE TABLE IF NOT EXISTS {table} (\n{COLUMNS}\n) USING parquet\n"
                 "COMMENT 'the micro-batches of streaming models'"
             )
+        elif missing := [name for name in _ADDED if name not in engine.columns(table)]:
+            engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(f'{name} BIGINT' for name in missing)})")
         engine.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES\n" + ",\n".join(rows))
 
 

@@ -34,6 +34,7 @@ class Facts:
         created: when it was made, as the catalog writes it.
         query: of a view; empty for a table.
         namespace: what names in the query without a schema are in.
+        provider: what its rows are stored as, such as `parquet`.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Facts:
     created: str
     query: str = ""
     namespace: str = ""
+    provider: str = ""
 
     @classmethod
     def of(cls, engine: Engine, table: str) -> Facts:
@@ -50,7 +52,7 @@ class Facts:
             details = details or str(row[0]).startswith("# Detailed Table")
             if details and row[0]:
                 found.setdefault(str(row[0]), str(row[1]))
-        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace")
+        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider")
         return cls(*(found.get(name, "") for name in names))
 
 

@@ -55,6 +55,12 @@ class Streams:
         """Whether rows of a stream come to a relation, but for its joins."""
         return (isinstance(relation, exp.Table) and self._is_stream(relation)) or self.feeds(relation.this)
 
+    def is_read_once(self, tree: exp.Expr) -> bool:
+        """Whether a statement reads one stream, once, also where it reads that through CTEs."""
+        tables = [table for table in tree.find_all(exp.Table) if self._is_stream(table)]
+        ctes = [find_cte(table) for table in tables]
+        return len({id(cte) for cte in ctes}) == len(tables) and len(self.read(tree)) == 1
+
     def read(self, node: exp.Expr) -> list[str]:
         """The streams that a node reads by their names, each as often as it is read."""
         return [

@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices, sliced_windows
-from dbt.adapters.sparkstream.sql.streaming.stages import Stage, StagedWindows
+from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 from dbt.adapters.sparkstream.sql.translate import Schema
 
 
@@ -43,7 +43,9 @@ class StreamPlan:
         streams: the streams that it reads.
         batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
         buffered: whether the rows of `query` have to wait until their window is closed.
-        late: queries over the streams whose rows are late when their `window_end` is not after the watermark.
+        late: the rows of the streams that are late when their `window_end` is not after the watermark.
+        waits: whether anything in it waits for the watermark.
+        read_once: whether it reads one stream, once.
         history: gives the rows that later micro-batches need too, over `CLOSED` or, with `closing`, over `SO_FAR`; None
             where each micro-batch is on its own.
         closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
@@ -58,7 +60,9 @@ class StreamPlan:
     streams: tuple[str, ...]
     batch: str | None = None
     buffered: bool = False
-    late: tuple[str, ...] = ()
+    late: tuple[Arrivals, ...] = ()
+    waits: bool = False
+    read_once: bool = True
     windows: tuple[str, ...] = ()
     history: str | None = None
     closing: str | None = None
@@ -147,7 +151,9 @@ def plan(
     late = list(windows.late)
     time = cut.time if cut is not None else None
     if time is not None and not late:
-        late.append(f"SELECT *, {time} AS window_start, {time} AS window_end FROM (\n{query}\n)")
+        bounds = f"{time} AS window_start, {time} AS window_end"
+        rows = f"FROM (\n{query}\n)"
+        late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", time, tuple(sorted(set(read)))))
     found = StreamPlan(
         stages=tuple(windows.stages),
         query=query.strip().rstrip(";"),
@@ -155,6 +161,8 @@ def plan(
         batch=None if cut is None else _translated(cut.rest(), dialect, schema),
         buffered=cut is not None and cut.buffered,
         late=tuple(late),
+        waits=bool(late) or any(True for _ in names.joins(tree)),
+        read_once=names.is_read_once(tree),
         windows=_windows(resolver.columns(tree)),
         history=None if cut is None else cut.kept(),
         closing=None if sessions is None else sessions.closed(),

@@ -34,6 +34,23 @@ class Stage:
     closes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Arrivals:
+    """The rows of streams that come to a window function, or to OVER: those that can be late.
+
+    Attributes:
+        rows: a query that gives them.
+        windows: a query that gives them with `window_start` and `window_end`, once for each of their windows.
+        time: the column with their time, as it is written.
+        streams: the streams that they come from.
+    """
+
+    rows: str
+    windows: str
+    time: str
+    streams: tuple[str, ...]
+
+
 class StagedWindows(WindowFunctions):
     """Edits the window functions of a statement whose rows come from a stream.
 
@@ -43,7 +60,7 @@ class StagedWindows(WindowFunctions):
 
     Attributes:
         stages: what the edits made so far need, in the order of the text.
-        late: queries for the rows that come to the first window functions, with the end of their window.
+        late: the rows that come to the first window functions.
     """
 
     def __init__(
@@ -54,7 +71,7 @@ class StagedWindows(WindowFunctions):
         self._unstaged = unstaged
         self._utc = utc
         self.stages: list[Stage] = []
-        self.late: list[str] = []
+        self.late: list[Arrivals] = []
         self._sessions = Sessions(source)
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -77,7 +94,7 @@ class StagedWindows(WindowFunctions):
         lines = [line[2:] if line.startswith("  ") else line for line in query.split("\n")]
         sql = with_clause(self._source, function.this) + "\n".join(lines)
         if not self._follows(function):
-            self.late.append(sql)
+            self._arrive(function, self._source.rendered(function.this), sql)
         return self._add(function, sql, str(function.timecol.name), "window_end", ("window_time",))
 
     def _session(self, function: WindowFunction, aggregate: exp.Select) -> Iterator[Edit]:
@@ -109,11 +126,16 @@ class StagedWindows(WindowFunctions):
             time, gap = self._source.written(function.timecol), function.window
             assert isinstance(gap, Session)
             assert gap.gap is not None
-            self.late.append(
-                with_clause(self._source, function.this)
-                + f"SELECT *, {time} AS window_start, {time} + {gap.gap.sql()} AS window_end FROM {relation}"
-            )
+            bounds = f"{time} AS window_start, {time} + {gap.gap.sql()} AS window_end"
+            ctes = with_clause(self._source, function.this)
+            self._arrive(function, relation, f"{ctes}SELECT *, {bounds} FROM {relation}")
         return relation
+
+    def _arrive(self, function: WindowFunction, relation: str, windows: str) -> None:
+        read = {name for node in (function.this, *ctes_of(function.this)) for name in self._streams.read(node)}
+        rows = f"{with_clause(self._source, function.this)}SELECT * FROM {relation}"
+        time = self._source.written(function.timecol)
+        self.late.append(Arrivals(rows, windows, time, tuple(sorted(read))))
 
     def _follows(self, function: WindowFunction) -> bool:
         """Whether the rows of a window function come from another one."""
