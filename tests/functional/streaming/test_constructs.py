@@ -66,6 +66,20 @@ CONSTRUCTS = {
     f"max_duration => '15 seconds') GROUP BY {BOUNDS}",
     "named_sessions": f"SELECT {BOUNDS}, name, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') JOIN "
     f"VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k) GROUP BY {BOUNDS}, name",
+    "distinct": f"SELECT {BOUNDS}, count(DISTINCT CASE v % 4 WHEN 0 THEN -0D WHEN 1 THEN 0D WHEN 2 THEN double('NaN') "
+    f"ELSE v END) AS n FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}",
+    "distinct_values": f"SELECT {BOUNDS}, upper(b.k) AS u, 10 * count(DISTINCT v) AS n, count(DISTINCT v) FILTER "
+    f"(WHERE id % 2 = 0) AS even, count(DISTINCT k, v % 2) AS pairs, sum(DISTINCT v) AS s, avg(DISTINCT v) AS a, "
+    f"sum(v) AS t, sort_array(collect_list(id)) AS ids, count(*) FILTER (WHERE v > 2) AS big FROM hop(bid, ts, "
+    f"'10 seconds', '20 seconds') b GROUP BY {BOUNDS}, k HAVING count(DISTINCT id) > 1 OR t > 1",
+    "distinct_sets": f"SELECT {BOUNDS}, k, v % 2 AS odd, v, grouping(k) AS g, grouping_id() AS gi, count(DISTINCT v) "
+    f"AS n, count(*) AS m FROM cumulate(bid, ts, '10 seconds', '40 seconds') GROUP BY {BOUNDS}, ROLLUP (k, odd, v)",
+    "distinct_of_session": f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM session(bid PARTITION BY k, ts, "
+    f"'7 seconds') GROUP BY {BOUNDS}, k",
+    "distinct_levels": f"WITH a AS (SELECT window_time AS t, name, count(DISTINCT v) AS n FROM tumble(bid, ts, "
+    "'10 seconds') JOIN VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k) GROUP BY "
+    f"{BOUNDS}, window_time, name) SELECT {BOUNDS}, count(DISTINCT n) AS d, sum(n) AS s FROM "
+    f"tumble(a, t, '30 seconds') GROUP BY {BOUNDS}",
     "grouping_sets": f"SELECT {BOUNDS}, k, v, count(*) AS n FROM tumble(bid, ts, '20 seconds') "
     f"GROUP BY GROUPING SETS (({BOUNDS}, k, v), ({BOUNDS}, k), ({BOUNDS}))",
     "rollup": f"SELECT {BOUNDS}, k, count(*) AS n FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, ROLLUP (k)",
@@ -110,6 +124,7 @@ FIRST = (
     "cumulate",
     "hop_of_slices",
     "cumulate_of_slices",
+    "distinct_values",
     "session_at_most",
     "session_closed",
     "cascade",
@@ -118,7 +133,7 @@ FIRST = (
     "over_rows",
 )
 """What `make test` runs where rows come that close every window."""
-FLUSHED = ("filtered", "extremes_of_slices", "session", "left_join", "static_join", "over_time")
+FLUSHED = ("distinct_sets", "filtered", "extremes_of_slices", "session", "left_join", "static_join", "over_time")
 """And where the last run flushes: others, with conditions, state, joins and history."""
 
 

@@ -280,6 +280,60 @@ def test_full_joins_are_found_wherever_they_stand(relation: str) -> None:
     assert f"ON {on} AND l.k IS NOT NULL" in plan(f"SELECT l.k FROM {relation.format(on)}").query
 
 
+def test_distinct_values_are_groups_of_a_first_aggregation() -> None:
+    one = plan(f"SELECT {BOUNDS}, count(DISTINCT k, v) AS n FROM {TUMBLE} WHERE v > 1 GROUP BY 1, 2")
+    assert one.query == (
+        "SELECT __key_1 AS window_start, __key_2 AS window_end, count(__value_1_1, __value_1_2) AS n\nFROM (\n"
+        "  SELECT window_start AS __key_1, window_end AS __key_2, k AS __value_1_1, v AS __value_1_2\n"
+        "  FROM __tumble_1\n  WHERE v > 1\n  GROUP BY window_start, window_end, k, v\n)\nGROUP BY __key_1, __key_2"
+    )
+    several = plan(
+        "SELECT t.window_end, upper(k) AS u, sum(v) AS s, count(DISTINCT v) FILTER (WHERE v > 1) + 1 AS n, "
+        f"grouping(k) AS g, listagg(DISTINCT k, ',') WITHIN GROUP (ORDER BY k) AS l FROM {TUMBLE} t "
+        "GROUP BY window_end, ROLLUP (k) HAVING count(DISTINCT v) > 1 AND s > 1"
+    ).query
+    assert several == (
+        "SELECT __key_1 AS window_end, upper(__key_2) AS u, first(__all_1) FILTER (WHERE __copy = 0) AS s, "
+        "count(__value_1_1) FILTER (WHERE __copy = 1) + 1 AS n, __grouping_1 AS g, "
+        "listagg(__value_2_1, ',') WITHIN GROUP (ORDER BY __value_2_1) FILTER (WHERE __copy = 2) AS l\nFROM (\n"
+        "  SELECT window_end AS __key_1, k AS __key_2, grouping_id() AS __set, grouping(k) AS __grouping_1, __copy, "
+        "CASE WHEN __copy = 1 THEN v END AS __value_1_1, CASE WHEN __copy = 2 THEN k END AS __value_2_1, "
+        "CASE WHEN __copy = 3 THEN v END AS __value_3_1, sum(v) FILTER (WHERE __copy = 0) AS __all_1\n"
+        "  FROM __tumble_1 t\n"
+        "  LATERAL VIEW explode(array(0, IF(coalesce(v > 1, FALSE), 1, -1), 2, 3)) __copies AS __copy\n"
+        "  GROUP BY window_end, ROLLUP (k), __copy, CASE WHEN __copy = 1 THEN v END, CASE WHEN __copy = 2 THEN k END, "
+        "CASE WHEN __copy = 3 THEN v END\n)\nGROUP BY __key_1, __key_2, __set\n"
+        "HAVING count(__value_3_1) FILTER (WHERE __copy = 3) > 1 AND s > 1"
+    )
+
+
+def test_distinct_values_in_other_places() -> None:
+    flink = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
+    found = plan(f"SELECT {BOUNDS}, AVG(DISTINCT v) AS a FROM {flink} GROUP BY {BOUNDS}", "flink").query
+    assert "sum(__value_1_1) DIV count(__value_1_1)" in found.replace("SUM", "sum").replace("COUNT", "count")
+    # Of a SESSION, rows leave the stream, and the rest is as in batch.
+    session = f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM session(s PARTITION BY k, ts, '1 hour') GROUP BY ALL"
+    found_session = plan(session)
+    assert found_session.query == "SELECT * FROM s"
+    assert found_session.batch is not None
+    assert "count(DISTINCT v) AS n FROM __closed_rows" in found_session.batch
+    # Of a table nothing changes.
+    table = "SELECT k, count(DISTINCT name) AS n FROM names GROUP BY k"
+    assert plan(f"SELECT * FROM {TUMBLE} t JOIN ({table}) n ON t.k = n.k").query.endswith(
+        f"JOIN ({table}) n ON t.k = n.k"
+    )
+
+
+def test_who_reads_a_stream_once() -> None:
+    assert plan(COUNTS).read_once
+    assert plan(f"WITH a AS (SELECT * FROM s), b AS ({COUNTS.replace('(s', '(a')}) SELECT * FROM b").read_once
+    assert not plan(f"WITH a AS ({COUNTS}) SELECT * FROM a x JOIN a y ON x.window_end = y.window_end").read_once
+    assert not plan("SELECT ts FROM s UNION ALL SELECT ts FROM s").read_once
+    assert plan(COUNTS).waits
+    assert not plan("SELECT ts FROM s").waits
+    assert plan("SELECT x.ts FROM s x JOIN s y ON x.ts = y.ts").waits
+
+
 @pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
@@ -321,6 +375,28 @@ def test_full_joins_are_found_wherever_they_stand(relation: str) -> None:
         (
             f"SELECT {BOUNDS}, rank() OVER (PARTITION BY {BOUNDS} ORDER BY count(*)) FROM {TUMBLE} GROUP BY {BOUNDS}",
             "OVER beside GROUP BY",
+            "into a subquery",
+        ),
+        (
+            f"SELECT {BOUNDS}, count(DISTINCT v) FROM {TUMBLE} GROUP BY {BOUNDS}",
+            "count(DISTINCT v) has no name",
+            "AS n",
+        ),
+        (f"SELECT {BOUNDS}, count(DISTINCT v) AS n FROM {TUMBLE} GROUP BY ALL", "GROUP BY ALL", "ROLLUP (k)"),
+        (
+            f"SELECT {BOUNDS}, count(DISTINCT v) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, ROLLUP (k), ROLLUP (k)",
+            "same grouping set",
+            "leave one out",
+        ),
+        (
+            f"SELECT {BOUNDS}, upper(k) AS v, count(DISTINCT v) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v",
+            "v is a column and the name of something else",
+            "another name",
+        ),
+        (
+            f"SELECT l.{BOUNDS}, count(DISTINCT v) AS n FROM {TUMBLE} l LEFT ANTI JOIN {TUMBLE} r ON l.k = r.k "
+            f"GROUP BY l.{BOUNDS}",
+            "DISTINCT values of an ANTI JOIN",
             "into a subquery",
         ),
     ],

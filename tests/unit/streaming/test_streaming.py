@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
+from dbt.adapters.sparkstream.streaming.late import Aside
 from dbt.adapters.sparkstream.streaming.lease import Holder
 from dbt.adapters.sparkstream.streaming.models import known_configs
 from dbt.adapters.sparkstream.streaming.paths import path_of
@@ -53,6 +56,9 @@ def test_configs_are_read() -> None:
         ({"trigger": "hourly"}, ["trigger can't be 'hourly'", "available_now"]),
         ({"trigger": {"processing_time": "often"}}, ["trigger's processing_time"]),
         ({"output_mode": "update"}, ["output_mode can't be 'update'", "append"]),
+        ({"max_future": "soon"}, ["max_future: 'soon' is not an interval"]),
+        ({"max_future": "-1 day"}, ["max_future can't be negative"]),
+        ({"max_future": True}, ["max_future"]),
         ({"unique_key": "id"}, ["takes no unique_key", "leave it out"]),
         ({"incremental_strategy": "merge"}, ["takes no incremental_strategy"]),
         ({"max_files_per_trigger": 0}, ["no positive whole number: 0"]),
@@ -69,6 +75,19 @@ def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
         StreamConfig.read(config, known_configs())
     for word in words:
         assert word in str(error.value)
+
+
+def test_how_far_ahead_a_time_may_be() -> None:
+    assert StreamConfig.read({}).max_future == Interval.parse("1 day")
+    assert StreamConfig.read({"max_future": "2 hours"}).max_future == Interval.parse("2 hours")
+    assert StreamConfig.read({"max_future": "off"}).max_future is None
+    assert StreamConfig.read({"max_future": False}).max_future is None  # as YAML reads `off`
+    assert limit(Interval.parse("1 day")) == "least(current_timestamp() + INTERVAL '1' DAY, timestamp'9999-01-01')"
+    assert limit(None) == "timestamp'9999-01-01'"
+    now = datetime.now(timezone.utc)
+    day = Interval.parse("1 day")
+    assert [is_ahead(now + timedelta(days=n), day) for n in (0, 2)] == [False, True]
+    assert not is_ahead(datetime(9999, 5, 31, tzinfo=timezone.utc), day)  # of a flush
 
 
 def test_a_fingerprint_is_of_what_matters() -> None:
@@ -136,6 +155,34 @@ def test_progress_is_read() -> None:
     assert batch.watermark.isoformat() == "2020-01-01T09:00:00+00:00"
     idle = Batch.read('{"batchId": 4, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {}, "eventTime": {}}')
     assert (idle.ran, idle.watermark) == (False, None)
+
+
+def test_odd_times_are_read() -> None:
+    def read(**facts: Any) -> Batch:
+        text = {"batchId": 3, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {"addBatch": 200}, **facts}
+        return Batch.read(json.dumps(text))
+
+    watermark = {"watermark": "2020-01-01T09:00:00.000Z"}
+    assert not read(eventTime={**watermark, "min": "2020-01-01T09:00:00.000Z"}).is_odd
+    # Spark has 1970 for NULL, and a time too far ahead is one of the year 1.
+    for earliest in ("1970-01-01T00:00:00.000Z", "0001-01-01T00:00:07.777Z", "-0044-03-15T00:00:00.000Z"):
+        assert read(eventTime={**watermark, "min": earliest}).is_odd
+    assert read(eventTime={"watermark": "+54000-01-01T00:00:00.000Z"}).watermark.year == 9999  # type: ignore[union-attr]
+    early = 1_577_869_200_000_000 - 1
+    metrics = {
+        "sparkstream_times_bid": {"untimed": 0, "ahead": 0, "furthest": None, "earliest": early},
+        "sparkstream_times_ask": {"untimed": 2, "ahead": 3, "furthest": 10**18, "earliest": None},
+        "mine": {"n": 1},
+    }
+    batch = read(eventTime=watermark, observedMetrics=metrics)
+    assert (batch.is_odd, batch.is_behind) == (True, True)
+    assert batch.observed is not None
+    assert (batch.observed.untimed, batch.observed.ahead) == (2, 3)
+    assert batch.observed.furthest == datetime.max.replace(tzinfo=timezone.utc)
+    del metrics["sparkstream_times_ask"]
+    assert not read(eventTime=watermark, observedMetrics=metrics).is_odd
+    several = Aside.total([Aside(1, 2, 3, "2098"), Aside(), Aside(0, 1, 0, "2099")])
+    assert several == Aside(1, 3, 3, "2099")
 
 
 def test_numbers_in_words() -> None:

@@ -356,21 +356,24 @@ class Engine:
 
     def define_files(self, source: StreamSource, files: Sequence[str], drop: tuple[str, ...]) -> None:
         """Makes the rows of some files of a stream known under its name."""
-        reader = source.reader
         with spark_errors():
-            if reader:
-                loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
-                rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(
-                    str(reader["path"])
-                )
-            else:
-                rows = self._spark.read.table(source.relation)
-            names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
-            rows = rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
+            rows = self._rows_of(source, files)
             rows = self._seen(rows, source.seen).drop(*drop)
             if source.event_time is not None and source.watermark is not None:
                 rows = self._as_event_time(rows, source.event_time)
             rows.createOrReplaceTempView(source.view)
+
+    def _rows_of(self, source: StreamSource, files: Sequence[str]) -> DataFrame:
+        reader = source.reader
+        if reader and "path" not in reader:  # Kafka, for one, has no files
+            return self._spark.createDataFrame([], self.stream_format(reader, {}).schema)
+        if reader:
+            loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
+            rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(str(reader["path"]))
+        else:
+            rows = self._spark.read.table(source.relation)
+        names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
+        return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
 
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""

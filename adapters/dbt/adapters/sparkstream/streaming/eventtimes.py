@@ -37,6 +37,12 @@ def limit(max_future: Interval | None, now: str = "current_timestamp()") -> str:
     return NEVER if max_future is None else f"least({now} + {max_future.sql()}, {NEVER})"
 
 
+def is_ahead(watermark: datetime, max_future: Interval) -> bool:
+    """Whether a watermark is further ahead of the clock than a time may be, and that of no flush."""
+    until = datetime.now(timezone.utc) + timedelta(microseconds=max_future.micros)
+    return until < watermark and watermark.year < 9000
+
+
 def guarded(time: str, until: str) -> str:
     """A time, or `ASIDE` where it is too far ahead, as SQL."""
     return f"CASE WHEN {time} >= {until} THEN {ASIDE} ELSE {time} END"

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, of_checkpoint
-from dbt.adapters.sparkstream.streaming.eventtimes import limit
+from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
@@ -194,14 +194,9 @@ class Run:
             )
         drop = (BATCH,) if BATCH in names else ()
         until = limit(config.max_future) if self._plan.waits else None
-        observed = not (self._plan.read_once and self._is_of_files(source))
+        observed = not (self._plan.read_once and self._sources.can_be_read_again(source))
         self._engine.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
         return replace(source, event_time=event_time, watermark=watermark)
-
-    def _is_of_files(self, source: StreamSource) -> bool:
-        """Whether the checkpoint says which files of a stream are of a micro-batch, so that they can be read again."""
-        kind = source.reader["format"] if source.reader else self._facts_of(source.relation).provider
-        return str(kind).casefold() in FILE_FORMATS
 
     def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
         """The streaming query, and the columns that the table gets."""
@@ -417,7 +412,7 @@ class Run:
         table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
-        self._warn_of([aside for number, aside in watch.aside.items() if number > watch.settled])
+        self._warn_of(Aside.total(aside for number, aside in watch.aside.items() if number > watch.settled), watch)
         watch.settled = finished
         try:
             run = runs.Run(model.run_id, model.unique_id, model.relation)
@@ -425,9 +420,15 @@ class Run:
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
 
-    def _warn_of(self, aside: Sequence[Aside]) -> None:
-        """Warns of rows that were left out as their times are too far ahead."""
-        left, config = Aside.total(aside), self.model.config
+    def _warn_of(self, left: Aside, watch: _Watch) -> None:
+        """Warns of rows whose times were too far ahead, or moved the watermark when there was no limit."""
+        config = self.model.config
+        watermark = next((batch.watermark for batch in reversed(watch.batches) if batch.watermark), None)
+        if left.late and watermark and config.max_future and is_ahead(watermark, config.max_future):
+            self._warn(
+                f"{self.model.unique_id}: the watermark stands at {watermark:%Y-%m-%d %H:%M} UTC, ahead of the clock, "
+                f"so rows before that are late\n  {REBUILD}"
+            )
         if not left.ahead:
             return
         if config.max_future is None:

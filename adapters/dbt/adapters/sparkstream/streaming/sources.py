@@ -65,6 +65,11 @@ class Sources:
             self._facts[relation] = Facts.of(self._engine, relation)
         return self._facts[relation]
 
+    def can_be_read_again(self, source: StreamSource) -> bool:
+        """Whether the checkpoint says which files of a stream are of a micro-batch."""
+        kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
+        return str(kind).casefold() in FILE_FORMATS
+
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
         if source.reader:

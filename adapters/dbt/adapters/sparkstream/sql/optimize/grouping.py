@@ -112,10 +112,7 @@ def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: fro
         raise NoRule("it doesn't group by the window")
     if any(value for name, value in group.args.items() if name != "expressions"):
         raise NoRule("GROUP BY ALL, WITH ROLLUP and the like aren't read by any rule; name the columns")
-    sets = [
-        tuple(_resolved(node, select, names, rows) for node in one)
-        for one in (sum(parts, ()) for parts in product(*(list(_alternatives(e)) for e in group.expressions)))
-    ]
+    sets = [tuple(_resolved(node, select, names, rows) for node in one) for one in alternatives(group)]
     keys: dict[str, Key] = {}
     window_forms: set[str] = set()
     numbered: list[tuple[int, ...]] = []
@@ -143,6 +140,15 @@ def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: fro
         raise NoRule("a column of the window is in some grouping sets only")
     kinds = frozenset(type(node.unnest()) for one in sets for node in one)
     return Grouping(tuple(keys.values()), frozenset(window_forms), tuple(numbered), kinds)
+
+
+def alternatives(group: exp.Group) -> Iterator[Set]:
+    """The grouping sets that a GROUP BY stands for.
+
+    Raises:
+        NoRule: there are grouping sets within grouping sets.
+    """
+    return (sum(parts, ()) for parts in product(*(list(_alternatives(e)) for e in group.expressions)))
 
 
 def _alternatives(item: exp.Expr) -> Iterator[Set]:

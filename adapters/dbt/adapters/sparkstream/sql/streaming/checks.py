@@ -8,6 +8,7 @@ from dbt.adapters.sparkstream.sql.columns import Resolver
 from dbt.adapters.sparkstream.sql.groupwindows import GROUP_WINDOWS, is_group_window
 from dbt.adapters.sparkstream.sql.source import Source
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
+from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 END = "window_end"
@@ -67,6 +68,8 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
                     f"write FROM {key.name.upper()}(...) and group by window_start and window_end",
                 )
         _check_group(select, group, source, resolver)
+        if has_distinct(select) and (cut is None or cut.is_streamed(select)):
+            check_distinct(select, source, resolver)
     elif any(p.find(exp.AggFunc) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)):
         raise source.error(
             source.span(select),

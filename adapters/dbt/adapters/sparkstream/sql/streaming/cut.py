@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
 from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, with_clause, within
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
 from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
@@ -44,6 +44,10 @@ class Cut:
     def streaming(self) -> str:
         """The part that runs as a stream, with the edits made so far."""
         return f"{with_clause(self.source, self.below)}SELECT * FROM {self.source.rendered(self.below)}"
+
+    def is_streamed(self, select: exp.Select) -> bool:
+        """Whether a query is in the part that runs as a stream."""
+        return any(within(select, node) for node in (self.below, *ctes_of(self.below)))
 
     @property
     def time(self) -> str | None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
@@ -24,6 +26,7 @@ from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, find_cut
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
+from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
@@ -148,6 +151,11 @@ def plan(
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()
+    stages = windows.stages
+    if any(has_distinct(select) for select in tree.find_all(exp.Select)):
+        known = None if streams is None else [*streams, *(stage.view for stage in stages)]
+        query = without_distinct(query, known)
+        stages = [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
     late = list(windows.late)
     time = cut.time if cut is not None else None
     if time is not None and not late:
@@ -155,7 +163,7 @@ def plan(
         rows = f"FROM (\n{query}\n)"
         late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", time, tuple(sorted(set(read)))))
     found = StreamPlan(
-        stages=tuple(windows.stages),
+        stages=tuple(stages),
         query=query.strip().rstrip(";"),
         streams=tuple(dict.fromkeys(read)),
         batch=None if cut is None else _translated(cut.rest(), dialect, schema),

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Session, WindowFunction
 
 ALL = "__all_rows"
@@ -28,13 +29,14 @@ def is_session(function: WindowFunction) -> bool:
 def aggregation(function: WindowFunction) -> exp.Select | None:
     """The query that aggregates a SESSION as Spark's streams can; None where there is none.
 
-    It groups the rows of the SESSION, which a constant gap ends, by its windows and its keys.
+    It groups the rows of the SESSION, which a constant gap ends, by its windows and its keys, and aggregates no
+    DISTINCT values.
     """
     select = function.find_ancestor(exp.Select)
     group = select.args.get("group") if select else None
     if select is None or group is None or _relation(select) is not function or function.has_session_rules:
         return None
-    if any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup", "all")):
+    if has_distinct(select) or any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup", "all")):
         return None
     names = {key.name.casefold() for key in group.expressions if isinstance(key, exp.Column)}
     keys = {key.name.casefold() for key in function.partition_by}

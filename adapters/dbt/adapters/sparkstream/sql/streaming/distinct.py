@@ -1,0 +1,332 @@
+"""Aggregates of DISTINCT values on a stream, which Spark's streams don't have: two aggregations, one behind the other.
+
+The first one groups by the values too, so each value is in its state once. When a window closes, the second one gets
+its groups and aggregates their values. Where there are other aggregates too, or several lists of DISTINCT values, each
+row becomes several, told apart by a number: 0 for the aggregates of all rows, and one for each list.
+
+    SELECT window_end, sum(v) AS s, count(DISTINCT k) AS n FROM ... GROUP BY window_end
+
+    SELECT __key_1 AS window_end, first(__all_1) FILTER (WHERE __copy = 0) AS s,
+      count(__value_1) FILTER (WHERE __copy = 1) AS n
+    FROM (
+      SELECT window_end AS __key_1, __copy, CASE WHEN __copy = 1 THEN k END AS __value_1,
+        sum(v) FILTER (WHERE __copy = 0) AS __all_1
+      FROM ... LATERAL VIEW explode(array(0, 1)) __copies AS __copy
+      GROUP BY window_end, __copy, CASE WHEN __copy = 1 THEN k END
+    )
+    GROUP BY __key_1
+
+DISTINCT and GROUP BY take the same values for equal, so this is exact for all types and all aggregates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.columns import Resolver
+from dbt.adapters.sparkstream.sql.framing.block import Block
+from dbt.adapters.sparkstream.sql.optimize.aggregates import MERGEABLE, OTHER_AGGREGATES
+from dbt.adapters.sparkstream.sql.optimize.grouping import alternatives
+from dbt.adapters.sparkstream.sql.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
+
+_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+_GROUPINGS = ("grouping", "grouping_id")
+_NO_COPY = -1
+"""The number of a row that FILTER leaves out of a list of DISTINCT values: its group is there, and has no value."""
+
+
+def has_distinct(select: exp.Select) -> bool:
+    """Whether a query itself has an aggregate of DISTINCT values, and groups."""
+    return bool(select.args.get("group")) and any(
+        node.arg_key != "distinct" and node.find_ancestor(exp.Select) is select
+        for node in select.find_all(exp.Distinct)
+    )
+
+
+def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> None:
+    """Refuses what a query with aggregates of DISTINCT values can't have on a stream.
+
+    Raises:
+        TranslationError: what it is, and what to write instead.
+    """
+    group = select.args["group"]
+    if any(value for name, value in group.args.items() if name != "expressions"):
+        raise source.error(
+            Block(source, select).clauses["group"],
+            "GROUP BY ALL and WITH ROLLUP don't stream beside DISTINCT values",
+            "name the keys: GROUP BY window_start, window_end, ROLLUP (k)",
+        )
+    if any(join.kind == "ANTI" for join in select.args.get("joins") or []):
+        raise source.error(
+            source.span(select), "DISTINCT values of an ANTI JOIN don't stream", "put the join into a subquery"
+        )
+    for item, span in zip(select.expressions, Block(source, select).projections, strict=True):
+        if not isinstance(item, (exp.Alias, exp.Column)) or item.is_star:
+            raise source.error(
+                span, f"{source.text[slice(*span)]} has no name, which it needs beside DISTINCT values", "write AS n"
+            )
+    for key in _keys(group):
+        named = _item_of(key, select)
+        if named is not None and isinstance(key, exp.Column) and resolver.find(key, select) is not None:
+            raise source.error(
+                source.span(key),
+                f"{key.name} is a column and the name of something else in the SELECT list",
+                "give that another name",
+            )
+    sets = [tuple(sorted({_form(key) for key in keys})) for keys in alternatives(group)]
+    if len(set(sets)) < len(sets):
+        raise source.error(
+            source.span(group), "the same grouping set stands here twice, beside DISTINCT values", "leave one out"
+        )
+
+
+def without_distinct(sql: str, streams: Collection[str] | None) -> str:
+    """A query of Spark's, with two aggregations in the place of each one that has DISTINCT values of a stream.
+
+    Args:
+        streams: the names that stand for streams and stages; None where every table is one.
+    """
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))
+    names = Streams(streams)
+    statement.source.apply(
+        Edit(Block(statement.source, select).span, _Writer(statement.source, select).written)
+        for tree in statement.trees
+        for select in tree.find_all(exp.Select)
+        if has_distinct(select) and names.feeds_query(select)
+    )
+    return statement.source.render()
+
+
+def _keys(group: exp.Group) -> list[exp.Expr]:
+    """The keys of GROUP BY, also those in its grouping sets."""
+    found: list[exp.Expr] = []
+    waiting = list(group.expressions)
+    while waiting:
+        key = waiting.pop(0)
+        if isinstance(key, (*_SETS, exp.Tuple)):
+            waiting = [*key.expressions, *waiting]
+        else:
+            found.append(key.unnest())
+    return found
+
+
+def _item_of(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """The item of the SELECT list that a key means by its number or its alias; None where it is an expression."""
+    if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
+        return select.expressions[int(key.name) - 1].unalias()
+    if isinstance(key, exp.Column) and not key.table:
+        for item in select.expressions:
+            named = isinstance(item, exp.Alias) and item.alias.casefold() == key.name.casefold()
+            # Spark takes a column first, and there is one of this name if the item is computed from it.
+            if named and not any(c.name.casefold() == key.name.casefold() for c in item.this.find_all(exp.Column)):
+                return item.this
+    return None
+
+
+def _form(node: exp.Expr) -> str:
+    """An expression's normal form: the same for two that mean the same."""
+    copy = node.unnest().copy()
+    for identifier in copy.find_all(exp.Identifier):
+        identifier.set("this", identifier.this.casefold())
+        identifier.set("quoted", False)
+    return copy.sql("spark", comments=False)
+
+
+def _aggregate(node: exp.Expr) -> exp.Expr | None:
+    """The aggregate that a node calls, without FILTER and the like around it; None where it calls none."""
+    call = node
+    while isinstance(call, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        call = call.this
+    if isinstance(call, exp.Anonymous) and isinstance(call.this, str):
+        return call if call.this.lower() in MERGEABLE or call.this.lower() in OTHER_AGGREGATES else None
+    return call if isinstance(call, exp.AggFunc) and not _is_grouping(call) else None
+
+
+def _is_grouping(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in _GROUPINGS
+    return isinstance(node, (exp.Grouping, exp.GroupingId))
+
+
+class _Writer:
+    """Writes one query with DISTINCT values anew."""
+
+    def __init__(self, source: Source, select: exp.Select) -> None:
+        self._source = source
+        self._select = select
+        self._block = Block(source, select)
+        group = select.args["group"]
+        self._means = {id(key): _item_of(key, select) for key in _keys(group)}
+        self._has_sets = any(isinstance(key, _SETS) for key in group.expressions)
+        self._keys: dict[str, str] = {}
+        for key in _keys(group):
+            self._keys.setdefault(_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
+        self._inner: list[str] = []
+        self._plain: dict[str, str] = {}
+        self._lists: dict[tuple[tuple[str, ...], str | None], int] = {}
+        self._groupings: dict[str, str] = {}
+        outside = [item.unalias() for item in select.expressions]
+        if select.args.get("having"):
+            outside.append(select.args["having"].this)
+        calls = [call for node in outside for call in self._calls(node)]
+        self._all_rows = any(next(self._distincts(call), None) is None for call in calls)
+        conditions = {self._list(call) for call in calls if next(self._distincts(call), None) is not None}
+        # With grouping sets too: a value that is a key as well would be one in all of them.
+        filtered = any(condition for _, condition in conditions)
+        self._copies = self._all_rows or len(conditions) > 1 or filtered or self._has_sets
+
+    def written(self) -> str:
+        """The query, when the edits within it are made."""
+        block, clauses = self._block, self._block.clauses
+        items = [self._item(item, span) for item, span in zip(self._select.expressions, block.projections, strict=True)]
+        having = ""
+        if "having" in clauses:
+            start, end = clauses["having"]
+            pieces = self._pieces(self._select.args["having"].this)
+            having = f"\nHAVING {block.text(block.trim((start + len('having'), end)), pieces)}"
+        values, names = [], []
+        for (expressions, _), number in self._lists.items():
+            for i, expression in enumerate(expressions, 1):
+                values.append(f"CASE WHEN __copy = {number} THEN {expression} END" if self._copies else expression)
+                names.append(_value(number, i))
+        added = [*(["__copy"] if self._copies else []), *values]
+        group = self._select.args["group"]
+        inner = [f"{self._key_text(key)} AS {name}" for key, name in self._named_keys()]
+        inner += ["grouping_id() AS __set"] if self._has_sets else []
+        inner += [f"{text.format(len(added))} AS {name}" for text, name in self._groupings.items()]
+        inner += ["__copy"] if self._copies else []
+        inner += [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
+        inner += [f"{text} AS {name}" for text, name in self._plain.items()]
+        lines = ["SELECT " + ", ".join(inner), block.text(clauses["from"])]
+        if self._copies:
+            numbers = ["0"] if self._all_rows else []
+            for (_, condition), number in self._lists.items():
+                numbers.append(f"IF(coalesce({condition}, FALSE), {number}, {_NO_COPY})" if condition else str(number))
+            lines.append(f"LATERAL VIEW explode(array({', '.join(numbers)})) __copies AS __copy")
+        if "where" in clauses:
+            lines.append(block.text(clauses["where"]))
+        meant = [
+            (self._source.span(key), self._key_text(key)) for key in _keys(group) if self._means[id(key)] is not None
+        ]
+        lines.append(", ".join([block.text(clauses["group"], meant), *added]))
+        by = [*self._keys.values(), *(["__set"] if self._has_sets else [])]
+        rows = "\n".join(f"  {line}" for line in lines)
+        return f"SELECT {', '.join(items)}\nFROM (\n{rows}\n)\nGROUP BY {', '.join(by)}{having}"
+
+    # -- keys --------------------------------------------------------------------------------------
+    def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
+        seen: set[str] = set()
+        for key in _keys(self._select.args["group"]):
+            name = self._keys[_form(self._means[id(key)] or key)]
+            if name not in seen:
+                seen.add(name)
+                yield key, name
+
+    def _key_text(self, key: exp.Expr) -> str:
+        return self._source.rendered(self._means[id(key)] or key)
+
+    def _key_of(self, node: exp.Expr) -> str | None:
+        """The name that the first aggregation gives an expression, if that is a key."""
+        found = self._keys.get(_form(node))
+        if found is None and isinstance(node, exp.Column):
+            # `k` and `b.k` are the same where only one of them has a table's name.
+            same = {
+                name
+                for form, name in self._keys.items()
+                if form.rsplit(".", 1)[-1] == _form(node).rsplit(".", 1)[-1] and ("." in form) != bool(node.table)
+            }
+            found = next(iter(same)) if len(same) == 1 else None
+        return found
+
+    # -- what is outside of aggregates ---------------------------------------------------------------
+    def _item(self, item: exp.Expr, span: Span) -> str:
+        if isinstance(item, exp.Column):
+            return f"{self._key_of(item) or self._source.rendered(item)} AS {self._source.written(item.this)}"
+        return self._block.text(span, self._pieces(item.unalias()))
+
+    def _pieces(self, node: exp.Expr) -> list[tuple[Span, str]]:
+        """Other text for keys and aggregates in an expression."""
+        if isinstance(node, exp.Query):
+            return []
+        key = self._key_of(node)
+        if key is not None:
+            return [(self._source.span(node), key)]
+        if _aggregate(node) is not None:
+            return [(self._source.span(node), self._second(node))]
+        if _is_grouping(node):
+            text = self._source.rendered(node)
+            if "(" in text and text.split("(")[0].strip().lower() == "grouping_id":
+                text = "shiftright(grouping_id(), {})"
+            return [
+                (self._source.span(node), self._groupings.setdefault(text, f"__grouping_{len(self._groupings) + 1}"))
+            ]
+        return [piece for child in node.iter_expressions() for piece in self._pieces(child)]
+
+    def _calls(self, node: exp.Expr) -> Iterator[exp.Expr]:
+        """The aggregates in an expression, each with its FILTER."""
+        if isinstance(node, exp.Query) or self._key_of(node) is not None:
+            return
+        if _aggregate(node) is not None:
+            yield node
+            return
+        for child in node.iter_expressions():
+            yield from self._calls(child)
+
+    # -- aggregates --------------------------------------------------------------------------------
+    @staticmethod
+    def _distincts(call: exp.Expr) -> Iterator[exp.Distinct]:
+        return call.find_all(exp.Distinct)
+
+    def _list(self, call: exp.Expr) -> tuple[tuple[str, ...], str | None]:
+        """The DISTINCT values of an aggregate, and the condition of its FILTER."""
+        distinct = next(self._distincts(call))
+        values = tuple(self._source.rendered(e) for e in distinct.expressions if not isinstance(e, exp.Literal))
+        filter_ = call.find(exp.Filter)
+        return values, None if filter_ is None else self._source.rendered(filter_.expression.this)
+
+    def _distinct_span(self, node: exp.Expr, distinct: exp.Distinct) -> Span:
+        """Where DISTINCT and its values stand."""
+        start, end = self._source.span(distinct)
+        tokens = self._source.tokens_in((self._source.span(node)[0], end))
+        word = next(token for token in tokens if token.token_type == TokenType.DISTINCT)
+        return min(word.start, start), end
+
+    def _second(self, node: exp.Expr) -> str:
+        """An aggregate over the groups of the first aggregation."""
+        distinct = next(self._distincts(node), None)
+        if distinct is None:
+            text = self._source.rendered(node)
+            if self._copies:
+                filter_ = node.find(exp.Filter)
+                if filter_ is None:
+                    text += " FILTER (WHERE __copy = 0)"
+                else:
+                    condition = self._source.span(filter_.expression.this)
+                    within = f"__copy = 0 AND ({self._source.render(condition)})"
+                    text = self._block.text(self._source.span(node), [(condition, within)])
+            name = self._plain.setdefault(text, f"__all_{len(self._plain) + 1}")
+            return f"first({name}) FILTER (WHERE __copy = 0)"
+        listed = self._list(node)
+        number = self._lists.setdefault(listed, len(self._lists) + 1)
+        names = {value: _value(number, i) for i, value in enumerate(listed[0], 1)}
+        given = [names.get(text, text) for text in map(self._source.rendered, distinct.expressions)]
+        pieces = [(self._distinct_span(node, distinct), ", ".join(given))]
+        for ordered in node.find_all(exp.Ordered):  # WITHIN GROUP has to order by the value itself
+            text = self._source.rendered(ordered.this)
+            pieces += [(self._source.span(ordered.this), names[text])] if text in names else []
+        filter_ = node.find(exp.Filter)
+        if filter_ is not None:
+            pieces.append((self._source.span(filter_.expression.this), f"__copy = {number}"))
+        text = self._block.text(self._source.span(node), pieces)
+        return text if filter_ is not None or not self._copies else f"{text} FILTER (WHERE __copy = {number})"
+
+
+def _value(number: int, i: int) -> str:
+    return f"__value_{number}_{i}"
