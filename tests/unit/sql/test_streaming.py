@@ -302,7 +302,7 @@ def test_distinct_values_are_groups_of_a_first_aggregation() -> None:
         "  FROM __tumble_1 t\n"
         "  LATERAL VIEW explode(array(0, IF(coalesce(v > 1, FALSE), 1, -1), 2, 3)) __copies AS __copy\n"
         "  GROUP BY window_end, ROLLUP (k), __copy, CASE WHEN __copy = 1 THEN v END, CASE WHEN __copy = 2 THEN k END, "
-        "CASE WHEN __copy = 3 THEN v END\n)\nGROUP BY __key_1, __key_2, __set\n"
+        "CASE WHEN __copy = 3 THEN v END\n)\nGROUP BY __key_1, __key_2, __set, __grouping_1\n"
         "HAVING count(__value_3_1) FILTER (WHERE __copy = 3) > 1 AND s > 1"
     )
 

@@ -216,7 +216,7 @@ class _Writer:
             (self._source.span(key), self._key_text(key)) for key in _keys(group) if self._means[id(key)] is not None
         ]
         lines.append(", ".join([block.text(clauses["group"], meant), *added]))
-        by = [*self._keys.values(), *(["__set"] if self._has_sets else [])]
+        by = [*self._keys.values(), *(["__set"] if self._has_sets else []), *self._groupings.values()]
         rows = "\n".join(f"  {line}" for line in lines)
         return f"SELECT {', '.join(items)}\nFROM (\n{rows}\n)\nGROUP BY {', '.join(by)}{having}"
 
