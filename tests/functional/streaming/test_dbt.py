@@ -87,10 +87,14 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     assert comments["item"] == "what was bid for"
     assert "__tumble_1 AS (" in shop.executed("bids")
 
-    # New rows only, of which one is late.
+    # New rows only, of which one is late, one of a clock that is wrong, and one without a time.
     bids(shop, ("08:26:00", 1, "C"), ("08:41:00", 5, "A"), ("08:03:00", 7, "A"))
+    shop.sql("insert into {}.bid values (timestamp'2099-01-01', 1, 'Z'), (null, 1, 'Z')")
     [second] = shop.dbt("run", "--select", "bids").results
-    assert second.message.startswith("+1 row, 1 window closed, 1 late row, watermark 2020-04-15 08:40")
+    counts = "+1 row, 1 window closed, 1 late row, 1 row too far ahead, 1 row without a time"
+    assert second.message.startswith(f"{counts}, watermark 2020-04-15 08:40")
+    log = (shop.folder / "logs" / "dbt.log").read_text()
+    assert "bids: 1 row left out with times more than 1 day ahead of the clock, such as 2099-01-01 00:00:00" in log
     assert shop.rows(TOTALS)[-1] == ("08:20", "C", 10.0)
     [third] = shop.dbt("run", "--select", "tag:live").results
     assert third.message == "+0 rows, nothing new"
@@ -98,7 +102,7 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
 
     # Shown, it is a query like any other.
     shown = shop.dbt("show", "--select", "bids", "--limit", "50").results[0].agate_table
-    assert len(shown) == 5
+    assert len(shown) == 6
 
     # A full refresh reads all rows again, of which none is late now.
     [anew] = shop.dbt("run", "--select", "bids", "--full-refresh").results

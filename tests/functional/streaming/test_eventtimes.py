@@ -142,7 +142,7 @@ def test_a_micro_batch_that_comes_again_has_the_clock_it_had(feed: Feed, monkeyp
     with pytest.raises(StreamingError, match="killed"):
         feed.run(WINDOWS["tumble"], keep_late=True)
     monkeypatch.undo()
-    [offsets] = Path(feed.folder("model").removeprefix("file:")).rglob("offsets/0")
+    [offsets] = Path(feed.folder("").removeprefix("file:")).rglob("offsets/0")
     planned = offsets.read_text()
     clock = json.loads(planned.splitlines()[1])["batchTimestampMs"]
     offsets.write_text(planned.replace(str(clock), "1500000000000"))

@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.eventtimes import limit
+from dbt.adapters.sparkstream.streaming.errors import REBUILD
+from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.progress import Batch, counted
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH, Facts
 
@@ -60,6 +62,30 @@ class Aside:
         furthest = max((one.furthest for one in found if one.furthest), default=None)
         late, ahead, untimed = (sum(getattr(one, name) for one in found) for name in ("late", "ahead", "untimed"))
         return cls(late, ahead, untimed, furthest)
+
+
+def warnings(left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None) -> Iterator[str]:
+    """What a person has to know of the rows that no window has, and can do.
+
+    Args:
+        left: the rows.
+        watermark: that of the last micro-batch.
+        max_future: how far ahead of the clock a time may be; None for as far as it likes.
+        table: the table that keeps the rows, if one does.
+    """
+    if left.late and watermark and max_future and is_ahead(watermark, max_future):
+        yield (
+            f"the watermark stands at {watermark:%Y-%m-%d %H:%M} UTC, ahead of the clock, so rows before that are late"
+            f"\n  {REBUILD}"
+        )
+    if left.ahead:
+        limit_ = f"more than {max_future.words()} ahead of the clock" if max_future else "after the year 9998"
+        kept = f"{table} has them" if table else "to keep them, write config(late_rows='keep')"
+        right = "; if such times are right, write config(max_future='off')" if max_future else ""
+        yield (
+            f"{counted(left.ahead, 'row')} left out with times {limit_}, such as {left.furthest}, which would make all "
+            f"later rows late\n  {kept}{right}"
+        )
 
 
 @dataclass(frozen=True)

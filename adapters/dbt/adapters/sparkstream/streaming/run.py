@@ -14,9 +14,9 @@ from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, of_checkpoint
-from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
-from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows
+from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
@@ -412,7 +412,7 @@ class Run:
         table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
         new = [batch for batch in watch.batches if batch.number > watch.settled]
-        self._warn_of(Aside.total(aside for number, aside in watch.aside.items() if number > watch.settled), watch)
+        self._warn_of_rows(Aside.total(one for number, one in watch.aside.items() if number > watch.settled), watch)
         watch.settled = finished
         try:
             run = runs.Run(model.run_id, model.unique_id, model.relation)
@@ -420,27 +420,12 @@ class Run:
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
 
-    def _warn_of(self, left: Aside, watch: _Watch) -> None:
-        """Warns of rows whose times were too far ahead, or moved the watermark when there was no limit."""
+    def _warn_of_rows(self, left: Aside, watch: _Watch) -> None:
         config = self.model.config
         watermark = next((batch.watermark for batch in reversed(watch.batches) if batch.watermark), None)
-        if left.late and watermark and config.max_future and is_ahead(watermark, config.max_future):
-            self._warn(
-                f"{self.model.unique_id}: the watermark stands at {watermark:%Y-%m-%d %H:%M} UTC, ahead of the clock, "
-                f"so rows before that are late\n  {REBUILD}"
-            )
-        if not left.ahead:
-            return
-        if config.max_future is None:
-            what, right = "that no stream has", ""
-        else:
-            what = f"more than {config.max_future.words()} ahead of the clock"
-            right = "; if such times are right, write config(max_future='off')"
-        kept = f"{self._late_table()} has them" if config.keep_late else "to keep them, write config(late_rows='keep')"
-        self._warn(
-            f"{self.model.unique_id}: {counted(left.ahead, 'row')} left out with times {what}, "
-            f"such as {left.furthest}, which would make all later rows late\n  {kept}{right}"
-        )
+        table = self._late_table() if config.keep_late else None
+        for text in warnings(left, watermark, config.max_future, table):
+            self._warn(f"{self.model.unique_id}: {text}")
 
     def _files(self) -> list[str] | None:
         """The table's data files; None where they are no sign of who has written to it."""
