@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dbt.adapters.sparkstream.sql.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.types import spark_type
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
@@ -249,7 +250,7 @@ def _key(name: str) -> tuple[str, ...]:
     try:
         return _parts(exp.to_table(name, dialect="spark"))
     except SqlglotError as error:
-        raise ValueError(f"schema: {name!r} is no name of a table") from error
+        raise ArgumentError(f"schema: {name!r} is no name of a table") from error
 
 
 TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")

@@ -55,9 +55,17 @@ class TranslationError(Finding, ValueError):
     """SQL that can't be translated: what is wrong, where, and how to write it."""
 
 
+class TranslatorFault(TranslationError):
+    """A fault of the translator itself, which no check foresaw; `__cause__` is what Python said."""
+
+
 class TranslationWarning(Finding, UserWarning):
     """SQL that is translated, but hardly does what its author expects of it."""
 
 
 class RequestError(ValueError):
     """A row or a query that can't be a request; the message says what to do."""
+
+
+class ArgumentError(ValueError):
+    """An argument of the translator's functions that is none, such as an unknown dialect."""

@@ -62,14 +62,16 @@ def explain(
     """
     if dialect == "spark" and not may_hold_windows(sql):
         return Explanation(sql, ())
+    from dbt.adapters.sparkstream.sql.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    statement = Statement.parse(sql, dialect)
-    plain = statement.translated(schema, arrival=arrival, warn=lambda _: None)
-    try:
-        text, decisions = statement.by_rules(schema, arrival=arrival)
-    except TranslationError:
-        return Explanation(plain, ())
+    with net(sql):
+        statement = Statement.parse(sql, dialect)
+        plain = statement.translated(schema, arrival=arrival, warn=lambda _: None)
+        try:
+            text, decisions = statement.by_rules(schema, arrival=arrival)
+        except TranslationError:
+            return Explanation(plain, ())
     if not optimize:
         return Explanation(plain, tuple(replace(d, rule=None, reason="the optimizer is off here") for d in decisions))
     return Explanation(text if any(d.rule for d in decisions) else plain, tuple(decisions))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -132,6 +133,20 @@ def closing_token(tokens: list[Token], opening: int) -> Token | None:
 def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:
     """A TranslationError that points at a span of a text."""
     return _finding(TranslationError, text, span, message, hint)
+
+
+@contextmanager
+def blamed_on(text: str, span: Span | None = None) -> Iterator[None]:
+    """Makes errors about SQL that the translator wrote errors about the text that it wrote it from.
+
+    Args:
+        text: the user's text.
+        span: the piece of it that the SQL stands for; all of it if None.
+    """
+    try:
+        yield
+    except TranslationError as error:
+        raise error_at(text, span or (0, len(text)), error.message, error.hint) from error
 
 
 _F = TypeVar("_F", bound=Finding)

@@ -17,15 +17,16 @@ from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans, may_have_rules
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.errors import TranslationError
+from dbt.adapters.sparkstream.sql.errors import ArgumentError, TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, holds_frames
 from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
+from dbt.adapters.sparkstream.sql.literals import is_column
 from dbt.adapters.sparkstream.sql.optimize import Decision, Optimizer, SparkResolver, may_pay
-from dbt.adapters.sparkstream.sql.source import Edit, Source, error_at
+from dbt.adapters.sparkstream.sql.source import Edit, Source, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema, Warn, may_hold_frames
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
 from dbt.adapters.sparkstream.sql.windowgroups import merged_windows
@@ -81,9 +82,9 @@ class Statement:
             ValueError: an unknown dialect or mode.
         """
         if dialect not in DIALECTS:
-            raise ValueError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+            raise ArgumentError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
         if mode not in MODES:
-            raise ValueError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
+            raise ArgumentError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
         reader = reader or DIALECTS[dialect]()
         try:
             tokens = reader.tokenize(sql)
@@ -118,6 +119,13 @@ class Statement:
             optimize: whether queries over windows may be rewritten to faster ones.
             request: whether tables may have a request's row in them (see `requests`).
         """
+        if arrival is not None and not is_column(arrival):
+            raise error_at(
+                self.source.text,
+                (0, 0),
+                f"arrival is the name of one column, and {arrival!r} is none",
+                "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
+            )
         resolver = FlinkResolver(schema) if self._strict else None
         for tree in self.trees:
             for warning in merged_windows(tree, self.source):
@@ -126,9 +134,10 @@ class Statement:
                 warn(warning)
         if batch and batch.is_in(self.source, *self.trees):
             text = self._of_batch(batch, schema, arrival, warn)
-            return Statement.parse(text, "spark", optimize=optimize).translated(
-                schema, arrival=arrival, warn=warn, optimize=optimize
-            )
+            with blamed_on(self.source.text):
+                return Statement.parse(text, "spark", optimize=optimize).translated(
+                    schema, arrival=arrival, warn=warn, optimize=optimize
+                )
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival)[0]

@@ -64,27 +64,32 @@ def translate(
     if mode == "stream":
         from dbt.adapters.sparkstream.sql.streaming import plan
 
-        return plan(sql, dialect, streams=None, schema=None if callable(schema) else schema).describe()
+        if callable(schema):
+            names = tables(sql, dialect, whole=True)
+            schema = schema(names) if names else None
+        return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival).describe()
     if dialect == "spark" and not may_hold_windows(sql):
         return sql
+    from dbt.adapters.sparkstream.sql.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    optimize = optimize and mode == "batch"
+    warnings_: list[TranslationWarning] = []
 
     def translated(schema: Schema | None) -> str:
-        try:
-            return statement.translated(schema, arrival=arrival, warn=warn, optimize=optimize, batch=batch)
-        except RecursionError:
-            raise TranslationError("this statement is nested too deeply to be translated") from None
+        with _gc_paused(), net(sql):
+            return statement.translated(
+                schema, arrival=arrival, warn=warnings_.append, optimize=optimize, batch=batch
+            )
 
-    with _gc_paused():
+    with _gc_paused(), net(sql):
         statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
-        if not callable(schema):
-            return translated(schema)
-    tables = statement.tables()
-    known = schema(tables) if tables else None  # may ask a server, which takes its time
-    with _gc_paused():
-        return translated(known)
+        names = statement.tables() if callable(schema) else []
+    if callable(schema):
+        schema = schema(names) if names else None  # may ask a server, which takes its time
+    text = translated(schema)
+    for warning in warnings_:
+        warn(warning)
+    return text
 
 
 @contextmanager
@@ -99,19 +104,24 @@ def _gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def tables(sql: str, dialect: str = "spark") -> list[str]:
+def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str]:
     """The tables, as the statement names them, whose columns `translate` would like to know in `schema`.
 
     Empty for a statement that needs no translation.
 
+    Args:
+        whole: whether a plain statement needs one too, as in mode `stream`.
+
     Raises:
         TranslationError: the statement can't be parsed.
     """
-    if dialect == "spark" and not may_hold_windows(sql):
+    if dialect == "spark" and not whole and not may_hold_windows(sql):
         return []
+    from dbt.adapters.sparkstream.sql.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    return Statement.parse(sql, dialect).tables()
+    with net(sql):
+        return Statement.parse(sql, dialect, whole=whole).tables()
 
 
 def may_hold_windows(sql: str) -> bool:

@@ -14,7 +14,8 @@ from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.groupwindows import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
-from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span, closing_token
+from dbt.adapters.sparkstream.sql.net import net
+from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span, blamed_on, closing_token
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.translate import Schema, translate
 from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction, window_functions
@@ -52,9 +53,10 @@ def find(
     Raises:
         TranslationError: what is wrong, where and how to write it.
     """
-    statement = Statement.parse(sql, dialect, whole=True)
-    finder = _Finder(statement.source, dialect, schema, arrival, own_frames)
-    found = [use for tree in statement.trees for use in finder.uses(tree)]
+    with net(sql):
+        statement = Statement.parse(sql, dialect, whole=True)
+        finder = _Finder(statement.source, dialect, schema, arrival, own_frames)
+        found = [use for tree in statement.trees for use in finder.uses(tree)]
     return [use for _, use in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -286,14 +288,15 @@ class _Finder:
         """A query of the statement's dialect, with the CTEs that a node of the statement sees, as Spark SQL."""
         ctes = self._ctes(node)
         with_ = f"WITH {', '.join(ctes)}\n" if ctes else ""
-        return translate(
-            with_ + sql,
-            self._dialect,
-            optimize=False,
-            schema=self._schema,
-            arrival=self._arrival,
-            warn=lambda _: None,
-        )
+        with blamed_on(self._source.text, self._source.span(node)):
+            return translate(
+                with_ + sql,
+                self._dialect,
+                optimize=False,
+                schema=self._schema,
+                arrival=self._arrival,
+                warn=lambda _: None,
+            )
 
     def _ctes(self, node: exp.Expr) -> list[str]:
         """The CTEs that are in scope at a node, the outer ones first."""

@@ -25,8 +25,9 @@ from dbt.adapters.sparkstream.sql.framing.block import Block
 from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.framing.streams import MARK
+from dbt.adapters.sparkstream.sql.net import net
 from dbt.adapters.sparkstream.sql.requests.rows import row_sql
-from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span, blamed_on
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.translate import Describe, Schema
 
@@ -55,13 +56,18 @@ def request_sql(
         TranslationError: the query can't be translated, or isn't computed row by row.
         RequestError: the row doesn't fit the main table, or nobody knows this table's columns.
     """
-    original = Statement.parse(sql, dialect, whole=True)
-    known = schema(original.tables()) if callable(schema) else schema
-    Statement.parse(sql, dialect).translated(known, arrival=arrival, warn=_ignore)  # faults, where the user made them
-    if len(original.trees) != 1:
-        raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
-    text = _Rewriting(original.source, original.trees[0], row, known).text()
-    return Statement.parse(text, dialect).translated(known, arrival=arrival, warn=_ignore, request=True)
+    with net(sql):
+        original = Statement.parse(sql, dialect, whole=True)
+        tables = original.tables() if callable(schema) else []
+    known = schema(tables) if callable(schema) else schema
+    with net(sql):
+        # faults, where the user made them
+        Statement.parse(sql, dialect).translated(known, arrival=arrival, warn=_ignore)
+        if len(original.trees) != 1:
+            raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
+        text = _Rewriting(original.source, original.trees[0], row, known).text()
+        with blamed_on(sql):
+            return Statement.parse(text, dialect).translated(known, arrival=arrival, warn=_ignore, request=True)
 
 
 def _ignore(warning: TranslationWarning) -> None:

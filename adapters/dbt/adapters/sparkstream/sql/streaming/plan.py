@@ -19,12 +19,13 @@ from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
 from dbt.adapters.sparkstream.sql.errors import TranslationError
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.net import net
 from dbt.adapters.sparkstream.sql.optimize import Decision
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.source import Edit, Source, blamed_on
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
-from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, find_cut
+from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
@@ -118,6 +119,7 @@ def plan(
     schema: Schema | None = None,
     utc: bool = False,
     optimize: bool = False,
+    arrival: str | None = None,
 ) -> StreamPlan:
     """Plans a query over streams.
 
@@ -128,10 +130,25 @@ def plan(
         schema: table or stream -> column -> Spark type, as far as known.
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
         optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
+        arrival: the column that numbers rows in order of arrival; breaks ties in frames.
 
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
     """
+    with net(sql):
+        return _plan(sql, dialect, streams, schema, utc=utc, optimize=optimize, arrival=arrival)
+
+
+def _plan(
+    sql: str,
+    dialect: str,
+    streams: Collection[str] | None,
+    schema: Schema | None,
+    *,
+    utc: bool,
+    optimize: bool,
+    arrival: str | None,
+) -> StreamPlan:
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     statement = Statement.parse(sql, dialect, mode="stream", whole=True, reader=dialect_with_spans(dialect))
@@ -166,7 +183,7 @@ def plan(
         stages=tuple(stages),
         query=query.strip().rstrip(";"),
         streams=tuple(dict.fromkeys(read)),
-        batch=None if cut is None else _translated(cut.rest(), dialect, schema),
+        batch=None if cut is None else _rest(cut, sql, dialect, schema, arrival),
         buffered=cut is not None and cut.buffered,
         late=tuple(late),
         waits=bool(late) or any(True for _ in names.joins(tree)),
@@ -213,10 +230,21 @@ def _windows(columns: Columns) -> tuple[str, ...]:
     return tuple(bounds.values()) if "window_end" in bounds else ()
 
 
-def _translated(sql: str, dialect: str, schema: Schema | None) -> str:
+def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None) -> str:
+    """What is done with closed rows, as Spark SQL."""
+    try:
+        return _translated(cut.rest(), dialect, schema, arrival)
+    except TranslationError as fault:
+        # What the author wrote has the same fault, at a place that the rest has not.
+        _translated(sql, dialect, schema, arrival)
+        with blamed_on(sql, cut.source.span(cut.select)):
+            raise fault
+
+
+def _translated(sql: str, dialect: str, schema: Schema | None, arrival: str | None = None) -> str:
     from dbt.adapters.sparkstream.sql.translate import translate
 
-    return translate(sql, dialect, schema=schema, optimize=False).strip().rstrip(";")
+    return translate(sql, dialect, schema=schema, optimize=False, arrival=arrival).strip().rstrip(";")
 
 
 def _apply(source: Source, edits: list[Edit]) -> None:
