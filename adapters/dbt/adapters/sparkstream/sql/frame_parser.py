@@ -302,13 +302,18 @@ class FrameGrammar(SparkParser):
     def _at_union_list(self) -> bool:
         """Whether the tables of UNION stand in parentheses of their own, and not a subquery alone."""
         tokens, at = self._tokens, self._index
-        if tokens[at].token_type != TokenType.L_PAREN:
+        if at + 1 >= len(tokens) or tokens[at].token_type != TokenType.L_PAREN:
             return False
+        behind = self._index_behind(at + 1)
         if tokens[at + 1].token_type in (TokenType.SELECT, TokenType.WITH):
             return False
-        return tokens[at + 1].token_type != TokenType.L_PAREN or tokens[self._index_behind(at + 1)].token_type in (
-            TokenType.COMMA,
-            TokenType.R_PAREN,
+        return tokens[at + 1].token_type != TokenType.L_PAREN or (
+            behind < len(tokens)
+            and tokens[behind].token_type
+            in (
+                TokenType.COMMA,
+                TokenType.R_PAREN,
+            )
         )
 
     def _parse_union_sources(self) -> list[exp.Expr]:
@@ -412,7 +417,7 @@ class FrameGrammar(SparkParser):
         self._advance()
         negative = self._match(TokenType.DASH)
         number = self._curr
-        if not number or number.token_type != TokenType.NUMBER or not number.text.isdigit():
+        if not number or number.token_type != TokenType.NUMBER or not number.text.isdecimal():
             raise self._error_at_tokens(
                 "MAXSIZE takes a whole number of rows", "write MAXSIZE 100", first, number or first
             )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from fractions import Fraction
 
 MICROS = {
     "MICROSECOND": 1,
@@ -65,11 +67,18 @@ def unit_name(word: str) -> str:
     raise IntervalError(f"unknown unit of time {word!r}", "use milliseconds, seconds, minutes, hours, days or weeks")
 
 
-def _number(text: str) -> Decimal:
-    try:
-        return Decimal(text.strip())
-    except InvalidOperation:
-        raise IntervalError(f"{text!r} is not a number", "write a number and a unit, such as '10 minutes'") from None
+LONGEST_TEXT = 200
+"""Characters of an interval: more can't be one, and would only make numbers that take long."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
+_LONGEST = 2**63
+"""Microseconds from which on Spark has no interval."""
+
+
+def _number(text: str) -> Fraction:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise IntervalError(f"{text!r} is not a number", "write a number and a unit, such as '10 minutes'")
+    return Fraction(text.strip())
 
 
 @dataclass(frozen=True, order=True)
@@ -97,8 +106,10 @@ class Interval:
     def of(cls, amount: str, unit: str) -> Interval:
         """`of('10', 'minutes')`; fractions are fine down to a microsecond."""
         micros = _number(amount) * MICROS[unit_name(unit)]
-        if micros != micros.to_integral_value():
-            raise IntervalError(f"{amount} {unit} is finer than a microsecond")
+        if micros.denominator != 1:
+            raise IntervalError(f"{amount} {unit} is finer than a microsecond", "write microseconds or larger units")
+        if abs(micros) >= _LONGEST:
+            raise IntervalError(f"{amount} {unit} is longer than any interval of Spark", "write 106751991 days or less")
         return cls(int(micros))
 
     @classmethod
@@ -108,6 +119,8 @@ class Interval:
         Raises:
             IntervalError: the text is none of these.
         """
+        if len(text) > LONGEST_TEXT:
+            raise IntervalError("this is too long for an interval", "write a number and a unit, such as '10 minutes'")
         total = cls(0)
         rest = text.strip()
         if rest[:9].lower() in ("interval ", "interval\t"):

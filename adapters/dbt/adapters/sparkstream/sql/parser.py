@@ -13,7 +13,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.frame_parser import FrameGrammar
-from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError, unit_name
+from dbt.adapters.sparkstream.sql.interval import LONGEST_TEXT, Interval, IntervalError, unit_name
 from dbt.adapters.sparkstream.sql.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, Window, WindowError, WindowFunction
 
@@ -46,6 +46,8 @@ def read_interval(tokens: list[Token], *, strict: bool = False) -> Interval:
     hint = "write a constant such as INTERVAL '10' MINUTES"
     if not tokens:
         raise IntervalError("an interval is missing", hint)
+    if tokens[-1].end - tokens[0].start > LONGEST_TEXT:
+        raise IntervalError("this is too long for an interval", hint)
     texts = [t.text for t in tokens]
     types = [t.token_type for t in tokens]
     if types == [TokenType.STRING]:
@@ -98,7 +100,7 @@ def _check_flink(value: str, units: list[str], precision: int | None) -> None:
     """Refuses the intervals that Flink refuses, or reads as something else."""
     unit = units[0].upper()
     if unit in ("WEEK", "WEEKS"):
-        days = f"'{7 * int(value)}' DAY" if value.lstrip("-").isdigit() else "'7' DAY"
+        days = f"'{7 * int(value)}' DAY" if value.lstrip("-").isdecimal() else "'7' DAY"
         raise IntervalError(
             "WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", f"write {days}"
         )
@@ -118,7 +120,7 @@ def _check_flink(value: str, units: list[str], precision: int | None) -> None:
         )
     unit_name(unit)  # months and years are refused as such
     leading = value.lstrip("+-").replace(":", " ").split(" ")[0].split(".")[0]
-    digits = len(leading) if leading.isdigit() else 0
+    digits = len(leading) if leading.isdecimal() else 0
     if digits > (precision or 2):
         span = f"{unit}({digits}) TO {units[1].upper()}" if len(units) == 2 else f"{unit}({digits})"
         raise IntervalError(
@@ -184,6 +186,12 @@ class WindowParser(FrameGrammar):
 
     def _fail(self, message: str, hint: str | None, first: Token, last: Token | None = None) -> None:
         raise error_at(self.sql, span_of(first, last or first), message, hint)
+
+    def _parse_hint(self) -> exp.Hint | None:
+        # A hint stays as it is written: nobody reads what is in it.
+        if self._match(TokenType.HINT) and self._prev_comments:
+            return exp.Hint(expressions=[self._prev_comments[0].strip()])
+        return None
 
     # -- table functions -----------------------------------------------------------------------------
     def _parse_table_part(self, schema: bool = False) -> exp.Expr | None:
@@ -600,11 +608,28 @@ class SpanParser(WindowParser):
     """Notes the span of every expression, for dialects whose expressions are edited."""
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        if isinstance(this, exp.Array) and SPAN not in this.meta:  # sqlglot has just read ARRAY[...]
-            depth, at = 0, self._index
-            while depth or at == self._index:
-                at -= 1
-                kind = self._tokens[at].token_type
-                depth += (kind == TokenType.R_BRACKET) - (kind == TokenType.L_BRACKET)
-            this.meta[SPAN] = self._tokens[at - 1].start, self._prev.end + 1
-        return super()._parse_bracket(this)
+        self._note_array(this)  # [1] has just been read, of [1][2]
+        node = super()._parse_bracket(this)
+        self._note_array(node)
+        return node
+
+    def _note_array(self, node: exp.Expr | None) -> None:
+        """Notes the span of an array whose last bracket has just been read."""
+        if not isinstance(node, exp.Array) or SPAN in node.meta or self._prev.token_type != TokenType.R_BRACKET:
+            return
+        depth, at = 0, self._index
+        while depth or at == self._index:
+            at -= 1
+            kind = self._tokens[at].token_type
+            depth += (kind == TokenType.R_BRACKET) - (kind == TokenType.L_BRACKET)
+        first = at - 1 if at and self._tokens[at - 1].text.upper() == "ARRAY" else at
+        node.meta[SPAN] = self._tokens[first].start, self._prev.end + 1
+
+    def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        first = self._curr
+        node = super()._parse_interval(*args, **kwargs)
+        if isinstance(node, exp.Add):  # INTERVAL 1 HOUR 2 MINUTES: sqlglot has made a sum of it
+            self._fail(
+                "an interval has one number and one unit", "write INTERVAL '1:30' HOUR TO MINUTE", first, self._prev
+            )
+        return node

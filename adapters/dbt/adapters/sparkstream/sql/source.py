@@ -57,8 +57,19 @@ class Source:
         if node._meta and "start" in node.meta:
             spans.append((node.meta["start"], node.meta["end"] + 1))
         if not spans:
-            raise LookupError(f"no place known for {node!r}")
+            raise self._unplaced(node)
         return min(s for s, _ in spans), max(e for _, e in spans)
+
+    def _unplaced(self, node: exp.Expr) -> TranslationError:
+        """An error about a node that the parser has made of nothing that is written: at what is around it."""
+        around = node.parent
+        while around is not None and not (around._meta and around.meta.get(SPAN)):
+            around = around.parent
+        return self.error(
+            around.meta[SPAN] if around is not None else (0, len(self.text)),
+            f"something is missing here, or is read as what it isn't ({type(node).__name__.lower()})",
+            "write it in full, or in another way",
+        )
 
     def call_span(self, node: exp.Expr) -> Span:
         """Where a function call stands, from its name to its closing parenthesis, without OVER or FILTER."""

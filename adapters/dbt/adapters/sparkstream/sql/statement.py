@@ -225,6 +225,14 @@ def _trees(reader: SparkStream, tokens: list[Token], sql: str, dialect: str, who
     trees = []
     for chunk in _chunks(tokens):
         _check_query(reader, chunk, sql)
+        too_long = next((t for t in chunk if t.token_type is TokenType.NUMBER and len(t.text) > _LONGEST_NUMBER), None)
+        if too_long is not None and (dialect != "spark" or whole or _calls(chunk) or _framed(chunk, sql)):
+            raise error_at(
+                sql,
+                (too_long.start, too_long.end + 1),
+                f"this number has {len(too_long.text):,} digits, and Spark takes 38",
+                "write a shorter one",
+            )
         calls = _calls(chunk)
         certain = whole or dialect != "spark" or _window_in_from(chunk, calls) or _framed(chunk, sql)
         if certain or calls:
@@ -232,6 +240,10 @@ def _trees(reader: SparkStream, tokens: list[Token], sql: str, dialect: str, who
             if tree is not None:
                 trees.append(tree)
     return trees
+
+
+_LONGEST_NUMBER = 1000
+"""Digits of a number: a double may be written with some hundreds."""
 
 
 def _check_query(reader: SparkStream, tokens: list[Token], sql: str) -> None:
@@ -339,11 +351,32 @@ def _parse_chunk(reader: SparkStream, tokens: list[Token], sql: str, certain: bo
 def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
     parser = reader.parser(error_level=ErrorLevel.IMMEDIATE)
     try:
-        return parser.parse(tokens, sql)[0]
+        trees = parser.parse(tokens, sql)
     except RecursionError:
+        deepest = _deepest(tokens)
         raise error_at(
-            sql, (tokens[0].start, tokens[0].end + 1), "this statement is nested too deeply to be read"
+            sql,
+            (deepest.start, deepest.end + 1),
+            "this statement is nested too deeply to be read",
+            "take its innermost part into a CTE of its own, or into a model",
         ) from None
+    if not trees:  # sqlglot ends at an ELSE that nothing is before
+        parser.raise_error("this isn't expected here", tokens[0])
+    return trees[0]
+
+
+def _deepest(tokens: list[Token]) -> Token:
+    """The token that the most parentheses are around."""
+    depth, most, found = 0, 0, tokens[0]
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > most:
+            most, found = depth, token
+    return found
+
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 
 
 _QUERY = (TokenType.SELECT, TokenType.WITH)

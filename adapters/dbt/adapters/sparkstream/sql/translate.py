@@ -77,9 +77,7 @@ def translate(
 
     def translated(schema: Schema | None) -> str:
         with _gc_paused(), net(sql):
-            return statement.translated(
-                schema, arrival=arrival, warn=warnings_.append, optimize=optimize, batch=batch
-            )
+            return statement.translated(schema, arrival=arrival, warn=warnings_.append, optimize=optimize, batch=batch)
 
     with _gc_paused(), net(sql):
         statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)

@@ -54,7 +54,9 @@ class SQLStream(SparkStream):
                 self.raise_error("STEP needs BY and an interval: STEP(ROWTIME BY INTERVAL '5' MINUTE)")
             start = self._curr
             by = self._parse_disjunction()
-            if by is not None:
+            if this is None or by is None:
+                self.raise_error("STEP needs a value, BY and an interval: STEP(ROWTIME BY INTERVAL '5' MINUTE)")
+            else:
                 by.meta[SPAN] = (start.start, self._prev.end + 1)
             return Step(this=this, by=by)
 

@@ -293,7 +293,7 @@ class FlinkExpressions:
         tokens = self._source.tokens_in(self._source.span(node))
         at = max(i for i, token in enumerate(tokens) if token.token_type == TokenType.ALIAS) + 1
         size = tokens[at + 2].text if tokens[at + 1].token_type == TokenType.L_PAREN else ""
-        return tokens[at].text.upper(), int(size) if size.isdigit() else None
+        return tokens[at].text.upper(), int(size) if size.isdecimal() else None
 
     def _fraction(self, time: exp.Expr) -> str:
         """The digits behind the second: as the inner CAST says, else three."""

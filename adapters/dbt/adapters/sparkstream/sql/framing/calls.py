@@ -195,10 +195,14 @@ def _read_tokens(source: Source, tokens: list[Token], window: Window, end: int |
     for token in inner:
         depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
         if depth == 0 and token.token_type == TokenType.COMMA:
+            if not piece:
+                raise source.error((token.start, token.end + 1), "an argument is missing before this comma")
             spans.append((piece[0].start, piece[-1].end + 1))
             piece = []
         else:
             piece.append(token)
+    if spans and not piece:
+        raise source.error((tokens[closing].start, tokens[closing].end + 1), "an argument is missing before this )")
     if piece:
         spans.append((piece[0].start, piece[-1].end + 1))
     name = source.text[tokens[0].start : tokens[0].end + 1]

@@ -27,7 +27,7 @@ def _type(node: exp.Expr | None, select: exp.Select, resolver: Resolver) -> str 
     if isinstance(node, exp.Literal):
         if node.is_string:
             return "string"
-        if node.this.isdigit():
+        if node.this.isdecimal():
             return "int" if int(node.this) < 2**31 else "bigint"
         return None
     if isinstance(node, exp.Cast):

@@ -66,10 +66,10 @@ def _literal(literal: exp.Literal) -> str | None:
     if literal.is_string:
         return "string"
     text = literal.name
-    if text.isdigit():
+    if text.isdecimal():
         return "int" if int(text) < 2**31 else "bigint" if int(text) < 2**63 else None
     whole, point, fraction = text.partition(".")
-    if point and (whole + fraction).isdigit():
+    if point and (whole + fraction).isdecimal():
         digits = len((whole + fraction).lstrip("0"))
         return f"decimal({max(digits, len(fraction))},{len(fraction)})"
     return None
