@@ -66,9 +66,7 @@ def _gallery() -> list[Sample]:
             dialects.append(given.get("sql_dialect", "spark"))
             return ""
 
-        def window_sql(
-            dialect: str = "spark", *_: Any, caller: Any, dialects: list[str] = dialects, **__: Any
-        ) -> str:
+        def window_sql(dialect: str = "spark", *_: Any, caller: Any, dialects: list[str] = dialects, **__: Any) -> str:
             dialects.append(dialect)
             return str(caller())
 
@@ -130,8 +128,8 @@ _STATEMENTS = {
         "t.x = u2.x WHERE t.x > 1 LIMIT 10",
     ),
     "sqlstream": (
-        'SELECT STREAM FLOOR(t.ROWTIME TO HOUR) AS "h", STEP(t.ROWTIME BY INTERVAL \'5\' MINUTE), COUNT(*) FROM t '
-        'GROUP BY FLOOR(t.ROWTIME TO HOUR), STEP(t.ROWTIME BY INTERVAL \'5\' MINUTE), "k"',
+        "SELECT STREAM FLOOR(t.ROWTIME TO HOUR) AS \"h\", STEP(t.ROWTIME BY INTERVAL '5' MINUTE), COUNT(*) FROM t "
+        "GROUP BY FLOOR(t.ROWTIME TO HOUR), STEP(t.ROWTIME BY INTERVAL '5' MINUTE), \"k\"",
         "SELECT STREAM *, AVG(x) OVER w, FIRST_VALUE(x) OVER (PARTITION BY k ORDER BY \"ts\" RANGE INTERVAL '1' HOUR "
         "PRECEDING) FROM t WINDOW w AS (PARTITION BY k RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)",
     ),

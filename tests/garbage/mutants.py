@@ -21,17 +21,18 @@ _PIECE = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+(?:\.\d+)?|=>|<<|>>|<=|>=|<>|\|\||\s+|.", re.S
 )
 
-_WORDS = (
-    "SELECT FROM WHERE GROUP_BY HAVING ORDER_BY WINDOW OVER PARTITION_BY UNION UNION_ALL EXCEPT INTERSECT JOIN LEFT "
-    "LAST_JOIN ON USING AS WITH TABLE LATERAL VALUES TUMBLE HOP CUMULATE SESSION DESCRIPTOR INTERVAL DAY HOUR MINUTE "
-    "SECOND TO MONTH ROWS RANGE ROWS_RANGE BETWEEN AND UNBOUNDED PRECEDING FOLLOWING CURRENT_ROW OPEN MAXSIZE EXCLUDE "
-    "CURRENT_TIME INSTANCE_NOT_IN_WINDOW CASE WHEN THEN ELSE END CAST NULL NOT IN EXISTS LIKE IS DISTINCT ALL STREAM "
-    "STEP FLOOR CEIL BY FILTER IGNORE_NULLS ARRAY MAP ROW STRUCT LIMIT OFFSET QUALIFY PIVOT UNPIVOT TABLESAMPLE INSERT "
-    "INTO CREATE VIEW MERGE UPDATE DELETE SET DEPLOY EXPLAIN EXTRACT TRIM POSITION SUBSTRING OVERLAY TUMBLE_START "
-    "HOP_END SESSION_ROWTIME MATCH_RECOGNIZE FOR SYSTEM_TIME GROUPING_SETS ROLLUP CUBE top sum_cate max_where lag "
-    "FIRST_VALUE LAST_VALUE count sum max_duration close_on gap size DATA TIMECOL DATE TIME TIMESTAMP DECIMAL "
-    "TIMESTAMPDIFF TIMESTAMPADD REF SOURCE"
-).split()
+_VOCABULARY = """
+SELECT FROM WHERE GROUP_BY HAVING ORDER_BY WINDOW OVER PARTITION_BY UNION UNION_ALL EXCEPT INTERSECT JOIN LEFT
+LAST_JOIN ON USING AS WITH TABLE LATERAL VALUES TUMBLE HOP CUMULATE SESSION DESCRIPTOR INTERVAL DAY HOUR MINUTE
+SECOND TO MONTH ROWS RANGE ROWS_RANGE BETWEEN AND UNBOUNDED PRECEDING FOLLOWING CURRENT_ROW OPEN MAXSIZE EXCLUDE
+CURRENT_TIME INSTANCE_NOT_IN_WINDOW CASE WHEN THEN ELSE END CAST NULL NOT IN EXISTS LIKE IS DISTINCT ALL STREAM STEP
+FLOOR CEIL BY FILTER IGNORE_NULLS ARRAY MAP ROW STRUCT LIMIT OFFSET QUALIFY PIVOT UNPIVOT TABLESAMPLE INSERT INTO
+CREATE VIEW MERGE UPDATE DELETE SET DEPLOY EXPLAIN EXTRACT TRIM POSITION SUBSTRING OVERLAY TUMBLE_START HOP_END
+SESSION_ROWTIME MATCH_RECOGNIZE FOR SYSTEM_TIME GROUPING_SETS ROLLUP CUBE top sum_cate max_where lag FIRST_VALUE
+LAST_VALUE count sum max_duration close_on gap size DATA TIMECOL DATE TIME TIMESTAMP DECIMAL TIMESTAMPDIFF
+TIMESTAMPADD REF SOURCE
+"""
+_WORDS = tuple(_VOCABULARY.split())
 _ODD = (
     *"()[]{}<>,;.:?@#$%&*+-/\\=!~^|'\"`",
     *("\0", "\ud800", "\udfff", "\ufeff", "\u00a0", "\u2028", "\u3000", "é", "名", "\U0001f600", "\x1b", "\r", "\r\n"),
@@ -43,11 +44,46 @@ _NUMBERS += ("007", "1L", "2Y", "3s", "4d", "0b1", "٣", "9" * 5000, "0." + "1" 
 _TEXTS = ("''", "'1'", "'1e9999999999'", "'-1'", "'10 minutes'", "'1 month'", "'NaN'", "'1:30'", "'1 02:03:04.5'")
 _TEXTS += ("'\\'", "'a''b'", "'\0'", "'" + "9" * 5000 + "'", "'0.0000001'", "' 1'", "'+1'", "'1-2'", "'a" * 3, "'٣'")
 _EXPRESSIONS = (
-    *("x", "k", "ts", "t.x", "a.b.c", "`my x`", "*", "t.*", "NULL", "TRUE", "1", "-1", "1.5", "'a'", "DATE '2020-01-01'"),
+    *(
+        "x",
+        "k",
+        "ts",
+        "t.x",
+        "a.b.c",
+        "`my x`",
+        "*",
+        "t.*",
+        "NULL",
+        "TRUE",
+        "1",
+        "-1",
+        "1.5",
+        "'a'",
+        "DATE '2020-01-01'",
+    ),
     *("TIMESTAMP '2020-01-01 00:00:00'", "INTERVAL '1' DAY", "INTERVAL 1 2 hours", "INTERVAL '1-2' YEAR TO MONTH"),
-    *("ARRAY[1].x", "ARRAY[x, 1][1]", "ARRAY(1, 2)", "MAP['a', 1]", "MAP['a', x]['a']", "x[1]", "x.y[1].z", "ROW(1, 'a')"),
-    *("CASE WHEN x > 1 THEN 2 END", "CASE x WHEN 1 THEN 2 ELSE 3 END", "CAST(x AS DECIMAL(10, 2))", "TRY_CAST(k AS INT)"),
-    *("CAST(x AS ARRAY<INT>)", "CAST(x AS ROW<a INT, b STRING>)", "CAST(ts AS TIMESTAMP(3))", "CAST(x AS INTERVAL DAY)"),
+    *(
+        "ARRAY[1].x",
+        "ARRAY[x, 1][1]",
+        "ARRAY(1, 2)",
+        "MAP['a', 1]",
+        "MAP['a', x]['a']",
+        "x[1]",
+        "x.y[1].z",
+        "ROW(1, 'a')",
+    ),
+    *(
+        "CASE WHEN x > 1 THEN 2 END",
+        "CASE x WHEN 1 THEN 2 ELSE 3 END",
+        "CAST(x AS DECIMAL(10, 2))",
+        "TRY_CAST(k AS INT)",
+    ),
+    *(
+        "CAST(x AS ARRAY<INT>)",
+        "CAST(x AS ROW<a INT, b STRING>)",
+        "CAST(ts AS TIMESTAMP(3))",
+        "CAST(x AS INTERVAL DAY)",
+    ),
     *("EXTRACT(DAY FROM ts)", "FLOOR(ts TO HOUR)", "CEIL(ts TO MONTH)", "FLOOR(x)", "TRIM(BOTH 'x' FROM k)", "x::int"),
     *("POSITION('a' IN k)", "SUBSTRING(k FROM 1 FOR 2)", "OVERLAY(k PLACING 'a' FROM 1)", "x || k", "x -> x + 1"),
     *("TIMESTAMPADD(DAY, 1, ts)", "TIMESTAMPDIFF(HOUR, ts, ts)", "STEP(ts BY INTERVAL '1' HOUR)", "STEP(x BY 10)"),
@@ -55,12 +91,53 @@ _EXPRESSIONS = (
     *("sum(x) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)", "lag(x, 1) OVER w"),
     *("sum(sum(x) OVER w) OVER w", "top(x, 3)", "id(,) OVER w", "f()", "f(x, f(x))", "f(a => 1)", "(SELECT 1)"),
     *("(SELECT max(x) FROM u WHERE u.k = t.k)", "x IN (SELECT x FROM u)", "x IN (1, 2)", "EXISTS (SELECT 1)", "NOT x"),
-    *("x BETWEEN 1 AND 2", "x IS NOT DISTINCT FROM k", "k LIKE 'a%' ESCAPE '!'", "k SIMILAR TO 'a'", "x IS NULL", "(x)"),
-    *("(x, k)", "x AND k OR NOT x", "x + 1 * 2 / 3 % 4", "x = 1", "x <> 1", "-(x)", "@x", ":x", "${x}", "{{ x }}", "x AS y"),
+    *(
+        "x BETWEEN 1 AND 2",
+        "x IS NOT DISTINCT FROM k",
+        "k LIKE 'a%' ESCAPE '!'",
+        "k SIMILAR TO 'a'",
+        "x IS NULL",
+        "(x)",
+    ),
+    *(
+        "(x, k)",
+        "x AND k OR NOT x",
+        "x + 1 * 2 / 3 % 4",
+        "x = 1",
+        "x <> 1",
+        "-(x)",
+        "@x",
+        ":x",
+        "${x}",
+        "{{ x }}",
+        "x AS y",
+    ),
     *("TUMBLE(ts, INTERVAL '1' HOUR)", "TUMBLE_START(ts, INTERVAL '1' HOUR)", "HOP_END(ts, INTERVAL '1' HOUR, x)"),
-    *("SESSION(ts, INTERVAL '1' HOUR)", "window_start", "window_end", "window_time", "ROWTIME", "PROCTIME()", "CURRENT_ROW"),
-    *("FIRST_VALUE(x)", "LAST_VALUE(t.x)", "GROUPING(k)", "x IGNORE NULLS", "interval", "LAST", "window", "stream", "U&'a'"),
-    *("LAST_VALUE(x) IGNORE NULLS OVER w", "JSON_VALUE(k, '$.a' RETURNING INT)", "LISTAGG(k, ',') WITHIN GROUP (ORDER BY x)"),
+    *(
+        "SESSION(ts, INTERVAL '1' HOUR)",
+        "window_start",
+        "window_end",
+        "window_time",
+        "ROWTIME",
+        "PROCTIME()",
+        "CURRENT_ROW",
+    ),
+    *(
+        "FIRST_VALUE(x)",
+        "LAST_VALUE(t.x)",
+        "GROUPING(k)",
+        "x IGNORE NULLS",
+        "interval",
+        "LAST",
+        "window",
+        "stream",
+        "U&'a'",
+    ),
+    *(
+        "LAST_VALUE(x) IGNORE NULLS OVER w",
+        "JSON_VALUE(k, '$.a' RETURNING INT)",
+        "LISTAGG(k, ',') WITHIN GROUP (ORDER BY x)",
+    ),
 )
 
 
@@ -137,7 +214,7 @@ def _splice(random: Random, pieces: list[str]) -> list[str]:
     other = _PIECE.findall(random.choice(corpus()).sql)
     first, last = _span(random, other, 40)
     start, end = _span(random, pieces)
-    return pieces[:start] + [" ", *other[first:last], " "] + pieces[random.choice((start, end)) :]
+    return [*pieces[:start], " ", *other[first:last], " ", *pieces[random.choice((start, end)) :]]
 
 
 def _cut(random: Random, pieces: list[str]) -> list[str]:
@@ -257,4 +334,3 @@ _MUTATIONS: tuple[Callable[[Random, list[str]], list[str]], ...] = (
     *(_graft,) * 8,
     *(_transplant,) * 4,
 )
-

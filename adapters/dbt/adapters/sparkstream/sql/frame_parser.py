@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -122,7 +123,7 @@ class FrameGrammar(SparkParser):
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         if not self._at_last_join():
-            return super()._parse_join(*args, **kwargs)
+            return self._read_join(*args, **kwargs)
         first = self._curr
         self._advance(2)
         start = self._curr
@@ -141,6 +142,51 @@ class FrameGrammar(SparkParser):
         join = LastJoin(this=table, on=self._parse_disjunction(), order=order)
         join.meta[SPAN] = (first.start, self._prev.end + 1)
         return join
+
+    # -- what sqlglot would read again and again ---------------------------------------------------------
+    # sqlglot tries a reading, goes back and tries another. Where both hold the same piece, and that piece such pieces
+    # of its own, each level doubles the time. These remember what a piece was read as.
+    def _read_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        """A join: behind one without ON, sqlglot looks for joins that belong to it."""
+        if args or kwargs.keys() - {"alias_tokens"}:
+            return super()._parse_join(*args, **kwargs)
+        key = "join" if kwargs.get("alias_tokens") is None else "join under an alias"
+        return self._once(key, lambda: super(FrameGrammar, self)._parse_join(**kwargs))
+
+    def _parse_types(
+        self,
+        check_func: bool = False,
+        schema: bool = False,
+        allow_identifiers: bool = True,
+        with_collation: bool = False,
+    ) -> exp.Expr | None:
+        """A type: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions."""
+
+        def read() -> exp.Expr | None:
+            return super(FrameGrammar, self)._parse_types(check_func, schema, allow_identifiers, with_collation)
+
+        in_expression = check_func and not schema and not allow_identifiers
+        return self._once("type", read) if in_expression else read()
+
+    def _once(self, kind: str, read: Callable[[], Any]) -> Any:
+        """What a method reads here; the second time what it read the first time."""
+        first = self._curr
+        if not first:
+            return read()
+        key = kind, first.start
+        if key in self._pieces:
+            piece, length = self._pieces[key]
+            self._advance(length)
+            return piece
+        at = self._index
+        piece = read()
+        self._pieces[key] = piece, self._index - at
+        return piece
+
+    @property
+    def _pieces(self) -> dict[tuple[str, int], tuple[Any, int]]:
+        """Kind of a piece and where it begins -> what it was read as, and how many tokens it has."""
+        return self.__dict__.setdefault("_pieces_read", {})
 
     # -- windows -------------------------------------------------------------------------------------
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:

@@ -20,6 +20,10 @@ SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
 
 
+_LONGEST = 5_000_000
+"""Characters that an edit may write: calls within calls, each standing twice in Spark SQL, would fill the memory."""
+
+
 @dataclass(frozen=True)
 class Edit:
     """A piece of the text and what shall stand there; asked for once all edits within the piece are made.
@@ -108,6 +112,12 @@ class Source:
         """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
         for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.level)):
             text = edit.text()
+            if len(text) > _LONGEST:
+                raise self.error(
+                    edit.span,
+                    f"this takes more than {_LONGEST:,} characters in Spark SQL, which says each call in several steps",
+                    "take its innermost part into a subquery",
+                )
             first, last = edit.span
             self._edits = {s: e for s, e in self._edits.items() if s[1] <= first or s[0] >= last}
             self._edits[edit.span] = text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql import types
@@ -26,11 +28,18 @@ class FlinkResolver(Resolver):
         columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
         return Columns(tuple(Column(n, types.common_type(c)) for n, c in zip(names, columns, strict=True)))
 
+    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None) -> None:
+        super().__init__(schema)
+        self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
+
     def expression(self, node: exp.Expr, select: exp.Select) -> Column:
-        found = super().expression(node, select)
-        if found.type is None:
-            return Column(found.name, self._type(node, select), found.origin)
-        return found
+        key = id(node), id(select)
+        if key not in self._read:  # else each level of a long expression would ask for all below it again
+            found = super().expression(node, select)
+            if found.type is None:
+                found = Column(found.name, self._type(node, select), found.origin)
+            self._read[key] = node, found
+        return self._read[key][1]
 
     def widened(self, one: str | None, other: str | None) -> str | None:
         return types.common_type([one, other])

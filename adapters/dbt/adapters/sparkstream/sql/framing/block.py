@@ -87,13 +87,16 @@ class Block:
     def _list_start(tokens: list[Token]) -> int:
         """Where the first item of the SELECT list begins."""
         i = 1
-        while tokens[i].token_type in (TokenType.DISTINCT, TokenType.ALL, TokenType.HINT) or (
-            tokens[i].text.upper() == "STREAM"
-            and i == 1
-            and tokens[2].token_type not in (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
+        while i < len(tokens) and (
+            tokens[i].token_type in (TokenType.DISTINCT, TokenType.ALL, TokenType.HINT)
+            or (
+                tokens[i].text.upper() == "STREAM"
+                and i == 1
+                and tokens[2].token_type not in (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
+            )
         ):
             i += 1
-        return tokens[i].start
+        return tokens[i].start if i < len(tokens) else tokens[-1].end + 1
 
     def trim(self, span: Span) -> Span:
         """A span without the white space and comments around it."""

@@ -53,7 +53,9 @@ class Streams:
 
     def _feeds_alone(self, relation: exp.Expr) -> bool:
         """Whether rows of a stream come to a relation, but for its joins."""
-        return (isinstance(relation, exp.Table) and self._is_stream(relation)) or self.feeds(relation.this)
+        if isinstance(relation, exp.Table) and self._is_stream(relation):
+            return True
+        return isinstance(relation.this, exp.Expr) and self.feeds(relation.this)
 
     def is_read_once(self, tree: exp.Expr) -> bool:
         """Whether a statement reads one stream, once, also where it reads that through CTEs."""
