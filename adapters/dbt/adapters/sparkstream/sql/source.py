@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +44,7 @@ class Source:
         self.tokens = tokens
         self._starts = [t.start for t in tokens]
         self._edits: dict[Span, str] = {}
+        self._edited: list[Span] = []  # the keys of _edits, in order: none reaches into another
 
     # -- places ------------------------------------------------------------------------------------
     def tokens_in(self, span: Span) -> list[Token]:
@@ -119,7 +120,19 @@ class Source:
                     "take its innermost part into a subquery",
                 )
             first, last = edit.span
-            self._edits = {s: e for s, e in self._edits.items() if s[1] <= first or s[0] >= last}
+            place = bisect_left(self._edited, (first,))
+            while place < len(self._edited) and self._edited[place][1] <= first:
+                place += 1  # behind what is inserted right before it
+            begin = end = place
+            while begin and self._edited[begin - 1][1] > first:
+                begin -= 1
+            while end < len(self._edited) and self._edited[end][0] < last:
+                end += 1
+            for gone in self._edited[begin:end]:
+                del self._edits[gone]
+            del self._edited[begin:end]
+            if edit.span not in self._edits:
+                insort(self._edited, edit.span)
             self._edits[edit.span] = text
 
     def render(self, span: Span | None = None) -> str:
@@ -138,7 +151,12 @@ class Source:
         return self.render(self.span(node))
 
     def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
-        return sorted((s, e) for s, e in self._edits.items() if s[0] >= start and s[1] <= end)
+        for place in range(bisect_left(self._edited, (start,)), len(self._edited)):
+            span = self._edited[place]
+            if span[0] > end:
+                return
+            if span[1] <= end:
+                yield span, self._edits[span]
 
 
 def closing_token(tokens: list[Token], opening: int) -> Token | None:

@@ -256,14 +256,17 @@ def _check_query(reader: SparkStream, tokens: list[Token], sql: str) -> None:
 
 def _unclosed(reader: Dialect, sql: str) -> int:
     """Where the string, quoted name or comment begins that goes on to the end of a text."""
-    for at in range(len(sql) - 1, -1, -1):
+    tokenizer = reader.tokenizer_class(dialect=reader)
+    with suppress(TokenError):
+        tokenizer.tokenize(sql)
+    known = tokenizer.tokens[-1].end + 1 if tokenizer.tokens else 0
+    for at in range(known, len(sql)):
         if sql[at] in "'\"`" or sql.startswith("/*", at):
             try:
-                reader.tokenize(sql[:at])
+                reader.tokenize(sql[known : at + 2 if sql[at] == "/" else at + 1])
             except TokenError:
-                continue
-            return at
-    return 0
+                return at
+    return known
 
 
 def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:

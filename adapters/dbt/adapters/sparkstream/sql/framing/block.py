@@ -48,14 +48,15 @@ class Block:
         self._split(tokens)
 
     def _split(self, tokens: list[Token]) -> None:
-        skipped = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
+        joins = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
+        skipped = {t.start for join in joins for t in self.source.tokens_in(join)}
         depth = 0
         starts: list[tuple[str, Token]] = [("select", tokens[0])]
         commas: list[int] = []
         for i, token in enumerate(tokens):
             kind = token.token_type
             depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            if depth or not i or any(s[0] <= token.start < s[1] for s in skipped):
+            if depth or not i or token.start in skipped:
                 continue
             if kind == TokenType.COMMA and starts[-1][0] == "select":
                 commas.append(token.start)

@@ -11,7 +11,6 @@ from dbt.adapters.sparkstream.sql.frame_parser import WindowSpec
 from dbt.adapters.sparkstream.sql.frames import Kind
 from dbt.adapters.sparkstream.sql.framing.block import inside
 from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
-from dbt.adapters.sparkstream.sql.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.framing.streams import KEY_TYPES, MARK
 from dbt.adapters.sparkstream.sql.source import SPAN
 
@@ -94,18 +93,18 @@ def _check_bare_aggregates(query: Query) -> None:
 
 def check_column(query: Query, column: exp.Column) -> None:
     """Refuses a column of no table in FROM, as far as that is known."""
-    tables = sources(query.select)
+    named = query.tables
     if column.table:
-        names = [n.strip("`").lower() for n in (name_of(t) for t in tables) if n]
+        names = [name for name in named if name]
         outer = query.select.find_ancestor(exp.Select)
-        if names and len(names) == len(tables) and column.table.lower() not in names and not outer:
+        if names and len(names) == len(named) and column.table.lower() not in named and not outer:
             raise query.source.error(
                 query.source.span(column),
                 f"there is no table {column.table} in this FROM",
                 f"it has {', '.join(names)}",
             )
-    scope = [t for t in tables if not column.table or (name_of(t) or "").strip("`").lower() == column.table.lower()]
-    known = [query.resolver.columns(t) for t in scope]
+    lists = [named.get(column.table.lower(), [])] if column.table else named.values()
+    known = [query.resolver.columns(table) for tables in lists for table in tables]
     if known and all(k.complete for k in known) and not any(k.find(column.name) for k in known):
         if query.select.find_ancestor(exp.Select):
             return

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -29,7 +30,7 @@ from dbt.adapters.sparkstream.sql.framing.calls import Call, Window, find_calls,
 from dbt.adapters.sparkstream.sql.framing.checks import check_block, check_order_type, check_union
 from dbt.adapters.sparkstream.sql.framing.functions import keeps_order
 from dbt.adapters.sparkstream.sql.framing.lowering import Lowering
-from dbt.adapters.sparkstream.sql.framing.relation import relation_of
+from dbt.adapters.sparkstream.sql.framing.relation import name_of, relation_of
 from dbt.adapters.sparkstream.sql.framing.rowsets import by_key, needs_order
 from dbt.adapters.sparkstream.sql.framing.streams import ARRIVAL, KEY_TYPES, MARK, SOURCE, Stream
 from dbt.adapters.sparkstream.sql.framing.typing import type_of
@@ -98,6 +99,14 @@ class Query:
         self.is_ours = bool(self.calls or self.last_joins or any(self.windows.values()))
         if self.is_ours:
             check_block(self)
+
+    @cached_property
+    def tables(self) -> dict[str, list[exp.Expr]]:
+        """What stands in FROM, by the names that columns have before their dot; in lower case."""
+        found: dict[str, list[exp.Expr]] = {}
+        for table in sources(self.select):
+            found.setdefault((name_of(table) or "").strip("`").lower(), []).append(table)
+        return found
 
     @property
     def has_unions(self) -> bool:

@@ -6,6 +6,7 @@ the offset on, and `size` of them in a row, from a multiple of `size` on, make a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -58,6 +59,10 @@ class Cells:
 
     rows: str
     values: Mapping[str, str] = field(default_factory=dict)
+
+
+_HELD = re.compile("\0held ([0-9]+)\0")
+"""Stands for a text that is kept."""
 
 
 class Slices:
@@ -120,7 +125,7 @@ class Slices:
     def hold(self, text: str) -> str:
         """Keeps a text as it is until all lines are indented: new lines in its strings are no place to indent."""
         self._texts.append(text)
-        return f"\0{len(self._texts) - 1}\0"
+        return f"\0held {len(self._texts) - 1}\0"
 
     def comment(self) -> str:
         """What windows are put together from, for people."""
@@ -135,9 +140,7 @@ class Slices:
 
     def held(self, text: str) -> str:
         """A text with the texts in it that are kept."""
-        for number in range(len(self._texts) - 1, -1, -1):
-            text = text.replace(f"\0{number}\0", self._texts[number])
-        return text
+        return _HELD.sub(lambda found: self.held(self._texts[int(found[1])]), text)
 
     # -- columns -------------------------------------------------------------------------------------
     @property
