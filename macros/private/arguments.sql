@@ -2,6 +2,20 @@
   The arguments of the window macros, checked; not part of the package's interface.
 #}
 
+{#- Refuses the arguments that a macro doesn't have: `given` are those, `known` the names of its own.
+    Jinja itself says neither where such an argument stands nor what was meant. -#}
+{% macro default__sparkstream_check_arguments(macro_name, given, known) %}
+  {%- for name in given -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ " has no argument " ~ name ~ "\n  its arguments are " ~ known | join(', ')
+    ) }}
+  {%- endfor -%}
+{% endmacro %}
+
+{% macro sparkstream__sparkstream_check_arguments(macro_name, given, known) %}
+  {%- for name in given -%}{%- do adapter.refuse_argument(macro_name, name, known) -%}{%- endfor -%}
+{% endmacro %}
+
 {#- What stands in FROM: a Relation, a table's or CTE's name, or a query in parentheses. -#}
 {% macro default__sparkstream_relation(relation, macro_name) %}
   {%- set text = relation | string | trim -%}

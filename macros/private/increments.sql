@@ -15,6 +15,15 @@
     {%- set strategy = config.get('incremental_strategy') -%}
   {%- endif -%}
   {%- set lengths = adapter.dispatch('sparkstream_lengths', 'sparkstream') -%}
+  {#- dbt-spark appends by default, also with a unique_key. Databricks merges; dbt-sparkstream says it of all windows. -#}
+  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental'
+    and not strategy and adapter.type() == 'spark' -%}
+    {{ exceptions.raise_compiler_error(
+      "an incremental model of windows has to say what becomes of the windows that its table has"
+      ~ "\n  write incremental_strategy='microbatch' or 'insert_overwrite' and a partition_by,"
+      ~ "\n  or incremental_strategy='append', where the query takes only windows that are new and closed"
+    ) }}
+  {%- endif -%}
   {%- if strategy == 'microbatch' and relation is string and '/* windows of the batch */' in relation -%}
     {{ exceptions.raise_compiler_error(
       macro_name ~ " is on windows that are cut to the batch already, so its own windows lack some at the edges"
@@ -156,6 +165,18 @@
   {{ return({'start': names[0], 'end': names[1]}) }}
 {% endmacro %}
 
+{#- Refuses a model of strategy window_replace without the bounds of its windows. `what` has the columns. -#}
+{% macro default__sparkstream_has_bounds(names, what) %}
+  {%- set there = names | map('lower') | list -%}
+  {%- for name in adapter.dispatch('sparkstream_window_columns', 'sparkstream')().values()
+    if name | replace('`', '') | lower not in there -%}
+    {{ exceptions.raise_compiler_error(
+      "window_replace replaces windows by their bounds, but " ~ what ~ " has no column " ~ name
+      ~ "\n  select it, or write window_columns=[...] with the names that it has"
+    ) }}
+  {%- endfor -%}
+{% endmacro %}
+
 {#- What may still change in a table of windows, as SQL literals; none if the table is empty.
     `since`: a window that ends at or after this time may. The latest window began no later than the latest row that
     the table has seen, and rows come at most `lateness` behind that.
@@ -164,13 +185,9 @@
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
   {%- set columns = adapter.dispatch('sparkstream_window_columns', 'sparkstream')() -%}
-  {%- set there = adapter.get_columns_in_relation(table) | map(attribute='name') | map('lower') | list -%}
-  {%- for name in columns.values() if name | replace('`', '') | lower not in there -%}
-    {{ exceptions.raise_compiler_error(
-      "window_replace replaces windows by their bounds, but " ~ table ~ " has no column " ~ name
-      ~ "\n  select it, or write window_columns=[...] with the names that it has"
-    ) }}
-  {%- endfor -%}
+  {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(
+    adapter.get_columns_in_relation(table) | map(attribute='name') | list, table
+  ) -%}
   {%- set lateness = interval(config.get('lateness', '0 seconds'), 'window_replace', 'lateness') -%}
   {%- set start = 'CAST(' ~ columns.start ~ ' AS TIMESTAMP_NTZ)' -%}
   {%- set query -%}

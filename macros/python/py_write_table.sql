@@ -7,7 +7,8 @@
 {%- set partition_by = [partition_by] if partition_by is string else partition_by -%}
 {%- set options = dict(config.get('options') or {}) -%}
 {%- if file_format == 'delta' -%}{%- do options.update({'overwriteSchema': 'true'}) -%}{%- endif -%}
-{%- if config.get('location_root') -%}
+{%- if config.get('location_root') and not sparkstream_aside() -%}
+  {#- Else it is built beside the table, and moved there. -#}
   {%- do options.update({'path': config.get('location_root') ~ '/' ~ target_relation.identifier}) -%}
 {%- endif -%}
 {{ compiled_code }}

@@ -8,13 +8,15 @@
   {%- endfor -%}
   {%- set one_row = '(' ~ values | join(', ') ~ ')' -%}
   {%- set statements = [] -%}
+  {%- set table = (sparkstream_seed_table() if sparkstream_aside() else this).render() -%}
   {%- for chunk in agate_table.rows | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}{%- do bindings.extend(row) -%}{%- endfor -%}
-    {%- set sql = 'insert into ' ~ this.render() ~ ' values\n' ~ ([one_row] * (chunk | length)) | join(',\n') -%}
+    {%- set sql = 'insert into ' ~ table ~ ' values\n' ~ ([one_row] * (chunk | length)) | join(',\n') -%}
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) if not statements -%}
   {%- endfor -%}
+  {%- if sparkstream_aside() -%}{%- do sparkstream_seeded() -%}{%- endif -%}
   {#- What dbt writes into target/run. -#}
   {{ return(statements[0]) }}
 {% endmacro %}

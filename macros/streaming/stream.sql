@@ -1,4 +1,7 @@
 {% macro stream(relation, watermark=none, event_time=none) -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'stream', kwargs, ['relation', 'watermark', 'event_time']
+  ) if execute -%}
   {{ return(adapter.dispatch('stream', 'sparkstream')(relation, watermark, event_time) if execute else '') }}
 {%- endmacro %}
 

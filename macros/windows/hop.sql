@@ -1,5 +1,8 @@
 {% macro hop(relation, timecol, slide, size, offset=none) -%}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'hop', kwargs, ['relation', 'timecol', 'slide', 'size', 'offset']
+  ) -%}
   {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
     'hop', relation, timecol, size=size, slide=slide, offset=offset
   ) -%}

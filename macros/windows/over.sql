@@ -2,6 +2,9 @@
   call, partition_by=none, order_by=none, frame='rows', start='unbounded', end='current row',
   maxsize=none, exclude=none, union=none, instance_not_in_window=false
 ) -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'over', kwargs, ['call', 'partition_by', 'order_by', 'frame', 'start', 'end', 'maxsize', 'exclude', 'union', 'instance_not_in_window']
+  ) if execute -%}
   {{ return(adapter.dispatch('over', 'sparkstream')(
     call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
   ) if execute else '') }}

@@ -1,4 +1,7 @@
 {% macro window_dedup(relation, partition_by, order_by, keep='first') -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_dedup', kwargs, ['relation', 'partition_by', 'order_by', 'keep']
+  ) if execute -%}
   {{ return(adapter.dispatch('window_dedup', 'sparkstream')(relation, partition_by, order_by, keep) if execute else '') }}
 {%- endmacro %}
 

@@ -1,4 +1,7 @@
 {% macro window_join(left, right, on=none, type='inner', left_alias='L', right_alias='R') -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_join', kwargs, ['left', 'right', 'on', 'type', 'left_alias', 'right_alias']
+  ) if execute -%}
   {{ return(adapter.dispatch('window_join', 'sparkstream')(left, right, on, type, left_alias, right_alias) if execute else '') }}
 {%- endmacro %}
 

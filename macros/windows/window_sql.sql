@@ -1,4 +1,7 @@
 {% macro window_sql(dialect=none, arrival=none, optimize=none) -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_sql', kwargs, ['dialect', 'arrival', 'optimize']
+  ) if execute -%}
   {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect, arrival, optimize) if execute else caller()) }}
 {%- endmacro %}
 

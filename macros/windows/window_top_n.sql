@@ -1,4 +1,7 @@
 {% macro window_top_n(relation, n, order_by, partition_by=none, rownum='rownum') -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_top_n', kwargs, ['relation', 'n', 'order_by', 'partition_by', 'rownum']
+  ) if execute -%}
   {{ return(adapter.dispatch('window_top_n', 'sparkstream')(relation, n, order_by, partition_by, rownum) if execute else '') }}
 {%- endmacro %}
 

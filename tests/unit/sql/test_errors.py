@@ -136,6 +136,12 @@ class TestInput(Pairs):
 
 
 class TestIslands(Pairs):
+    def test_islands_of_no_window(self) -> None:
+        self.refused("select *\nfrom << tumbel(t, ts, '5m') >>", "there is no window function tumbel", at="tumbel", hint="did you mean tumble?")
+        self.refused("select * from a join <<sesion(t, ts, '5m') >> on a.x = 1", "there is no window function sesion", at="sesion", hint="did you mean session?")
+        self.refused("select * from a, -- b\n << explode(t) >>", "there is no window function explode", at="explode", hint="behind << stands one of")
+        self.refused("select * from (<< tumble >>)", "tumble takes its arguments in parentheses", at="tumble", hint="write << tumble(...) >>")
+
     def test_never_closed(self) -> None:
         self.refused("select * from << tumble(t, ts, '5m')", "never closed", at="<< tumble(t, ts, '5m')", hint=">>")
         self.refused("select * from << tumble(t, ts, '5m') where x = 1", "never closed", at="<< tumble(t, ts, '5m')", hint=">>")

@@ -46,6 +46,7 @@ def _translating(original: Any) -> Any:
             return original(self, node, *args, **kwargs)
         subject = _subject(node, adapter)
         with adapter.working_on(subject):
+            adapter.finish_overwrite(node)
             node = original(self, node, *args, **kwargs)
             if node.compiled_code and getattr(node, "language", "sql") == "sql":
                 dialect = subject.config.get(DIALECT) or "spark"

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +24,7 @@ from dbt.adapters.spark.connections import (
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
 from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
@@ -44,6 +46,12 @@ UNSET_PORT = 443
 
 EPHEMERAL = "__dbt__cte__"
 """How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
+
+NO_STRATEGY = """\
+an incremental model of windows has to say what becomes of the windows that its table has
+  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
+  or incremental_strategy='append', where the query takes only windows that are new and closed"""
+"""The macro `sparkstream_increment` has words like these for dbt-spark."""
 
 TABLE_MARK = "__sparkstream_table"
 """Column that stands before the columns of each table in a description of several."""
@@ -153,7 +161,17 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             DbtRuntimeError: SQL of no node that can't be translated.
             DbtDatabaseError: what Spark says is wrong.
         """
-        return super().add_query(self.translated(sql), *args, **kwargs)
+        sql = self.translated(sql)
+        try:
+            return super().add_query(sql, *args, **kwargs)
+        except DbtDatabaseError as error:
+            folder = leftovers.folder(error.msg, self.node)
+            if folder is None:
+                raise
+        logger.debug(f"removes what a run that was ended has left in {folder}")
+        for statement in leftovers.clearing(folder, self.node):
+            super().add_query(statement, auto_begin=False)
+        return super().add_query(sql, *args, **kwargs)
 
     def written(
         self, sql: str, dialect: str, text: str, arrival: str | None = None, optimize: bool | None = None
@@ -161,11 +179,16 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """SQL that a node has in its file as Spark SQL: for a row alone while a request for the node is answered.
 
         Args: as `translated`.
+
+        Raises:
+            CompilationError: it can't be translated, or is of an incremental model that would add its windows again and
+                again.
         """
         if self.notes is not None:
             self.notes.append(
                 Written(sql, dialect, arrival or self._arrival(), self.optimizes() if optimize is None else optimize)
             )
+        self._check_strategy(sql, dialect, text)
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
             return self.translated(sql, dialect, text, arrival, optimize)
@@ -215,6 +238,18 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 batch=self.batch_of(self.node),
             )
 
+    def refuse_argument(self, macro: str, argument: str, known: list[str]) -> None:
+        """Says where in the node's file a macro is given an argument that it doesn't have.
+
+        Raises:
+            CompilationError: always.
+        """
+        near = get_close_matches(argument, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"its arguments are {', '.join(known)}"
+        message = f"{macro} has no argument {argument}"
+        with self._described(f"the call of {macro}"):
+            raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
+
     @contextmanager
     def _described(self, text: str) -> Iterator[None]:
         """Makes dbt's errors of those of the translator."""
@@ -225,6 +260,20 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
         except RequestError as error:
             raise DbtRuntimeError(str(error)) from error
+
+    def _check_strategy(self, sql: str, dialect: str, text: str) -> None:
+        """Refuses an incremental model with windows that doesn't say what becomes of the windows it has already.
+
+        dbt-spark would append what the query returns: every window once more in every run.
+        """
+        if self._config("materialized") != "incremental" or self._config("incremental_strategy"):
+            return
+        from dbt.adapters.sparkstream.sql.membership import has_row_windows
+
+        with self._described(text):
+            found = has_row_windows(sql, dialect)
+        if found:
+            raise CompilationError(NO_STRATEGY, self.node)
 
     def _check_dialect(self, dialect: str) -> None:
         from dbt.adapters.sparkstream.sql.dialects import DIALECTS

@@ -23,11 +23,15 @@ from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPythonModel, SessionPythonModel
-from dbt.adapters.sparkstream.streaming import MATERIALIZATION
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
+
+
+PARTITIONS = "__dbt_partitions"
+"""What follows the name of a table in the name of the one with partitions that are to be moved into it."""
 
 
 class SparkStreamAdapter(SparkAdapter):
@@ -60,6 +64,15 @@ class SparkStreamAdapter(SparkAdapter):
             CompilationError: what is wrong, where, and how to write it.
         """
         return self.connections.written(sql, dialect or "spark", "the SQL in window_sql", arrival, optimize)
+
+    @available.parse(lambda *args, **kwargs: None)
+    def refuse_argument(self, macro: str, argument: str, known: list[str]) -> None:
+        """Refuses an argument that a macro doesn't have, for `sparkstream_check_arguments`.
+
+        Raises:
+            CompilationError: where it stands, and which one was meant.
+        """
+        self.connections.refuse_argument(macro, argument, known)
 
     @available
     def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
@@ -149,6 +162,28 @@ class SparkStreamAdapter(SparkAdapter):
         project = self.connections.project
         here = {SESSION: partial(SessionPythonModel, project), CONNECT: partial(ConnectPythonModel, project)}
         return {**super().python_submission_helpers, **here}
+
+    def finish_overwrite(self, node: Any) -> None:
+        """Moves in the partitions that a killed run of an incremental model has left complete beside its table.
+
+        Called before dbt compiles a model that it is about to run: what is compiled may ask how far the table has come.
+        """
+        config = node.config
+        if config.get("materialized") != "incremental" or dbtflags.which() not in ("run", "build", "retry"):
+            return
+        complete = self.get_relation(node.database, node.schema, node.alias + PARTITIONS)
+        table = self.get_relation(node.database, node.schema, node.alias) if complete else None
+        if complete is None or table is None or not table.is_table or dbtflags.is_full_refresh():
+            return
+        names = config.get("partition_by") or []
+        columns = config.get("window_columns") or ["window_start", "window_end"]
+        arguments = {
+            "relation": table,
+            "complete": complete,
+            "partition": [names] if isinstance(names, str) else names,
+            "end": columns[-1],
+        }
+        self.execute_macro("sparkstream_finish_overwrite", kwargs=arguments)
 
     @available.parse(lambda *args, **kwargs: "")
     def stream(

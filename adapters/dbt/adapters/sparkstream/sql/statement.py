@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, ho
 from dbt.adapters.sparkstream.sql.framing import Frames
 from dbt.adapters.sparkstream.sql.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.groupwindows import AUXILIARY, GroupWindows, is_call, is_group_window
+from dbt.adapters.sparkstream.sql.islands import check_islands
 from dbt.adapters.sparkstream.sql.literals import is_column
 from dbt.adapters.sparkstream.sql.optimize import Decision, Optimizer, SparkResolver, may_pay
 from dbt.adapters.sparkstream.sql.source import Edit, Source, blamed_on, error_at
@@ -225,6 +226,7 @@ def _trees(reader: SparkStream, tokens: list[Token], sql: str, dialect: str, who
     trees = []
     for chunk in _chunks(tokens):
         _check_query(reader, chunk, sql)
+        check_islands(chunk, sql)
         too_long = next((t for t in chunk if t.token_type is TokenType.NUMBER and len(t.text) > _LONGEST_NUMBER), None)
         if too_long is not None and (dialect != "spark" or whole or _calls(chunk) or _framed(chunk, sql)):
             raise error_at(

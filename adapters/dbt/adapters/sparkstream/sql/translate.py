@@ -125,7 +125,10 @@ def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str
 def may_hold_windows(sql: str) -> bool:
     """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
     text = sql.lower()
-    return _holds_words(text) and _holds_words(_code(text))
+    if not (_holds_words(text) or "<<" in text):
+        return False
+    code = _code(text)
+    return _holds_words(code) or _holds_island(code)
 
 
 def _holds_words(text: str) -> bool:
@@ -144,6 +147,17 @@ def may_hold_frames(text: str) -> bool:
         or "maxsize" in text
         or ("preceding" in text and ("open" in text or "exclude" in text or "union" in text))
     )
+
+
+def _holds_island(text: str) -> bool:
+    """Whether a << stands where a relation does: an island, be its function's name right or not."""
+    before, *rest = text.split("<<")
+    for following in rest:
+        before = before.rstrip()
+        if before.endswith((",", "(", "from", "join", "*/")):
+            return True
+        before = following
+    return False
 
 
 def _followed(text: str, word: str, suffixes: tuple[str, ...], by: tuple[str, ...]) -> bool:

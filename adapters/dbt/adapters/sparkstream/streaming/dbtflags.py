@@ -27,3 +27,8 @@ def is_quiet() -> bool:
 def is_empty() -> bool:
     """Whether dbt was asked to read no rows (`--empty`)."""
     return bool(_flag("EMPTY", False))
+
+
+def is_full_refresh() -> bool:
+    """Whether dbt was asked to build incremental models anew (`--full-refresh`)."""
+    return bool(_flag("FULL_REFRESH", False))

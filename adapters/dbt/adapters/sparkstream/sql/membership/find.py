@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use
 from dbt.adapters.sparkstream.sql.net import net
 from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span, blamed_on, closing_token
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.translate import Schema, translate
+from dbt.adapters.sparkstream.sql.translate import Schema, may_hold_windows, translate
 from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction, window_functions
 
 _FRAMELESS = (
@@ -58,6 +58,19 @@ def find(
         finder = _Finder(statement.source, dialect, schema, arrival, own_frames)
         found = [use for tree in statement.trees for use in finder.uses(tree)]
     return [use for _, use in sorted(found, key=lambda pair: pair[0])]
+
+
+def has_row_windows(sql: str, dialect: str = "spark") -> bool:
+    """Whether a statement assigns rows to windows, by a table function or in GROUP BY.
+
+    Raises:
+        TranslationError: the statement can't be parsed.
+    """
+    if dialect == "spark" and not may_hold_windows(sql):
+        return False
+    statement = Statement.parse(sql, dialect, whole=True)
+    groups = GroupWindows(statement.source, Resolver(None), strict=dialect == "flink")
+    return any(window_functions(tree) or any(True for _ in groups.windows(tree)) for tree in statement.trees)
 
 
 @dataclass

@@ -1,0 +1,65 @@
+{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. -#}
+{% materialization incremental, adapter='sparkstream', supported_languages=['sql', 'python'] %}
+  {%- if not sparkstream_aside() -%}
+    {{ return(materialization_incremental_spark()) }}
+  {%- endif -%}
+  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='parquet')) -%}
+  {%- set strategy = dbt_spark_validate_get_incremental_strategy(
+    config.get('incremental_strategy') or 'append', file_format
+  ) -%}
+  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
+  {%- set predicates = config.get('predicates') or config.get('incremental_predicates') -%}
+  {%- set language = model['language'] -%}
+  {%- set grant_config = config.get('grants') -%}
+  {%- set old = load_cached_relation(this) -%}
+  {%- set relation = this.incorporate(type='table') -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {%- if old is none or not old.is_table or should_full_refresh() -%}
+    {%- if strategy == 'window_replace' and language == 'sql' -%}
+      {#- Now, and not when the first windows are to be replaced. -#}
+      {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(get_columns_in_query(compiled_code), 'the query') -%}
+    {%- endif -%}
+    {%- do sparkstream_beside(relation, '__dbt_partitions') -%}
+    {%- set built = sparkstream_beside(relation, language=language) -%}
+    {%- call statement('main', language=language) -%}
+      {{ create_table_as(False, built, compiled_code, language) }}
+    {%- endcall -%}
+    {%- do sparkstream_swap(built, relation, old) -%}
+    {%- do persist_constraints(relation, model) -%}
+  {%- else -%}
+    {%- set fresh = sparkstream_beside(relation, '__dbt_tmp', language) -%}
+    {%- if language == 'sql' -%}
+      {#- A temporary view has no schema. -#}
+      {%- set fresh = fresh.include(database=false, schema=false) -%}
+    {%- endif -%}
+    {%- call statement('create_tmp_relation', language=language) -%}
+      {{ create_table_as(True, fresh, compiled_code, language) }}
+    {%- endcall -%}
+    {%- do process_schema_changes(on_schema_change, fresh, old) -%}
+    {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+      {%- do sparkstream_overwrite_partitions(fresh, relation) -%}
+    {%- elif strategy == 'insert_overwrite' -%}
+      {#- Without partitions, all of the table is replaced. -#}
+      {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='quoted') | join(', ') -%}
+      {%- set built = sparkstream_beside(relation) -%}
+      {%- call statement('main') -%}
+        {{ create_table_as(False, built, 'select ' ~ columns ~ ' from ' ~ fresh) }}
+      {%- endcall -%}
+      {%- do sparkstream_swap(built, relation, old) -%}
+    {%- else -%}
+      {%- call statement('main') -%}
+        {{ dbt_spark_get_incremental_sql(strategy, fresh, relation, old, config.get('unique_key'), predicates) }}
+      {%- endcall -%}
+    {%- endif -%}
+    {%- if language == 'python' -%}{%- do adapter.drop_relation(fresh) -%}{%- endif -%}
+  {%- endif -%}
+
+  {%- do apply_grants(relation, grant_config, should_revoke(old, should_full_refresh())) -%}
+  {%- do persist_docs(relation, model) -%}
+
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [relation]}) }}
+{% endmaterialization %}

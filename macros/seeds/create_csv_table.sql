@@ -1,0 +1,41 @@
+{#- dbt-spark's drops the old table, then makes an empty one and puts the rows in. Here, all this happens beside the old
+    table; `load_csv_rows` puts the new one in its place. -#}
+{% macro sparkstream__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
+  {%- if not sparkstream_aside() -%}
+    {{ return(spark__reset_csv_table(model, full_refresh, old_relation, agate_table)) }}
+  {%- endif -%}
+  {{ return(create_csv_table(model, agate_table)) }}
+{% endmacro %}
+
+{% macro sparkstream__create_csv_table(model, agate_table) %}
+  {%- if not sparkstream_aside() -%}
+    {{ return(spark__create_csv_table(model, agate_table)) }}
+  {%- endif -%}
+  {%- set types = model['config'].get('column_types', {}) -%}
+  {%- set quote = model['config'].get('quote_columns') -%}
+  {%- set columns = [] -%}
+  {%- for name in agate_table.column_names -%}
+    {%- set type = types.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
+    {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type) -%}
+  {%- endfor -%}
+  {%- set built = sparkstream_beside(this) -%}
+  {%- set sql -%}
+    create table {{ built }} ({{ columns | join(', ') }})
+    {{ file_format_clause() }}
+    {{ partition_cols(label="partitioned by") }}
+    {{ clustered_cols(label="clustered by") }}
+    {{ comment_clause() }}
+  {%- endset -%}
+  {%- call statement('create') -%}{{ sql }}{%- endcall -%}
+  {%- if not agate_table.rows -%}{%- do sparkstream_seeded() -%}{%- endif -%}
+  {{ return(sql) }}
+{% endmacro %}
+
+{% macro sparkstream_seed_table() %}
+  {{ return(this.incorporate(path={'identifier': this.identifier ~ '__dbt_build'}, type='table')) }}
+{% endmacro %}
+
+{#- The new table of a seed is complete. -#}
+{% macro sparkstream_seeded() %}
+  {%- do sparkstream_swap(sparkstream_seed_table(), this.incorporate(type='table'), load_cached_relation(this)) -%}
+{% endmacro %}

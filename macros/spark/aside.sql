@@ -1,0 +1,68 @@
+{#
+  A table is built beside the one that it will replace, and takes its name when it is complete. A run that is killed
+  leaves the old table or the new one; what it has begun is removed by the next run.
+
+  Delta, Iceberg and Hudi replace a table in one transaction of their own, so dbt-spark's way stays for them.
+#}
+
+{#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
+{% macro sparkstream_aside() %}
+  {{ return(
+    target.method in ['session', 'thrift'] and config.get('file_format') not in ['delta', 'iceberg', 'hudi', 'jdbc']
+  ) }}
+{% endmacro %}
+
+{#- The table that another one is built in; what a killed run has left of one is removed. For SQL, the adapter removes files
+    without a table when a statement comes upon them (`leftovers.py`); a data frame that is saved is no statement. -#}
+{% macro sparkstream_beside(relation, suffix='__dbt_build', language='sql') %}
+  {%- set beside = relation.incorporate(path={'identifier': relation.identifier ~ suffix}, type='table') -%}
+  {%- set left = load_cached_relation(beside) -%}
+  {%- if left is not none -%}{%- do adapter.drop_relation(left) -%}{%- endif -%}
+  {%- if language == 'python' -%}
+    {%- call statement('place') -%}
+      create table {{ beside }} (empty int) using parquet
+    {%- endcall -%}
+    {%- do adapter.drop_relation(beside) -%}
+  {%- endif -%}
+  {{ return(beside) }}
+{% endmacro %}
+
+{#- A complete table takes the place of an old one. The catalog forgets a table before its files go, and knows the new
+    one when they are in place, so there is no moment at which a reader finds a part of a table.
+    ALTER TABLE SET LOCATION would do it in one step, but leaves a table outside its own folder: Spark takes such a table
+    for empty once somebody renames it. -#}
+{% macro sparkstream_swap(built, relation, old) %}
+  {%- if old is not none -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
+  {%- if config.get('location_root') -%}
+    {#- No statement moves a folder to another place, so the files are written again. -#}
+    {%- call statement('swap') -%}
+      {{ create_table_as(False, relation, 'select * from ' ~ built) }}
+    {%- endcall -%}
+    {%- do adapter.drop_relation(built) -%}
+  {%- else -%}
+    {%- do adapter.rename_relation(built, relation) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{#- dbt-spark's, but a table that is built beside another isn't at the other's location. -#}
+{% macro sparkstream__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+  {%- if temporary or language != 'sql' or not sparkstream_aside() -%}
+    {{ spark__create_table_as(temporary, relation, compiled_code, language) }}
+  {%- else -%}
+    create table {{ relation }}
+    {%- if config.get('contract').enforced -%}
+      {{ get_assert_columns_equivalent(compiled_code) }}
+      {%- set compiled_code = get_select_subquery(compiled_code) %}
+    {%- endif %}
+    {{ file_format_clause() }}
+    {{ options_clause() }}
+    {{ tblproperties_clause() }}
+    {{ partition_cols(label="partitioned by") }}
+    {{ clustered_cols(label="clustered by") }}
+    {{ location_clause() if relation.identifier == model['alias'] }}
+    {{ comment_clause() }}
+
+    as
+    {{ compiled_code }}
+  {%- endif -%}
+{%- endmacro %}
