@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,15 @@ def built(project: DbtProject) -> dict[str, Any]:
     done = project.invoke("build", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
     assert done.success, problems(done)
     return {result.node.unique_id: result for result in done.result.results}
+
+
+def test_compiles_in_a_fresh_schema(project: DbtProject, tmp_path: Path) -> None:
+    """Nothing asks for a table that isn't built: no test, no incremental model, nothing of the gallery."""
+    folder = copy_project(str(project.folder), tmp_path / "fresh")
+    shutil.copytree(project.folder / "dbt_packages", folder / "dbt_packages", symlinks=True)
+    fresh = DbtProject(folder, project.target, schema=f"fresh_{project.target.name}")
+    project.target.drop_schema(fresh.schema)
+    fresh.dbt("docs", "generate")
 
 
 def test_build_runs_models_tests_and_unit_tests(built: dict[str, Any]) -> None:

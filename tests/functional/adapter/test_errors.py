@@ -26,6 +26,44 @@ window size must be positive
                                               ^^^^^^^^^^^
   write a size such as '10 minutes'""",
     ),
+    "an island of no window function": (
+        """\
+select window_start, count(*) as bids
+from << tumbel({{ ref('bid') }}, bidtime, '10 minutes') >>
+group by window_start
+""",
+        """\
+there is no window function tumbel
+  models/mistake.sql:2:9
+    from << tumbel({{ ref('bid') }}, bidtime, '10 minutes') >>
+            ^^^^^^
+  did you mean tumble?""",
+    ),
+    "an argument that the macro doesn't have": (
+        """\
+select window_start, count(*) as bids
+from {{ tumble(ref('bid'), 'bidtime', sise='10 minutes') }}
+group by window_start
+""",
+        """\
+tumble has no argument sise
+  models/mistake.sql:2:39
+    from {{ tumble(ref('bid'), 'bidtime', sise='10 minutes') }}
+                                          ^^^^
+  did you mean size?""",
+    ),
+    "an incremental model that would append its windows again": (
+        """\
+{{ config(materialized='incremental', unique_key='window_start') }}
+select window_start, count(*) as bids
+from << tumble({{ ref('bid') }}, bidtime, '10 minutes') >>
+group by window_start
+""",
+        """\
+an incremental model of windows has to say what becomes of the windows that its table has
+  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
+  or incremental_strategy='append', where the query takes only windows that are new and closed""",
+    ),
     "a macro, after blank lines and Jinja": (
         """
 

@@ -350,3 +350,21 @@ def test_wrong_arguments(make_project: Callable[..., Project]) -> None:
     messages = {result.node.name: str(result.message) for result in done.result.results}
     for i, (_, _, message) in enumerate(tests):
         assert message in messages[f"wrong_{i}"]
+
+
+def test_compile_before_the_tables_are_there(make_project: Callable[..., Project]) -> None:
+    """matches_rows knows its columns when it runs."""
+    tests = "data_tests: [{matches_rows: {arguments: {expected: ref('b'), decimals: 2}}}]"
+    project = make_project(
+        {
+            "models/a.sql": "select 1 as id, 2.0D as x",
+            "models/b.sql": "select 2.001D as x, 1 as id",
+            "models/a.yml": f"models: [{{name: a, {tests}}}]\n",
+        }
+    )
+    project.dbt("compile")
+    project.dbt("docs", "generate")
+    project.dbt("build")
+    project.sql("drop view {}.b")
+    project.dbt("compile")
+    assert "b has no columns, or isn't there" in project.failure("test")

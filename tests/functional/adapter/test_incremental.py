@@ -401,6 +401,34 @@ def test_window_replace_with_keys_as_partitions(make_project: Callable[..., Proj
     assert found == [("2024-01-03", 1), ("2024-01-04", 1), ("2024-01-04", 2)]
 
 
+def test_window_replace_without_bounds(make_project: Callable[..., Project]) -> None:
+    """Said before anything is built, and not when the first windows are to be replaced."""
+    files = arriving("true") | replaced("tumbling")
+    renamed = files["models/tumbling.sql"].replace("select k, window_start", "select k, window_start as began")
+    files["models/tumbling.sql"] = renamed
+    project = make_project(files)
+    assert "the query has no column window_start" in project.failure("run", "--select", "arriving", "tumbling")
+    assert project.rows("show tables in {} like 'tumbling*'") == []
+
+
+NO_STRATEGY = {
+    "macro": "select window_start from {{ tumble(ref('arriving'), 'ts', '1 hour') }} group by window_start",
+    "block": "{% call window_sql(dialect='flink') %}SELECT COUNT(*) AS c FROM {{ ref('arriving') }}"
+    " GROUP BY SESSION(ts, INTERVAL '1' HOUR){% endcall %}",
+    "none": "select * from {{ ref('arriving') }} {% if is_incremental() %}where false{% endif %}",
+}
+
+
+def test_windows_without_a_strategy(make_project: Callable[..., Project]) -> None:
+    """dbt-spark's is append, which would add all windows once more in each run."""
+    config = "{{ config(materialized='incremental') }}\n"
+    project = make_project({**arriving("true"), **{f"models/{n}.sql": config + q for n, q in NO_STRATEGY.items()}})
+    results = {result.node.name: result for result in project.invoke("run").result.results}
+    assert {name for name, result in results.items() if result.status == "error"} == {"block", "macro"}
+    for name in ("block", "macro"):
+        assert "write incremental_strategy='window_replace' and a partition_by" in results[name].message
+
+
 INCREMENTAL = "{{ config(materialized='incremental', incremental_strategy='%s'%s) }}\n"
 
 
