@@ -204,6 +204,11 @@ class Engine:
         with spark_errors():
             self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode("overwrite").text(path)
 
+    def append(self, path: str, query: str) -> None:
+        """Adds the rows of a query to the Parquet files of a folder, as one file."""
+        with spark_errors():
+            self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
+
     def stored_files(self, path: str) -> dict[str, int]:
         """The files in a folder and those below: path -> time of its last change, in milliseconds since the epoch.
 

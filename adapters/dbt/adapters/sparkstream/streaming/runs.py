@@ -13,28 +13,26 @@ from dbt.adapters.sparkstream.streaming.progress import Batch
 
 NAME = "sparkstream_runs"
 
-COLUMNS = """\
-  run_id STRING COMMENT 'dbt invocation',
-  model STRING COMMENT 'unique id of the model',
-  relation STRING COMMENT 'its table',
-  batch BIGINT COMMENT 'number of the micro-batch, as in the column micro_batch of the table',
-  started_at TIMESTAMP COMMENT 'when the micro-batch began',
-  duration_ms BIGINT COMMENT 'how long it took, in milliseconds',
-  rows_read BIGINT COMMENT 'rows that came from the sources',
-  rows_appended BIGINT COMMENT 'rows that went into the table',
-  windows_closed BIGINT COMMENT 'windows that these rows are of; NULL where columns do not tell',
-  rows_late BIGINT COMMENT 'rows that came after their windows were closed',
-  watermark TIMESTAMP COMMENT 'windows up to here are closed',
-  state_rows BIGINT COMMENT 'rows kept for windows that are open',
-  state_bytes BIGINT COMMENT 'memory that they take',
-  rows_ahead BIGINT COMMENT 'rows left out as their time was further ahead than max_future',
-  rows_without_time BIGINT COMMENT 'rows that no window has as they have no time'"""
-
-_ADDED = ("rows_ahead", "rows_without_time")
-"""Columns that a table of an earlier version doesn't have."""
+COLUMNS = {
+    "run_id": ("STRING", "dbt invocation"),
+    "relation": ("STRING", "table of the model"),
+    "batch": ("BIGINT", "number of the micro-batch, as in the column micro_batch of the table"),
+    "started_at": ("TIMESTAMP", "when the micro-batch began"),
+    "duration_ms": ("BIGINT", "how long it took, in milliseconds"),
+    "rows_read": ("BIGINT", "rows that came from the sources"),
+    "rows_appended": ("BIGINT", "rows that went into the table"),
+    "windows_closed": ("BIGINT", "windows that these rows are of; NULL where columns do not tell"),
+    "rows_late": ("BIGINT", "rows that came after their windows were closed"),
+    "watermark": ("TIMESTAMP", "windows up to here are closed"),
+    "state_rows": ("BIGINT", "rows kept for windows that are open"),
+    "state_bytes": ("BIGINT", "memory that they take"),
+    "rows_ahead": ("BIGINT", "rows left out as their time was further ahead than max_future"),
+    "rows_without_time": ("BIGINT", "rows that no window has as they have no time"),
+}
+"""Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
 _lock = threading.Lock()
-"""Two threads that insert into the same table would remove each other's temporary files."""
+"""Threads that make or change the table at the same time would fail."""
 
 
 @dataclass(frozen=True)
@@ -65,33 +63,55 @@ def record(
     for batch in batches:
         written, windows = appended.get(batch.number, (0, None))
         left = aside.get(batch.number, Aside())
-        values = [
-            string_literal(run.id),
-            string_literal(run.model),
-            string_literal(run.relation),
-            batch.number,
-            _moment(batch.started.timestamp()),
-            batch.milliseconds,
-            batch.rows,
-            written,
-            "NULL" if windows is None else windows,
-            left.late,
-            "NULL" if batch.watermark is None else _moment(batch.watermark.timestamp()),
-            batch.state_rows,
-            batch.state_bytes,
-            left.ahead,
-            left.untimed,
-        ]
-        rows.append("(" + ", ".join(map(str, values)) + ")")
+        values = {
+            "run_id": string_literal(run.id),
+            "relation": string_literal(run.relation),
+            "batch": batch.number,
+            "started_at": _moment(batch.started.timestamp()),
+            "duration_ms": batch.milliseconds,
+            "rows_read": batch.rows,
+            "rows_appended": written,
+            "windows_closed": "NULL" if windows is None else windows,
+            "rows_late": left.late,
+            "watermark": "NULL" if batch.watermark is None else _moment(batch.watermark.timestamp()),
+            "state_rows": batch.state_rows,
+            "state_bytes": batch.state_bytes,
+            "rows_ahead": left.ahead,
+            "rows_without_time": left.untimed,
+        }
+        rows.append("(" + ", ".join(str(values[name]) for name in COLUMNS) + ")")
+    typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
+    new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(rows) + f"\nAS v ({', '.join(COLUMNS)})"
     with _lock:
-        if not engine.exists(table):
-            engine.sql(
-                f"CREATE TABLE IF NOT EXISTS {table} (\n{COLUMNS}\n) USING parquet\n"
-                "COMMENT 'the micro-batches of streaming models'"
-            )
-        elif missing := [name for name in _ADDED if name not in engine.columns(table)]:
-            engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(f'{name} BIGINT' for name in missing)})")
-        engine.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES\n" + ",\n".join(rows))
+        facts = _made(engine, table)
+    if "# Partition Information" not in facts:
+        # A table of version 0.1.0.
+        engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {string_literal(run.model)} AS model FROM ({new})")
+        return
+    # Each model has a folder of its own to write to. Two processes that insert into one folder at the same time remove
+    # each other's temporary files, and rows are lost.
+    folder = f"{facts['Location'].rstrip('/')}/model={run.model}"
+    engine.append(folder, new)
+    engine.sql(
+        f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION (model = {string_literal(run.model)}) "
+        f"LOCATION {string_literal(folder)}"
+    )
+    engine.sql(f"REFRESH TABLE {table}")
+
+
+def _made(engine: Engine, table: str) -> dict[str, str]:
+    """Makes the table, or adds columns that one of an earlier version lacks, and gives what the catalog says of it."""
+    if not engine.exists(table):
+        columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
+        columns.append("model STRING COMMENT 'unique id of the model'")
+        engine.sql(
+            f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + "\n) USING parquet\n"
+            "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
+        )
+    facts = {str(row[0]): str(row[1]) for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}")}
+    if missing := [f"{name} {type_}" for name, (type_, _) in COLUMNS.items() if name not in facts]:
+        engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(missing)})")
+    return facts
 
 
 def _moment(seconds: float) -> str:
