@@ -93,6 +93,8 @@ def without_distinct(sql: str, streams: Collection[str] | None) -> str:
     """
     from dbt.adapters.sparkstream.sql.statement import Statement
 
+    if "distinct" not in sql.casefold():
+        return sql
     statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))
     names = Streams(streams)
     statement.source.apply(

@@ -169,7 +169,8 @@ def _plan(
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()
     stages = windows.stages
-    if any(has_distinct(select) for select in tree.find_all(exp.Select)):
+    selects = (s for s in tree.find_all(exp.Select) if cut is None or cut.is_streamed(s))
+    if any(has_distinct(select) and names.feeds_query(select) for select in selects):
         known = None if streams is None else [*streams, *(stage.view for stage in stages)]
         query = without_distinct(query, known)
         stages = [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
