@@ -29,17 +29,16 @@ from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import described, readable
 from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.requests import Request
+from dbt.adapters.sparkstream.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.errors import RequestError
 from dbt.adapters.sparkstream.sql.translate import tables
+from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.batches import Batch
 
 logger = AdapterLogger("SparkStream")
-
-FIRST_WAIT = 0.01
-"""Seconds before the Thrift server is asked for the second time whether a statement has ended."""
 
 UNSET_PORT = 443
 """The port of a profile without one: dbt-spark's default, which is that of `method: http`."""
@@ -72,34 +71,6 @@ class Written:
     dialect: str
     arrival: str | None
     optimize: bool
-
-
-class ThriftWrapper(PyhiveConnectionWrapper):
-    """dbt-spark's wrapper, but a short statement doesn't wait for the whole `poll_interval`."""
-
-    def _execute_with_polling(self, sql: str, bindings: list[Any] | None) -> None:
-        self._wait = FIRST_WAIT
-        super()._execute_with_polling(sql, bindings)
-
-    @property  # type: ignore[override]
-    def poll_interval(self) -> float:
-        """Seconds that dbt-spark sleeps before it asks again: doubled each time, up to the profile's value."""
-        wait = self._wait
-        self._wait = min(2 * wait, self._longest_wait)
-        return wait
-
-    @poll_interval.setter
-    def poll_interval(self, seconds: float) -> None:
-        self._longest_wait = seconds
-        self._wait = FIRST_WAIT
-
-    def fetchmany(self, size: int) -> list[Any]:
-        assert self._cursor, "Cursor not available"
-        return self._cursor.fetchmany(size)
-
-    def fetchone(self) -> Any:
-        assert self._cursor, "Cursor not available"
-        return self._cursor.fetchone()
 
 
 class SparkStreamConnectionManager(SparkConnectionManager):
@@ -376,13 +347,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         except FailedToConnectError as error:
             raise FailedToConnectError(_no_connection(connection.credentials, error)) from error
         if type(connection.handle) is PyhiveConnectionWrapper:
-            wrapper = connection.handle
-            connection.handle = ThriftWrapper(
-                wrapper.handle,
-                poll_interval=wrapper.poll_interval,
-                query_timeout=wrapper.query_timeout,
-                query_retries=wrapper.query_retries,
-            )
+            connection.handle = ThriftWrapper(connection.handle, credentials)
         return connection
 
     def _shake_hands(self, credentials: SparkStreamCredentials) -> None:
@@ -433,7 +398,7 @@ def _no_connection(credentials: Any, error: FailedToConnectError) -> str:
         message += (
             f"\n  is there a port in the profile? without one it is {UNSET_PORT}, and a Thrift server's is mostly 10000"
         )
-    elif credentials.host in ("127.0.0.1", "localhost"):
+    elif credentials.host in LOCAL:
         message += "\n  is the server running? start one with: sparkstream server start"
         message += "\n  is it another port? `sparkstream server status` says which one"
     else:

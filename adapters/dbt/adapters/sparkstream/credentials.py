@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import getpass
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.spark.connections import SparkConnectionMethod, SparkCredentials
+
+from dbt.adapters.sparkstream.redaction import redacted
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
@@ -24,7 +27,7 @@ class SparkStreamCredentials(SparkCredentials):
             on.
     """
 
-    connect_url: str | None = None
+    connect_url: str | None = field(default=None, repr=False)
     optimize: bool = True
 
     @classmethod
@@ -56,6 +59,11 @@ class SparkStreamCredentials(SparkCredentials):
     @property
     def type(self) -> str:
         return "sparkstream"
+
+    def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
+        """What `dbt debug` prints and `target` has in Jinja, so that it is in compiled SQL: without secrets."""
+        for key, value in super().connection_info(with_aliases=with_aliases):
+            yield key, redacted(value) if isinstance(value, str) else value
 
     def _connection_keys(self) -> tuple[str, ...]:
         if self.method == SparkConnectionMethod.SESSION:

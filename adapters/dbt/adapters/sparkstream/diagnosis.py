@@ -11,6 +11,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream.redaction import redacted
+
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 
@@ -77,7 +79,7 @@ def _check_connect(credentials: SparkStreamCredentials, project: Path) -> None:
             "  or take connect_url out of the profile if you have no such models"
         ) from error
     try:
-        _note(f"Spark Connect at {url}: Spark {session.version}")
+        _note(f"Spark Connect at {redacted(url)}: Spark {session.version}")
     finally:
         session.stop()
 

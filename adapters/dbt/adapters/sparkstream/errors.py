@@ -7,12 +7,31 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.redaction import redacted
+
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.errors import Finding
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")
+NO_WORKER = "Python worker failed to connect back"
+"""What Spark says where a Python process of its own doesn't report within ten seconds."""
+
 _HINTS = [
+    (
+        re.compile(r"StatusCode\.UNAVAILABLE|failed to connect to all addresses"),
+        "the server is gone: it was stopped, killed, or has died. When it runs again: dbt retry",
+    ),
+    (
+        re.compile(r"Answer from Java side is empty|Error while sending or receiving"),
+        "the Spark in this process has ended; .sparkstream/session/spark.log says why",
+    ),
+    (
+        re.compile(NO_WORKER),
+        "the server starts a Python process for this, and after ten seconds it had not imported pyspark:\n"
+        "  the machine is busy. Run fewer models at a time (--threads 1), or try again later: dbt retry\n"
+        "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
+    ),
     (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
     (
         re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
@@ -24,7 +43,7 @@ _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
 def readable(error: BaseException | str) -> str:
-    """What Spark says, without Java's stack trace, Java's class names in front and Spark's query plan behind.
+    """What Spark says, without Java's stack trace, Java's class names in front, Spark's query plan behind, and secrets.
 
     Args:
         error: what pyspark or PyHive raised, or its message.
@@ -44,7 +63,7 @@ def readable(error: BaseException | str) -> str:
     # An analysis error ends with the plan of the query.
     text = re.split(r";\n(?=['+:\w])", text)[0].strip()
     hints = [f"\n  {hint}" for pattern, hint in _HINTS if pattern.search(text)]
-    return "".join([text, *hints])
+    return redacted("".join([text, *hints]))
 
 
 def _message(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, Spar
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import batches, catalog, compile_hook, diagnosis, requests
+from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, diagnosis, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -44,6 +44,7 @@ class SparkStreamAdapter(SparkAdapter):
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
         self._compiles = compile_hook.install()
+        dbtlog.install()
         self.connections.batch_of = partial(batches.batch_of, self)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None

@@ -15,9 +15,13 @@ from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrap
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.redaction import is_secret
+from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, METASTORE_URL, embedded_session_conf, read_properties
 from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.thrift_wrapper import CANCELLED
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import DataFrame, Row, SparkSession
 
 CATALOG = "spark.sql.catalogImplementation"
@@ -26,7 +30,7 @@ PLACES = (
     WAREHOUSE,
     "spark.hadoop.hive.metastore.warehouse.dir",
     "spark.hadoop.hive.metastore.uris",
-    "spark.hadoop.javax.jdo.option.ConnectionURL",
+    METASTORE_URL,
 )
 """Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
 
@@ -75,7 +79,16 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     settings = {**defaults, **parameters}
     if WAREHOUSE in defaults:
         _launch(Path(defaults[WAREHOUSE]).parent, settings)
+    else:
+        SparkContext._ensure_initialized(conf=_arguments(settings))
     return _build(settings)
+
+
+def _arguments(settings: Mapping[str, str]) -> SparkConf:
+    """What Java is started with, where everybody on the machine sees it. Spark gets the secrets when Java runs."""
+    from pyspark import SparkConf
+
+    return SparkConf().setAll([(name, value) for name, value in settings.items() if not is_secret(name)])
 
 
 def _launch(home: Path, settings: Mapping[str, str]) -> None:
@@ -87,12 +100,12 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
     (home / ".gitignore").write_text("*\n")
     # Else Spark looks the machine's name up, and warns or fails where that has no address.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    conf = SparkConf().setAll([("spark.app.name", "dbt"), (CATALOG, "hive"), *settings.items()])
+    settings = {"spark.app.name": "dbt", CATALOG: "hive", **settings}
     log = home / "spark.log"
     with claimed(home) as handle, open(log, "wb") as output:
         try:
-            gateway = launch_gateway(conf, popen_kwargs={"stderr": output, "pass_fds": handle})
-            SparkContext(conf=conf, gateway=gateway)
+            gateway = launch_gateway(_arguments(settings), popen_kwargs={"stderr": output, "pass_fds": handle})
+            SparkContext(conf=SparkConf().setAll(list(settings.items())), gateway=gateway)
         except Exception as error:
             raise RuntimeError(f"{error}\nits log is {log}") from error
 
@@ -166,8 +179,6 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
         parameters: the profile's `server_side_parameters`.
         project: the folder of the dbt project.
     """
-    from dbt.adapters.sparkstream.session_conf import embedded_session_conf
-
     configured = {**_spark_defaults(), **parameters}
     if not configured.get("spark.master", "local").startswith("local"):
         return {}
@@ -175,6 +186,8 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
     settings = embedded_session_conf(home)
     if any(name in configured for name in PLACES) or _hive_site() or Path("metastore_db").exists():
         settings = {name: value for name, value in settings.items() if str(home) not in value}
+    if METASTORE_URL in configured or _hive_site():
+        del settings[METASTORE_POOL]  # it may be another database than Derby
     return {name: value for name, value in settings.items() if name not in configured}
 
 
@@ -190,10 +203,7 @@ def _spark_defaults() -> dict[str, str]:
     """The settings of spark-defaults.conf; they would lose against ours otherwise."""
     folder = _configuration_folder()
     path = folder / "spark-defaults.conf" if folder else None
-    if path is None or not path.is_file():
-        return {}
-    lines = (line.strip().replace("=", " ", 1).split(None, 1) for line in path.read_text().splitlines())
-    return {parts[0]: parts[1] for parts in lines if len(parts) == 2 and not parts[0].startswith("#")}
+    return {} if path is None or not path.is_file() else read_properties(path)
 
 
 def _hive_site() -> bool:
@@ -290,6 +300,7 @@ class SessionWrapper(SessionConnectionWrapper):
 
     handle: SessionHandle
     _cursor: SessionCursor | None
+    _cancelled = False
 
     @classmethod
     def _fix_binding(cls, value: Any) -> str | float:
@@ -300,7 +311,14 @@ class SessionWrapper(SessionConnectionWrapper):
             return string_literal(value)
         return super()._fix_binding(value)
 
+    def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
+        if self._cancelled:
+            raise DbtDatabaseError(CANCELLED)
+        super().execute(sql, bindings)
+
     def cancel(self) -> None:
+        """Has the jobs ended that run, and no other statement begun. A statement without a job goes on to its end."""
+        self._cancelled = True
         self.handle.session.interruptAll()
 
     def fetchmany(self, size: int) -> list[Row]:

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+
+LOCAL = (LOOPBACK, "localhost", "::1")
+"""Names of this machine in a profile."""
+
+METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+
+METASTORE_POOL = "spark.hadoop.datanucleus.connectionPoolingType"
+"""How Hive keeps connections to its metastore.
+
+A cancelled query interrupts its thread, and so does a stream that is stopped. Where that is within Derby, Derby closes
+the connection, Hive's rollback of it fails, and Hive never gives it back to a pool. After ten such connections
+everybody waits for the pool without limit, in Spark's lock of the catalog. `NONE` opens a connection for each
+transaction.
+"""
 
 
 def embedded_session_conf(folder: Path) -> dict[str, str]:
@@ -50,9 +65,8 @@ def local_conf(folder: Path, cores: int) -> dict[str, str]:
         # As many as can run at a time: the default of 200 makes small queries slow.
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": (
-            f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
-        ),
+        METASTORE_URL: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
+        METASTORE_POOL: "NONE",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
         # Hive leaves folders in the machine's /tmp unless told otherwise.
@@ -60,6 +74,21 @@ def local_conf(folder: Path, cores: int) -> dict[str, str]:
         "spark.hadoop.hive.exec.local.scratchdir": str(folder / "tmp"),
         "spark.hadoop.hive.downloaded.resources.dir": str(folder / "tmp" / "${hive.session.id}_resources"),
     }
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """The settings in a file such as spark-defaults.conf: on each line a name and a value, or a comment.
+
+    Raises:
+        OSError: it can't be read.
+        UnicodeDecodeError: it is no UTF-8 text.
+    """
+    lines = (re.fullmatch(r"\s*([^\s#=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*", line) for line in _lines(path))
+    return {line[1]: line[2] for line in lines if line}
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def java_property(name: str, value: Path) -> str:

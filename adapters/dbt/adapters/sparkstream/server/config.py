@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
 
 # Settings that have an option of their own, or that would open the server to the network.
@@ -43,7 +44,7 @@ class ServerConfig:
     connect_port: int | None = 15002
     master: str = "local[*]"
     memory: str = "2g"
-    conf: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout: float = 180.0
 
     def __post_init__(self) -> None:
@@ -72,6 +73,12 @@ class ServerConfig:
                 )
             if key in _OWN_SETTINGS:
                 raise ServerError(f"'{key}' can't be set here: {_OWN_SETTINGS[key]}")
+        java_options = self.conf.get("spark.driver.extraJavaOptions", "")
+        if redacted(java_options) != java_options:
+            raise ServerError(
+                "spark.driver.extraJavaOptions holds a password, and everybody on this machine sees Java's arguments\n"
+                "  write the option to a file that only you can read, and '@/path/of/the/file' here"
+            )
 
     @property
     def ports(self) -> list[int]:

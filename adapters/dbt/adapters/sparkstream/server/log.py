@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dbt.adapters.sparkstream.redaction import redacted
+
 _LINES = 12
 _LAST_BYTES = 100_000
 
@@ -30,4 +32,4 @@ def explain(log: Path) -> str:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\t", "    at "))]
     shown = "\n".join(f"  {line[:300]}" for line in lines[-_LINES:]) or "  (empty)"
     hints = [hint for sign, hint in _HINTS.items() if sign in text][:1]
-    return "\n".join([f"the end of its log {log}:", shown, *hints])
+    return "\n".join([f"the end of its log {log}:", redacted(shown), *hints])

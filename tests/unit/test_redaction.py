@@ -1,0 +1,107 @@
+"""Secrets stay out of what people and files get to see."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.redaction import is_secret, redacted
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark.hadoop.javax.jdo.option.ConnectionPassword",
+        "spark.hadoop.fs.s3a.secret.key",
+        "spark.hadoop.fs.s3a.access.key",
+        "spark.hadoop.fs.s3a.session.token",
+        "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net",
+        "spark.hadoop.fs.azure.sas.tables.shop.blob.core.windows.net",
+        "spark.ssl.keyPassword",
+        "spark.hadoop.google.cloud.auth.service.account.private.key",
+    ],
+)
+def test_settings_that_hold_a_secret(name: str) -> None:
+    assert is_secret(name)
+    assert redacted(f"can't set {name}=S3CR3T, so there") == f"can't set {name}=*****, so there"
+    assert "S3CR3T" not in redacted(str({name: "S3CR3T"}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["spark.sql.shuffle.partitions", "spark.hadoop.fs.s3a.aws.credentials.provider", "spark.hadoop.fs.s3a.endpoint"],
+)
+def test_settings_that_hold_none(name: str) -> None:
+    assert not is_secret(name)
+    assert redacted(f"{name}=x") == f"{name}=x"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("sc://host:15002/;token=S3CR3T", "sc://host:15002/;token=*****"),
+        ("sc://host/;use_ssl=true;x-key=S3CR3T;user_id=me", "sc://host/;use_ssl=true;x-key=*****;user_id=me"),
+        ("sc://host:15002", "sc://host:15002"),
+        ("jdbc:postgresql://db/hive?user=me&password=S3CR3T&ssl=true", None),
+        ("jdbc:sqlserver://db;user=me;password=S3CR3T", None),
+        ("https://me:S3CR3T@host/path", "https://me:*****@host/path"),
+        ("-Djavax.net.ssl.trustStorePassword=S3CR3T -Xss4m", "-Djavax.net.ssl.trustStorePassword=***** -Xss4m"),
+    ],
+)
+def test_addresses_and_options(address: str, shown: str | None) -> None:
+    assert redacted(f"at {address}") == f"at {shown or address.replace('S3CR3T', '*****')}"
+
+
+@pytest.mark.parametrize("text", ["select token from t where token = 'a' and t.password='b'", "a; b=c", "12:30 @home"])
+def test_sql_stays_as_it_is(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_errors() -> None:
+    assert readable("[X] at sc://h/;token=S3CR3T\n\tat org.Foo(Foo.java:1)") == "[X] at sc://h/;token=*****"
+
+
+def credentials(**keys: Any) -> SparkStreamCredentials:
+    given = {"method": "thrift", "host": "127.0.0.1", "port": 10000, "schema": "dev", "user": "me", **keys}
+    return SparkStreamCredentials.from_dict(given)
+
+
+def test_the_profile_that_dbt_shows_and_hands_to_jinja() -> None:
+    profile = credentials(
+        connect_url="sc://h:1/;token=S3CR3T", password="S3CR3T", token="S3CR3T", server_side_parameters={"a": "S3CR3T"}
+    )
+    shown = dict(profile.connection_info(with_aliases=True))
+    assert shown["connect_url"] == "sc://h:1/;token=*****"
+    assert "S3CR3T" not in str(shown)
+    assert profile.connect_url == "sc://h:1/;token=S3CR3T"
+
+
+def test_every_line_of_dbts_logs(capsys: pytest.CaptureFixture[str]) -> None:
+    from dbt.adapters.events.logging import AdapterLogger
+    from dbt_common.events.base_types import EventLevel
+    from dbt_common.events.event_manager import EventManager
+    from dbt_common.events.event_manager_client import ctx_set_event_manager, get_event_manager
+    from dbt_common.events.logger import LineFormat, LoggerConfig
+
+    from dbt.adapters.sparkstream import dbtlog
+
+    before = get_event_manager()
+    manager = EventManager()
+    ctx_set_event_manager(manager)
+    try:
+        logger = logging.getLogger("test_redaction")
+        logger.addHandler(logging.StreamHandler())
+        config = LoggerConfig("x", line_format=LineFormat.PlainText, level=EventLevel.DEBUG, logger=logger)
+        manager.add_logger(config)
+        dbtlog.install()
+        dbtlog.install()
+        AdapterLogger("Test").warning("On a: set spark.hadoop.fs.s3a.secret.key=S3CR3T")
+    finally:
+        ctx_set_event_manager(before)
+    said = capsys.readouterr().err
+    assert "spark.hadoop.fs.s3a.secret.key=*****" in said
+    assert "S3CR3T" not in said
