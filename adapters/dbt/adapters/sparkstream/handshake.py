@@ -9,6 +9,8 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.session_conf import LOCAL
+
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 
@@ -81,6 +83,7 @@ def _open_session(channel: Any, credentials: SparkStreamCredentials) -> None:
 
 
 def _advice(credentials: SparkStreamCredentials, auth: str) -> str:
+    local = auth == "NOSASL" and credentials.host in LOCAL
     other = "NOSASL" if auth in PASSWORDS else "NONE, or LDAP with a user and a password"
     written = f"auth: {auth}" if credentials.auth else "auth: NONE, which is the default"
     return (
@@ -88,4 +91,4 @@ def _advice(credentials: SparkStreamCredentials, auth: str) -> str:
         f"  if it is a Thrift server, write what its hive.server2.authentication says, maybe auth: {other}\n"
         "  if it is something else, such as Spark Connect (15002) or Spark's web page (4040), write the port of the\n"
         "  Thrift server, 10000 unless somebody changed it"
-    )
+    ) + ("\n  if it is your local server, it is busy or hangs: `sparkstream server status`" if local else "")

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from dbt.adapters.sparkstream.cli.common import fail
+from dbt.adapters.sparkstream.redaction import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus
 from dbt.adapters.sparkstream.server.log import explain
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.server.state import read_state
+from dbt.adapters.sparkstream.session_conf import LOOPBACK, read_properties
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 # Exit codes of `server status`, as for system services: 1 dead, 3 not running, 4 neither.
 _EXIT_CODES = {Phase.RUNNING: 0, Phase.DEAD: 1, Phase.STOPPED: 3}
@@ -37,50 +44,78 @@ _dir = click.option(
 )
 
 
+def _options(defaults: bool) -> Callable[[_Command], _Command]:
+    """The options of a server; without `defaults`, those that aren't given are None."""
+
+    def option(name: str, kind: type, value: Any, text: str) -> Any:
+        return click.option(name, type=kind, default=value if defaults else None, show_default=defaults, help=text)
+
+    options = (
+        option("--port", int, ServerConfig.port, "Port for SQL (Thrift)."),
+        option("--connect-port", int, ServerConfig.connect_port, "Port for streams (Spark Connect)."),
+        click.option("--no-connect", is_flag=True, help="Start without Spark Connect."),
+        option("--master", str, ServerConfig.master, "local[N] for N tasks at a time."),
+        option("--memory", str, ServerConfig.memory, "Memory of the server's Java heap."),
+        click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times."),
+        click.option(
+            "--properties-file",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="File with a Spark setting on each line, as in spark-defaults.conf: the place for passwords.",
+        ),
+        option("--timeout", float, ServerConfig.timeout, "Seconds that starting may take."),
+    )
+
+    def decorate(command: _Command) -> _Command:
+        for decorator in reversed(options):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def _given(
+    port: int | None,
+    connect_port: int | None,
+    no_connect: bool,
+    master: str | None,
+    memory: str | None,
+    conf: tuple[str, ...],
+    properties_file: Path | None,
+    timeout: float | None,
+) -> dict[str, Any]:
+    """The options that were given, as attributes of ServerConfig."""
+    options = {"port": port, "connect_port": connect_port, "master": master, "memory": memory, "timeout": timeout}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if no_connect:
+        given["connect_port"] = None
+    settings = {**_properties(properties_file), **_settings(conf)}
+    if settings:
+        given["conf"] = settings
+    return given
+
+
+@contextmanager
+def _ends_in_a_line() -> Iterator[None]:
+    """Ends the command with a message where something is wrong, or somebody pressed Ctrl-C."""
+    try:
+        yield
+    except ServerError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        fail("interrupted")
+
+
 @server.command()
 @_dir
-@click.option("--port", type=int, default=ServerConfig.port, show_default=True, help="Port for SQL (Thrift).")
-@click.option(
-    "--connect-port",
-    type=int,
-    default=ServerConfig.connect_port,
-    show_default=True,
-    help="Port for streams (Spark Connect).",
-)
-@click.option("--no-connect", is_flag=True, help="Start without Spark Connect.")
-@click.option("--master", default=ServerConfig.master, show_default=True, help="local[N] for N tasks at a time.")
-@click.option("--memory", default=ServerConfig.memory, show_default=True, help="Memory of the server's Java heap.")
-@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times.")
-@click.option(
-    "--timeout", type=float, default=ServerConfig.timeout, show_default=True, help="Seconds that starting may take."
-)
+@_options(defaults=True)
 @click.option("--foreground", is_flag=True, help="Stay, and stop the server on Ctrl-C.")
-def start(
-    folder: Path,
-    port: int,
-    connect_port: int,
-    no_connect: bool,
-    master: str,
-    memory: str,
-    conf: tuple[str, ...],
-    timeout: float,
-    foreground: bool,
-) -> None:
+def start(folder: Path, foreground: bool, **options: Any) -> None:
     """Start the server and wait until it answers."""
     if foreground:
         # Stop the server when a supervisor ends this process, too.
         signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        config = ServerConfig(
-            folder=folder,
-            port=port,
-            connect_port=None if no_connect else connect_port,
-            master=master,
-            memory=memory,
-            conf=_settings(conf),
-            timeout=timeout,
-        )
-        local = Server(config)
+    with _ends_in_a_line():
+        local = Server(ServerConfig(folder=folder, **_given(**options)))
         started = local.start(on_launch=_describe_launch)
         if started.already_running and foreground:
             fail(f"the server (pid {started.state.pid}) runs already; stop it first, or leave --foreground out")
@@ -91,10 +126,24 @@ def start(
             except KeyboardInterrupt:
                 local.stop()
                 click.echo("stopped", err=True)
-    except ServerError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        fail("interrupted")
+
+
+@server.command()
+@_dir
+@_options(defaults=False)
+def restart(folder: Path, **options: Any) -> None:
+    """Stop the server, by force where it hangs, and start it with the options it had.
+
+    Options that are given take the place of those it had. What it was at work on is lost; its tables stay.
+    """
+    with _ends_in_a_line():
+        state = read_state(ServerConfig(folder=folder).folder / "server.json")
+        if state is None:
+            fail("no server runs, so its options aren't known; write sparkstream server start")
+        given = _given(**options)
+        given["conf"] = {**state.conf, **given.get("conf", {})}
+        local = Server(replace(state.config(folder), **given))
+        click.echo(_describe_start(local.restart(on_launch=_describe_launch).state, already_running=False))
 
 
 def _settings(conf: tuple[str, ...]) -> dict[str, str]:
@@ -102,7 +151,22 @@ def _settings(conf: tuple[str, ...]) -> dict[str, str]:
     for key, equals, _ in pairs:
         if not equals:
             raise click.BadParameter(f"'{key}' has no value; write KEY=VALUE", param_hint="--conf")
+        if is_secret(key):
+            raise click.BadParameter(
+                f"'{key.strip()}' is a secret, and everybody on this machine sees the arguments of a command; "
+                "write the line KEY=VALUE to a file that only you can read, and give --properties-file FILE",
+                param_hint="--conf",
+            )
     return {key.strip(): value for key, _, value in pairs}
+
+
+def _properties(path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        return read_properties(path)
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"can't read {path}: {error}")
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -124,7 +188,7 @@ def _describe_start(state: ServerState, already_running: bool) -> str:
     ]
     if state.connect_url:
         profile.append(f"connect_url: {state.connect_url}")
-    running = "already running (stop it first to change its options)" if already_running else "running"
+    running = "already running (`sparkstream server restart` changes its options)" if already_running else "running"
     return "\n".join(
         [
             f"{running}: Spark {state.spark_version} with {state.master} and {state.memory}, pid {state.pid}",
@@ -139,10 +203,8 @@ def _describe_start(state: ServerState, already_running: bool) -> str:
 @_dir
 def stop(folder: Path) -> None:
     """Stop the server; its tables stay."""
-    try:
+    with _ends_in_a_line():
         click.echo("stopped" if Server(ServerConfig(folder=folder)).stop() else "not running")
-    except ServerError as error:
-        fail(str(error))
 
 
 @server.command()
@@ -153,10 +215,9 @@ def status(folder: Path, as_json: bool) -> None:
 
     Exit code: 0 running, 3 not running, 1 dead, 4 starting, stopping or not answering.
     """
-    try:
-        found = Server(ServerConfig(folder=folder)).status()
-    except ServerError as error:
-        fail(str(error))
+    with _ends_in_a_line():
+        local = Server(ServerConfig(folder=folder))
+        found = local.status()
     facts = _facts(found)
     if as_json:
         click.echo(json.dumps(facts, indent=2))
@@ -167,6 +228,8 @@ def status(folder: Path, as_json: bool) -> None:
                 click.echo(f"{name.replace('_', ' '):{width}}  {value}")
         if found.phase is Phase.DEAD:
             click.echo(explain(found.log))
+        elif found.phase is Phase.UNRESPONSIVE:
+            click.echo(local.advice())
     sys.exit(_EXIT_CODES.get(found.phase, 4))
 
 

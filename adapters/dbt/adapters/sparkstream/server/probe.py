@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from dbt.adapters.sparkstream.server.launch import TOKEN_SETTING
 from dbt.adapters.sparkstream.session_conf import LOOPBACK
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a server says of itself: its Spark version, and the token in its settings."""
-
-    version: str
-    token: str
 
 
 def is_free(port: int) -> bool:
@@ -46,8 +34,11 @@ def free_port_after(port: int) -> int | None:
     return next((other for other in range(port + 1, min(port + 101, 65536)) if is_free(other)), None)
 
 
-def ask(port: int, timeout: float) -> Answer | None:
-    """Runs a query on the Thrift server at `port`; None where nothing answers.
+def ask(port: int, timeout: float) -> str | None:
+    """The token in the settings of the Thrift server at `port`; None where no server answers.
+
+    Nothing that is asked for needs a free core, so a server whose queries take all of them answers as well. A new
+    session asks the catalog for its schema, so a server whose catalog hangs doesn't.
 
     Args:
         port: TCP port on loopback.
@@ -55,32 +46,25 @@ def ask(port: int, timeout: float) -> Answer | None:
     """
     if not is_open(port, timeout):
         return None
+    from pyhive import hive
     from pyhive.exc import Error
     from thrift.Thrift import TException  # type: ignore[import-untyped]
-
-    try:
-        with _cursor(port, timeout) as cursor:
-            cursor.execute("select version()")
-            [(version,)] = cursor.fetchall()
-            cursor.execute(f"set {TOKEN_SETTING}")
-            [(_, token)] = cursor.fetchall()
-    except (Error, TException, OSError, AssertionError):
-        return None
-    return Answer(version.split()[0], token)
-
-
-@contextlib.contextmanager
-def _cursor(port: int, timeout: float) -> Iterator[Any]:
-    from pyhive import hive
     from thrift.transport.TSocket import TSocket  # type: ignore[import-untyped]
     from thrift.transport.TTransport import TBufferedTransport  # type: ignore[import-untyped]
 
     # PyHive's own way in has no time-out: a process that hangs would hang this one.
     channel = TSocket(LOOPBACK, port)
     channel.setTimeout(timeout * 1000)
-    connection = hive.Connection(thrift_transport=TBufferedTransport(channel), username="sparkstream")
     try:
-        with contextlib.closing(connection.cursor()) as cursor:
-            yield cursor
-    finally:
+        connection = hive.Connection(thrift_transport=TBufferedTransport(channel), username="sparkstream")
+        cursor = connection.cursor()
+        cursor.execute(f"set {TOKEN_SETTING}")
+        [(_, token)] = cursor.fetchall()
         connection.close()
+    except (Error, TException, OSError, EOFError, AssertionError, ValueError):
+        return None
+    finally:
+        # After a time-out, a late answer would be read as that to the next question, so nothing more is asked: the
+        # server ends the session of a client that hangs up.
+        channel.close()
+    return str(token)

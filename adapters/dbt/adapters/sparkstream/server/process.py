@@ -17,6 +17,8 @@ def birth(pid: int) -> str | None:
     Two processes that have had the same pid differ in it. A process that has ended and waits to be collected by
     its parent counts as gone.
     """
+    if pid < 1:  # to the system, these are groups of processes
+        return None
     if (_PROC / "self" / "stat").exists():
         try:
             stat = (_PROC / str(pid) / "stat").read_text()
@@ -45,7 +47,7 @@ def resident_bytes(pid: int) -> int | None:
 
 def is_alive(pid: int, born: str) -> bool:
     """Whether the process that began at `born` still runs."""
-    return birth(pid) == born
+    return bool(born) and birth(pid) == born
 
 
 def end(pid: int, born: str, grace: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -111,10 +112,7 @@ class Server:
                 with self._ended_on_failure():
                     return Start(self._ready(found, deadline), already_running=True)
             if not self._answers(found):
-                raise ServerBusy(
-                    f"the server (pid {found.pid}) runs on port {found.port} but doesn't answer; "
-                    "stop it with 'sparkstream server stop' and start it again"
-                )
+                raise ServerBusy(f"the server (pid {found.pid}) runs on port {found.port}; {self.advice()}")
             return Start(found, already_running=True)
 
     def stop(self) -> bool:
@@ -156,6 +154,26 @@ class Server:
             (datetime.now(timezone.utc) - datetime.fromisoformat(state.started)).total_seconds(),
         )
 
+    def advice(self) -> str:
+        """What an unresponsive server may suffer from, and what to do."""
+        restart = "sparkstream server restart"
+        if self.config.folder != ServerConfig().folder:
+            restart += f" --dir {shlex.quote(str(self.config.folder))}"
+        return (
+            f"it has not answered within {_ANSWER:g} seconds: the machine is busy, or the server hangs\n"
+            "  look again in a minute; if that is no better, end it, by force where it has to be, and start it with\n"
+            f"  the same options: {restart}"
+        )
+
+    def restart(self, on_launch: Callable[[ServerState], None] = lambda state: None) -> Start:
+        """Stops the server, also one that hangs, and starts it with `config`. What it was at work on is lost.
+
+        Args and errors: as `start`.
+        """
+        launch.find_spark().check(self.config)
+        self.stop()
+        return self.start(on_launch)
+
     def wait(self) -> None:
         """Waits until the server has ended.
 
@@ -189,12 +207,12 @@ class Server:
         try:
             yield
         except BaseException:
-            state = read_state(self._folder.state)
-            if state is not None:
-                self._end(state.pid, state.birth)
             # An interrupt can come before the state is written.
             if self._process is not None and self._process.poll() is None:
                 self._end(self._process.pid, process.birth(self._process.pid) or "")
+            state = read_state(self._folder.state)
+            if state is not None:
+                self._end(state.pid, state.birth)
             self._forget()
             raise
 
@@ -220,10 +238,13 @@ class Server:
         self._folder.prepare(launch.settings(config, token))
         self._process = launch.spawn(config, plan.spark, plan.environ)
         pid = self._process.pid
+        birth = process.birth(pid)
+        if birth is None:
+            raise self._died()
         state = ServerState(
             phase=Phase.STARTING,
             pid=pid,
-            birth=process.birth(pid) or "",
+            birth=birth,
             token=token,
             port=config.port,
             connect_port=config.connect_port,
@@ -233,6 +254,7 @@ class Server:
             spark_version=plan.spark.version,
             java_version=plan.java_version,
             python=plan.environ["PYSPARK_PYTHON"],
+            conf=dict(config.conf),
         )
         write_state(self._folder.state, state)
         return state
@@ -256,6 +278,9 @@ class Server:
         left = read_state(self._folder.state)
         if left is None or left.phase is Phase.STOPPING:
             return ServerBusy("the server was stopped by another process while it was starting")
+        return self._died()
+
+    def _died(self) -> ServerDied:
         code = self._exit_code()
         how = "" if code is None else f" (signal {-code})" if code < 0 else f" (exit code {code})"
         return ServerDied(f"the server died while it was starting{how}; {explain(self._folder.log)}")
@@ -279,8 +304,7 @@ class Server:
 
     def _answers(self, state: ServerState) -> bool:
         """Whether the server answers queries: this one, not another on its port."""
-        answer = probe.ask(state.port, _ANSWER)
-        if answer is None or answer.token != state.token:
+        if probe.ask(state.port, _ANSWER) != state.token:
             return False
         return state.connect_port is None or probe.is_open(state.connect_port)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.session_conf import LOOPBACK
 
@@ -41,6 +44,10 @@ class ServerState:
         spark_version: of the pyspark it runs on.
         java_version: of the Java it runs on.
         python: program that runs Python functions for Spark Connect.
+        conf: the Spark settings that it was started with, beside the server's own; they may hold passwords.
+
+    Raises:
+        ValueError: no server can have been started so.
     """
 
     phase: Phase
@@ -55,6 +62,37 @@ class ServerState:
     spark_version: str
     java_version: str
     python: str
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("birth", "token", "started", "spark_version", "java_version", "python"):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value):
+                raise ValueError(f"{name} is {value!r}")
+        # Signals to -1 go to every process of the user.
+        if type(self.pid) is not int or self.pid < 1:
+            raise ValueError(f"pid is {self.pid!r}")
+        if not all(isinstance(value, str) for value in self.conf.values()):
+            raise ValueError("conf holds other values than texts")
+        if self.phase not in (Phase.STARTING, Phase.RUNNING, Phase.STOPPING):
+            raise ValueError(f"phase is {self.phase.value!r}")
+        if datetime.fromisoformat(self.started).tzinfo is None:
+            raise ValueError(f"started is {self.started!r}, without a time zone")
+
+    def config(self, folder: Path) -> ServerConfig:
+        """The options that the server of a folder was started with.
+
+        Raises:
+            ServerError: one of them can't be right.
+        """
+        return ServerConfig(
+            folder=folder,
+            port=self.port,
+            connect_port=self.connect_port,
+            master=self.master,
+            memory=self.memory,
+            conf=self.conf,
+        )
 
     @property
     def connect_url(self) -> str | None:
@@ -63,17 +101,19 @@ class ServerState:
 
 
 def read_state(path: Path) -> ServerState | None:
-    """The state in the file, or None where there is no file.
+    """The state in the file, or None where there is no file. What follows from it may end a process, so it is checked.
 
     Raises:
         ServerError: the file doesn't hold a state.
     """
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return ServerState(**{**found, "phase": Phase(found["phase"])})
+        state = ServerState(**{**found, "phase": Phase(found["phase"])})
+        state.config(path.parent)
+        return state
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ServerError) as error:
         raise ServerError(
             f"{path} is damaged, so the server can't be found by it: {error!r}\n"
             "end the server's process yourself, if it runs, and delete the file"

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.errors import NO_WORKER, readable
+from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.session_conf import LOCAL
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 if TYPE_CHECKING:
@@ -43,17 +45,21 @@ def started(start: Callable[[], T]) -> T:
 
     Args:
         start: starts it.
+
+    Raises:
+        StreamingError: the process has not reported in time, every time.
     """
     from pyspark.errors import PySparkException
 
     with _starting:
-        for _ in range(ATTEMPTS - 1):
+        for _ in range(ATTEMPTS):
             try:
                 return start()
             except PySparkException as error:
-                if "failed to connect back" not in str(error):
+                if NO_WORKER not in str(error):
                     raise
-        return start()
+                late = error
+    raise StreamingError(readable(f"{NO_WORKER}, {ATTEMPTS} times")) from late
 
 
 def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
@@ -72,7 +78,8 @@ def connect_session(credentials: SparkStreamCredentials, project: Path) -> Any:
             "a streaming model runs over Spark Connect, and the profile doesn't say where that is\n"
             "  write connect_url: sc://HOST:15002 in the profile; it has to be the same Spark as that of host and port"
         )
-    return opened(url, lambda session: session.sql("SELECT 1").collect(), StreamingError)
+    # Its version needs no free core, as a query would.
+    return opened(url, lambda session: session.version, StreamingError)
 
 
 def opened(url: str, greet: Callable[[Any], object], fault: Callable[[str], Exception]) -> Any:
@@ -96,7 +103,7 @@ def opened(url: str, greet: Callable[[Any], object], fault: Callable[[str], Exce
         session = SparkSession.builder.remote(url).create()
         greet(session)
     except Exception as error:
-        raise fault(f"no Spark Connect at {url}: {readable(error)}\n  is the server running?") from error
+        raise fault(f"no Spark Connect at {redacted(url)}: {readable(error)}\n  is the server running?") from error
     return session
 
 
@@ -134,15 +141,16 @@ def connect_url(credentials: SparkStreamCredentials, project: Path) -> str | Non
     if credentials.connect_url is not None:
         return credentials.connect_url
     from dbt.adapters.sparkstream.server import ServerConfig, ServerError
+    from dbt.adapters.sparkstream.server.process import is_alive
     from dbt.adapters.sparkstream.server.state import read_state
 
-    if credentials.host not in ("127.0.0.1", "localhost"):
+    if credentials.host not in LOCAL:
         return None
     for folder in dict.fromkeys((Path(ServerConfig.folder).absolute(), project / ServerConfig.folder)):
         try:
             state = read_state(folder / "server.json")
         except ServerError:
             continue
-        if state is not None and state.port == credentials.port:
+        if state is not None and state.port == credentials.port and is_alive(state.pid, state.birth):
             return state.connect_url
     return None
