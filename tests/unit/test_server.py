@@ -1,0 +1,205 @@
+"""The local server's files, options and questions, as far as they need no Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt.adapters.sparkstream.cli import main
+from dbt.adapters.sparkstream.server import Server, ServerConfig, ServerError, ServerState, probe, process
+from dbt.adapters.sparkstream.server.state import read_state, write_state
+from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, local_conf, read_properties
+
+STATE: dict[str, Any] = {
+    "phase": "running",
+    "pid": 4_000_000,
+    "birth": "another boot/1",
+    "token": "t",
+    "port": 10001,
+    "connect_port": None,
+    "master": "local[*]",
+    "memory": "3g",
+    "started": "2025-01-01T00:00:00+00:00",
+    "spark_version": "4.2.0",
+    "java_version": "17",
+    "python": "python3",
+}
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["server", *map(str, arguments)])
+
+
+def written(folder: Path, **changes: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "server.json").write_text(json.dumps({**STATE, **changes}))
+    return folder
+
+
+class TestState:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"pid": -1},
+            {"pid": 0},
+            {"pid": True},
+            {"pid": "1"},
+            {"birth": None},
+            {"birth": ""},
+            {"token": ""},
+            {"port": 0},
+            {"port": "10000"},
+            {"phase": "dead"},
+            {"started": "yesterday"},
+            {"started": "2025-01-01T00:00:00"},
+            {"master": "yarn"},
+            {"conf": {"spark.x": 1}},
+            {"conf": ["spark.x"]},
+        ],
+        ids=str,
+    )
+    def test_one_that_no_server_has_written_is_refused(self, changes: dict[str, Any], tmp_path: Path) -> None:
+        folder = written(tmp_path / "server", **changes)
+        server = Server(ServerConfig(folder=folder))
+        for act in (server.status, server.stop):
+            with pytest.raises(ServerError, match="is damaged"):
+                act()
+        assert run("status", "--dir", folder).exit_code == 1
+
+    def test_one_of_an_earlier_version_has_no_settings(self, tmp_path: Path) -> None:
+        state = read_state(written(tmp_path / "server") / "server.json")
+        assert state is not None
+        assert state.conf == {}
+
+    def test_it_keeps_the_options(self, tmp_path: Path) -> None:
+        config = ServerConfig(folder=tmp_path, port=1, connect_port=2, memory="3g", conf={"spark.a": "b"})
+        options = {name: getattr(config, name) for name in ("port", "connect_port", "master", "memory", "conf")}
+        state = ServerState(**{**STATE, **options, "phase": read_phase()})
+        write_state(tmp_path / "server.json", state)
+        found = read_state(tmp_path / "server.json")
+        assert found == state
+        assert found.config(tmp_path) == config
+
+    def test_no_process_has_such_a_pid(self) -> None:
+        """For the system, 0 and -1 are groups of processes."""
+        for pid in (0, -1, -os.getpid()):
+            assert process.birth(pid) is None
+            assert not process.is_alive(pid, "")
+            process.end(pid, "", 0.1)
+        assert not process.is_alive(4_000_000, "")
+
+
+def read_phase() -> Any:
+    from dbt.adapters.sparkstream.server import Phase
+
+    return Phase.RUNNING
+
+
+class TestSecrets:
+    def test_a_password_is_no_argument(self, tmp_path: Path) -> None:
+        said = run("start", "--dir", tmp_path / "server", "--conf", "spark.hadoop.fs.s3a.secret.key=S3CR3T")
+        assert said.exit_code == 2
+        assert "--properties-file" in said.output
+        assert "S3CR3T" not in said.output
+        assert not (tmp_path / "server").exists()
+
+    def test_nor_is_it_one_of_java(self) -> None:
+        with pytest.raises(ServerError, match="everybody on this machine sees Java's arguments") as refused:
+            ServerConfig(conf={"spark.driver.extraJavaOptions": "-Djavax.net.ssl.keyStorePassword=S3CR3T"})
+        assert "S3CR3T" not in str(refused.value)
+
+    def test_options_dont_show_settings(self) -> None:
+        assert "S3CR3T" not in repr(ServerConfig(conf={"spark.hadoop.fs.s3a.secret.key": "S3CR3T"}))
+        assert "S3CR3T" not in repr(ServerState(**{**STATE, "phase": read_phase(), "conf": {"spark.a": "S3CR3T"}}))
+
+    def test_a_file_of_settings(self, tmp_path: Path) -> None:
+        file = tmp_path / "spark.properties"
+        file.write_text("# a comment\n\nspark.a=1\nspark.b  -Dx=y -Dz\n spark.c : d e \nspark.empty=\n")
+        assert read_properties(file) == {"spark.a": "1", "spark.b": "-Dx=y -Dz", "spark.c": "d e", "spark.empty": ""}
+
+
+def test_a_server_that_was_stopped_has_no_options_to_restart_with(tmp_path: Path) -> None:
+    said = run("restart", "--dir", tmp_path / "server")
+    assert said.exit_code == 1
+    assert "write sparkstream server start" in said.output
+
+
+def test_connections_to_the_metastore_are_not_pooled(tmp_path: Path) -> None:
+    """tests/server/test_kills.py shows why."""
+    assert local_conf(tmp_path, 1)[METASTORE_POOL] == "NONE"
+
+
+# -- Questions ----------------------------------------------------------------------------------------------
+@contextmanager
+def slow_server(replies: list[float]) -> Iterator[int]:
+    """A Thrift server that opens sessions, and takes so many seconds for each reply."""
+    from TCLIService import TCLIService
+    from TCLIService import ttypes as t
+    from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+    from thrift.transport.TTransport import TMemoryBuffer
+
+    ok = t.TStatus(t.TStatusCode.SUCCESS_STATUS)
+    handle = t.THandleIdentifier(b"\xf2" * 16, b"\xf2" * 16)
+
+    class Handler:
+        def OpenSession(self, request: Any) -> Any:
+            return t.TOpenSessionResp(ok, t.TProtocolVersion.HIVE_CLI_SERVICE_PROTOCOL_V6, t.TSessionHandle(handle))
+
+        def ExecuteStatement(self, request: Any) -> Any:
+            return t.TExecuteStatementResp(
+                ok, t.TOperationHandle(handle, t.TOperationType.EXECUTE_STATEMENT, hasResultSet=True)
+            )
+
+        def CloseOperation(self, request: Any) -> Any:
+            return t.TCloseOperationResp(ok)
+
+        def CloseSession(self, request: Any) -> Any:
+            return t.TCloseSessionResp(ok)
+
+    processor = TCLIService.Processor(Handler())
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=(caller,), daemon=True).start()
+
+    def answer(caller: socket.socket) -> None:
+        pending = iter(replies)
+        with suppress(OSError):  # the caller has hung up
+            while data := caller.recv(65536):
+                out = TMemoryBuffer()
+                processor.process(TBinaryProtocol(TMemoryBuffer(data)), TBinaryProtocol(out))
+                time.sleep(next(pending, 0))
+                caller.sendall(out.getvalue())
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        yield int(listening.getsockname()[1])
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_late_answer_isnt_read_as_that_to_the_next_question() -> None:
+    """Which is to close the session: what an answer of another kind was read as is a UnicodeDecodeError."""
+    with slow_server([0, 0, 0, 0.6]) as port:
+        begun = time.monotonic()
+        assert probe.ask(port, 0.4) is None
+        assert time.monotonic() - begun < 3
+
+
+@pytest.mark.parametrize("late", range(4))
+def test_a_server_that_is_slow_at_any_answer(late: int) -> None:
+    with slow_server([0] * late + [1.5]) as port:
+        assert probe.ask(port, 0.3) is None
