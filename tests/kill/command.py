@@ -1,0 +1,118 @@
+"""A dbt that runs as a process, and what it has said so far."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""A Java that is killed after seconds never gets to what it would win by compiling for minutes."""
+
+_TOLD = re.compile(r"\d+ of \d+ (START|OK|ERROR|SKIP)\b.* model \w+\.(\w+)")
+
+
+class Command:
+    """The process.
+
+    Args:
+        folder: of the project.
+        log: a file for what it says.
+        arguments: for dbt.
+    """
+
+    def __init__(self, folder: Path, log: Path, *arguments: str) -> None:
+        log.parent.mkdir(exist_ok=True)
+        self.log = log
+        self.begun = time.monotonic()
+        self.lines: list[str] = []
+        self.starts: dict[str, float] = {}
+        """Model -> when it began."""
+        self.ends: dict[str, tuple[str, float]] = {}
+        """Model -> how it went (`OK`, `ERROR`, `SKIP`), and when."""
+        here = ["--project-dir", str(folder), "--profiles-dir", str(folder)]
+        flags = ["--no-use-colors", "--no-version-check"]
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-u",
+                "-W",
+                "ignore::RuntimeWarning:runpy",
+                "-m",
+                "dbt.cli.main",
+                *flags,
+                *arguments,
+                *here,
+            ],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **QUICK},
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with open(self.log, "w") as log:
+            for line in self._process.stdout:
+                now = time.monotonic()
+                log.write(f"{now - self.begun:7.2f} {line}")
+                log.flush()
+                self.lines.append(line)
+                told = _TOLD.search(line)
+                if told and told[1] == "START":
+                    self.starts[told[2]] = now
+                elif told:
+                    self.ends[told[2]] = (told[1], now)
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def code(self) -> int | None:
+        return self._process.poll()
+
+    @property
+    def at_work(self) -> list[str]:
+        """The models that have begun and not ended."""
+        return [name for name in list(self.starts) if name not in self.ends]
+
+    @property
+    def failed(self) -> list[str]:
+        return [name for name, (how, _) in list(self.ends.items()) if how == "ERROR"]
+
+    @property
+    def output(self) -> str:
+        return "".join(list(self.lines))
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for its end. Whether it came."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(0.0, seconds))
+        if self.runs:
+            return False
+        self._reader.join(5)  # a child may hold the pipe still
+        return True
+
+    def kill(self) -> None:
+        """Kills dbt alone; what it has started goes on."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join(1)
+
+    def sweep(self) -> None:
+        """Kills whatever is left of it and of what it has started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()

@@ -1,0 +1,145 @@
+"""The two ways to Spark, and whose processes there are to kill."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.sparkstream.server.process import birth
+from tests.functional.adapter.project import PARAMETERS
+from tests.kill.command import QUICK, Command
+from tests.kill.project import SCHEMA
+from tests.server.test_server import free_port
+
+SETTINGS = {**PARAMETERS, "spark.sql.session.timeZone": "UTC"}
+
+
+class Stuck(Exception):
+    """Something doesn't work any more without help."""
+
+
+class Method(ABC):
+    """A way to Spark.
+
+    Args:
+        folder: of the dbt project.
+    """
+
+    name: str
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @abstractmethod
+    def output(self) -> dict[str, Any]:
+        """How dbt comes to Spark, for the profile."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> Path:
+        """The folder of the tables."""
+
+    @abstractmethod
+    def java(self, client: Command) -> list[int]:
+        """The processes of Spark."""
+
+    def up(self) -> None:  # noqa: B027
+        """Makes Spark run, where a user would have to.
+
+        Raises:
+            Stuck: it doesn't.
+        """
+
+    def down(self) -> None:  # noqa: B027
+        """Ends what still runs."""
+
+    def kill(self, client: Command, victim: str) -> None:
+        """Kills dbt (`client`), Spark (`server`) or both."""
+        pids = self.java(client) if victim != "client" else []
+        if victim != "server":
+            client.kill()
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+class Session(Method):
+    """`method: session`: Spark is a child of dbt, and outlives it for a moment."""
+
+    name = "session"
+
+    def output(self) -> dict[str, Any]:
+        return {"type": "sparkstream", "method": "session", "server_side_parameters": SETTINGS}
+
+    @property
+    def tables(self) -> Path:
+        return self.folder / ".sparkstream" / "session" / "warehouse" / f"{SCHEMA}.db"
+
+    def java(self, client: Command) -> list[int]:
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,pgid=,comm="], capture_output=True, text=True, check=True)
+        found = (line.split(None, 2) for line in listed.stdout.splitlines())
+        return [int(pid) for pid, group, name in found if int(group) == client.pid and "java" in name]
+
+
+class Thrift(Method):
+    """`method: thrift`: a server of the project's own, started by `sparkstream server start`."""
+
+    name = "thrift"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._port, self._connect_port = free_port(), free_port()
+        self._pid = 0
+
+    def output(self) -> dict[str, Any]:
+        # No connect_url: the server in the project's folder is found.
+        where = {"host": "127.0.0.1", "port": self._port, "auth": "NOSASL"}
+        return {"type": "sparkstream", "method": "thrift", **where}
+
+    @property
+    def tables(self) -> Path:
+        return self._home / "warehouse" / f"{SCHEMA}.db"
+
+    @property
+    def _home(self) -> Path:
+        return self.folder / ".sparkstream" / "server"
+
+    def java(self, client: Command) -> list[int]:
+        return [self._pid]
+
+    def up(self) -> None:
+        deadline = time.monotonic() + 10
+        while self._pid and birth(self._pid) is not None and time.monotonic() < deadline:
+            time.sleep(0.1)  # a process that was killed ends in a moment
+        conf = {name: value for name, value in SETTINGS.items() if name not in ("spark.master", "spark.driver.memory")}
+        settings = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+        ports = ["--port", str(self._port), "--connect-port", str(self._connect_port)]
+        self._server("start", *ports, "--master", "local[2]", "--memory", "1g", "--timeout", "300", *settings)
+        self._pid = int(json.loads((self._home / "server.json").read_text())["pid"])
+
+    def down(self) -> None:
+        with contextlib.suppress(Stuck):
+            self._server("stop")
+
+    def _server(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "server", *arguments, "--dir", str(self._home)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=400, cwd=self.folder, env={**os.environ, **QUICK}
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Stuck(f"sparkstream server {arguments[0]} took longer than {error.timeout} seconds") from error
+        if done.returncode:
+            raise Stuck(f"sparkstream server {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+
+
+METHODS = {method.name: method for method in (Session, Thrift)}
+"""By the name that a profile gives them."""

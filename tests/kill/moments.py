@@ -1,0 +1,81 @@
+"""When to kill: at a chosen time, or when something appears among the files of a model's table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+STATE = ("state", "sources")
+"""Folders of a checkpoint in which there is nothing to see."""
+DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment to aim at.
+
+    Attributes:
+        name: for the report.
+        seen: whether a path within the folder of the tables says that the moment has come, when it appears or goes;
+            None for a moment by the clock.
+    """
+
+    name: str
+    seen: Callable[[str], bool] | None = None
+
+
+def _in(folder: str) -> Callable[[str], bool]:
+    """A file with a number for its name, in a folder of a checkpoint."""
+
+    def seen(path: str) -> bool:
+        above, _, name = path.rpartition("/")
+        return above.rpartition("/")[2] == folder and name.isdigit()
+
+    return seen
+
+
+STARTING = Moment("starting")
+"""Before the first model starts."""
+WHENEVER = Moment("whenever")
+"""At any time while models run."""
+OFFSETS = Moment("offsets", _in("offsets"))
+"""A micro-batch has begun."""
+COMMITS = Moment("commits", _in("commits"))
+"""A micro-batch is over."""
+STAGING = Moment("staging", lambda path: "/.spark-staging" in path or "/_temporary" in path)
+"""Data files are being written aside."""
+MOVED = Moment("moved", lambda path: "=" in path.rpartition("/")[2] and "/." not in path and "/_" not in path)
+"""The first folder of a partition is in the table's folder, and not in the catalog yet."""
+SWAPPED = Moment("swapped", lambda path: "/" not in path)
+"""A folder of the table, or of one that is built beside it, has appeared or gone."""
+
+STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, COMMITS)
+BATCH = (WHENEVER, STAGING, MOVED, SWAPPED, SWAPPED)
+
+
+def paths(warehouse: Path, table: str) -> set[str]:
+    """What lies in the folders of a table, and of tables beside it whose names begin with its name and `__`."""
+    found: set[str] = set()
+    for entry in _entries(warehouse):
+        if entry.name == table or entry.name.startswith(f"{table}__"):
+            found.add(entry.name)
+            found.update(_below(Path(entry.path), entry.name, 1))
+    return found
+
+
+def _below(folder: Path, prefix: str, depth: int) -> Iterator[str]:
+    for entry in _entries(folder):
+        path = f"{prefix}/{entry.name}"
+        yield path
+        if depth < DEEPEST and entry.name not in STATE and entry.is_dir(follow_symlinks=False):
+            yield from _below(Path(entry.path), path, depth + 1)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # it has gone meanwhile
+        return []

@@ -1,0 +1,349 @@
+"""One project from its first run to its proof, with kills between."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.kill.command import Command
+from tests.kill.kinds import Kind, Model
+from tests.kill.method import Method, Stuck
+from tests.kill.moments import STARTING, WHENEVER, Moment, paths
+from tests.kill.project import PROOF, WITNESS, Project
+
+VICTIMS = ("client", "server", "both")
+PROBABLE = 0.85
+"""Of a run to be killed; the others are left to end."""
+LOOKS = 0.02
+"""Seconds between two looks at the files of a table."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run is going to be killed.
+
+    Attributes:
+        victim: `client` (dbt), `server` (Spark) or `both`.
+        moment: what to wait for.
+        aim: the model whose files are watched.
+        delay: seconds from the moment to the kill; as a part of what a run takes, where the moment is by the clock.
+        arrival: seconds after the first model began at which rows come; None for no rows.
+    """
+
+    victim: str
+    moment: Moment
+    aim: str
+    delay: float
+    arrival: float | None
+
+
+@dataclass
+class Tally:
+    """What came of a kind.
+
+    Attributes:
+        kills: of processes while one of its models was at work.
+        runs: that ended by themselves with its models done.
+        rows: that were compared.
+        lost: rows that are missing.
+        doubled: rows that are there too often, or are no rows of the batch query.
+        stuck: runs that failed or took too long.
+        halves: times that a table, which is no stream, was found with neither its old rows nor its new ones.
+        seconds: that its models were at work.
+    """
+
+    kills: int = 0
+    runs: int = 0
+    rows: int = 0
+    lost: int = 0
+    doubled: int = 0
+    stuck: int = 0
+    halves: int = 0
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.lost or self.doubled or self.stuck or self.halves)
+
+    def __iadd__(self, other: Tally) -> Tally:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
+
+
+@dataclass
+class Told:
+    """What happened in a project.
+
+    Attributes:
+        tallies: by kind.
+        kills: of processes.
+        missed: kills that came when no model was at work.
+        journal: a line for each run.
+        failures: what went wrong, with the evidence.
+    """
+
+    tallies: dict[str, Tally]
+    kills: int = 0
+    missed: int = 0
+    journal: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+class Series:
+    """A project.
+
+    Args:
+        folder: for it, empty.
+        kinds: that it has.
+        method: the way to Spark, of the folder.
+        seed: of rows, victims, moments and delays. The same seed makes the same plans; what a process is doing at a
+            chosen moment is another matter.
+        together: how many kinds a run has, at most.
+        limit: seconds that a run may take.
+        victims: of `VICTIMS`.
+        moments: names of the moments to aim at; empty for all.
+        say: told a line now and then.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kinds: Sequence[Kind],
+        method: Method,
+        seed: int,
+        together: int = 5,
+        limit: float = 300.0,
+        victims: Sequence[str] = VICTIMS,
+        moments: Sequence[str] = (),
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.told = Told({kind.name: Tally() for kind in kinds})
+        self._folder = folder
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._method = method
+        self._rng = random.Random(seed)
+        self._project = Project(folder, kinds, method.output(), random.Random(seed + 1))
+        self._kind_of = {model.name: kind.name for kind in kinds for model in kind.models}
+        self._together = together
+        self._limit = limit
+        self._victims = victims
+        self._moments = moments
+        self._say = say
+        self._commands: list[Command] = []
+        self._span = 10.0
+        self._seen: dict[str, int] = {}
+        self._broken: set[str] = set()
+
+    def __call__(self, kills: int, deadline: float = float("inf")) -> Told:
+        """Kills that many processes, and proves what is left.
+
+        Args:
+            kills: how many.
+            deadline: of `time.monotonic()`, after which none is killed any more.
+        """
+        try:
+            self._method.up()
+            while self.told.kills < kills and time.monotonic() < deadline and len(self._broken) < len(self._kinds):
+                self._step()
+            self._prove()
+        except Stuck as stuck:
+            self._fail(list(self._kinds), "stuck", str(stuck))
+        finally:
+            for command in self._commands:
+                command.sweep()
+            self._method.down()
+        return self.told
+
+    # -- a run -------------------------------------------------------------------------------------
+    def _step(self) -> None:
+        """Rows come, and dbt runs some of the kinds; mostly until it is killed."""
+        able = sorted(set(self._kinds) - self._broken)
+        kinds = [self._kinds[name] for name in self._rng.sample(able, min(len(able), self._together))]
+        models = [model for kind in kinds for model in kind.models]
+        plan = self._plan(kinds) if self._rng.random() < PROBABLE else None
+        self._project.arrive()
+        before = paths(self._method.tables, plan.aim) if plan is not None else set()
+        command = self._dbt("run", "--select", *(model.name for model in models))
+        killed = plan is not None and self._come_to(plan, command, before)
+        failed, at_work = command.failed, command.at_work
+        if plan is not None and killed:
+            self._kill(plan, command, at_work)
+        else:
+            self._ended(command, models)
+        self._judge(command, models, failed if killed else command.failed)
+        self._look(command, models)
+
+    def _plan(self, kinds: Sequence[Kind]) -> Plan:
+        rng = self._rng
+        kind = rng.choice(kinds)
+        allowed = [m for m in (*kind.moments, STARTING) if not self._moments or m.name in self._moments]
+        weights = [0.5 if m is STARTING else 1.0 for m in allowed]
+        moment = rng.choices(allowed, weights)[0] if allowed else WHENEVER
+        delay = rng.random() if moment.seen is None else rng.choice((0.0, rng.uniform(0, 0.1), rng.uniform(0, 1)))
+        arrival = rng.uniform(0, 5) if rng.random() < 0.5 else None
+        return Plan(rng.choice(self._victims), moment, rng.choice(kind.models).name, delay, arrival)
+
+    def _dbt(self, *arguments: str) -> Command:
+        log = self._folder / "runs" / f"{len(self._commands):03}.log"
+        command = Command(self._folder, log, *arguments)
+        self._commands.append(command)
+        return command
+
+    def _come_to(self, plan: Plan, command: Command, before: set[str]) -> bool:
+        """Waits for the moment of a plan. Whether it came before dbt's end; if so, dbt is at that very moment."""
+        arrival = plan.arrival
+        deadline = command.begun + self._limit
+        if plan.moment is STARTING:
+            return not command.wait(plan.delay * self._begins(command))
+        while command.runs and time.monotonic() < deadline:
+            first = min(command.starts.values(), default=None)
+            now = time.monotonic()
+            if first is not None and arrival is not None and now > first + arrival:
+                self._project.arrive()
+                arrival = None
+            if plan.moment is WHENEVER:
+                if first is not None and now > first + plan.delay * self._span:
+                    return True
+            elif plan.aim in command.starts:
+                here = paths(self._method.tables, plan.aim)
+                if any(plan.moment.seen(path) for path in here ^ before):  # type: ignore[misc]
+                    return not command.wait(plan.delay)
+                # What goes has been there: a folder that appears and goes again is two changes.
+                before &= here
+            time.sleep(LOOKS)
+        return False
+
+    def _begins(self, command: Command) -> float:
+        """Seconds that it takes until the first model begins, as in the runs so far."""
+        earlier = [min(c.starts.values()) - c.begun for c in self._commands if c is not command and c.starts]
+        return sum(earlier) / len(earlier) if earlier else 10.0
+
+    def _kill(self, plan: Plan, command: Command, at_work: Sequence[str]) -> None:
+        told = self.told
+        seconds = time.monotonic() - command.begun
+        self._method.kill(command, plan.victim)
+        told.kills += 1
+        told.missed += not at_work
+        for kind in {self._kind_of[name] for name in at_work}:
+            told.tallies[kind].kills += 1
+        for name in at_work:
+            told.tallies[self._kind_of[name]].seconds += time.monotonic() - command.starts[name]
+        self._note(
+            f"{command.log.name}: {plan.victim} killed after {seconds:.1f} s, {plan.moment.name} of {plan.aim}"
+            f" + {plan.delay:.2f}; at work: {', '.join(at_work) or 'nothing'}"
+        )
+        if plan.victim == "server":
+            if self._rng.random() < 0.5:
+                # It has to find out.
+                if not command.wait(self._limit):
+                    self._fail(
+                        [self._kind_of[name] for name in at_work],
+                        "stuck",
+                        f"dbt goes on {self._limit:.0f} seconds after its Spark was killed\n{command.output}",
+                    )
+            else:
+                command.wait(self._rng.uniform(0, 3))
+            if command.runs:
+                command.kill()
+        if plan.victim != "client":
+            self._method.up()
+
+    def _ended(self, command: Command, models: Sequence[Model]) -> None:
+        """A run that nobody kills: it has to end, and well."""
+        if not command.wait(command.begun + self._limit - time.monotonic()):
+            names = [name for name in command.at_work if name in self._kind_of]
+            broken = {self._kind_of[name] for name in names} or {self._kind_of[model.name] for model in models}
+            self._fail(sorted(broken), "stuck", f"dbt took longer than {self._limit:.0f} seconds\n{command.output}")
+            command.sweep()
+            return
+        if command.starts:
+            first = min(command.starts.values())
+            last = max((end for _, end in command.ends.values()), default=first)
+            if not any(name.endswith(PROOF) for name in command.starts):
+                self._span = max(5.0, last - first)
+        self._note(
+            f"{command.log.name}: ended with {command.code} after {time.monotonic() - command.begun:.1f} s"
+            + "".join(f", {name}" for name in command.ends)
+        )
+        if command.code and not command.failed:
+            self._fail([self._kind_of[model.name] for model in models], "stuck", command.output)
+
+    def _judge(self, command: Command, models: Sequence[Model], failed: Sequence[str]) -> None:
+        """Notes how the models of a run did, up to its kill if there was one."""
+        for name, (how, end) in command.ends.items():
+            if name in self._kind_of and name in command.starts:
+                tally = self.told.tallies[self._kind_of[name]]
+                tally.seconds += end - command.starts[name]
+                tally.runs += how == "OK"
+        broken = sorted({self._kind_of[name.removesuffix(PROOF)] for name in failed})
+        if broken:
+            self._fail(broken, "stuck", command.output)
+
+    def _look(self, command: Command, models: Sequence[Model]) -> None:
+        """What whoever reads a table that is no stream found: the rows of some moment, none older than before."""
+        for model in models:
+            if model.counted is None or model.name in self._broken:
+                continue
+            told = [line for line in command.lines if f"{WITNESS} {model.name}: " in line]
+            if not told:
+                continue
+            rows = told[-1].rpartition(": ")[2].strip()
+            least = self._seen.get(model.name)
+            if rows == "none" and least is None:
+                continue
+            if not rows.isdigit() or int(rows) not in self._project.counts[1:] or int(rows) < (least or 0):
+                had = "no table" if least is None else f"{least} rows"
+                may = ", ".join(map(str, self._project.counts[1:]))
+                evidence = f"there are {rows} rows, after {had}; complete are {may}\n{command.output}"
+                self._fail([self._kind_of[model.name]], "half", evidence)
+            else:
+                self._seen[model.name] = int(rows)
+
+    # -- the end -----------------------------------------------------------------------------------
+    def _prove(self) -> None:
+        """Closes all windows, runs everything once more, and compares it with the same queries in batch."""
+        kinds = [kind for name, kind in self._kinds.items() if name not in self._broken]
+        models = [model for kind in kinds for model in kind.models]
+        if not models:
+            return
+        self._project.close()
+        proofs = [f"{model.name}{PROOF}" for model in models]
+        limit, self._limit = self._limit, 3 * self._limit
+        command = self._dbt("run", "--select", *(model.name for model in models), *proofs)
+        self._ended(command, models)
+        self._limit = limit
+        self._judge(command, models, command.failed)
+        self._look(command, models)
+        whole = [kind for kind in kinds if kind.name not in self._broken]
+        for name, found in self._project.differences(m for kind in whole for m in kind.models).items():
+            tally = self.told.tallies[self._kind_of[name]]
+            tally.rows += found.rows
+            tally.lost += found.lost.total()
+            tally.doubled += found.doubled.total() + found.strange.total()
+            if not found.rows:
+                self._fail([self._kind_of[name]], "stuck", f"{name}: the proof has no rows to compare with")
+            if found:
+                self._tell([self._kind_of[name]], f"{name} isn't what batch gives", "\n".join(found.lines()))
+
+    # -- telling -----------------------------------------------------------------------------------
+    def _note(self, line: str) -> None:
+        self.told.journal.append(line)
+        self._say(line)
+
+    def _fail(self, kinds: Sequence[str], how: str, evidence: str) -> None:
+        """A kind that doesn't work any more takes no part in what follows."""
+        for kind in dict.fromkeys(kinds):
+            if kind not in self._broken:
+                self._broken.add(kind)
+                tally = self.told.tallies[kind]
+                tally.stuck += how == "stuck"
+                tally.halves += how == "half"
+        self._tell(kinds, how, evidence)
+
+    def _tell(self, kinds: Sequence[str], what: str, evidence: str) -> None:
+        self.told.failures.append(f"{', '.join(dict.fromkeys(kinds))}: {what}\n{evidence}")
+        self._note(f"FAILED {', '.join(dict.fromkeys(kinds))}: {what}")
