@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -80,12 +81,13 @@ def main(
 
     A process that is killed counts as one kill for each kind that was at work.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what it has started, as Ctrl-C does
     seed = random.randrange(1_000_000) if seed is None else seed
     rng = random.Random(seed)
     deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
     begun = time.monotonic()
     tallies = {name: Tally() for name in kinds}
-    killed = missed = projects = failures = 0
+    killed = missed = busy = projects = failures = 0
     waiting: list[str] = []
     click.echo(f"seed {seed}")
     while killed < kills and time.monotonic() < deadline:
@@ -113,6 +115,7 @@ def main(
         told = series(project_kills, deadline)
         killed += told.kills
         missed += told.missed
+        busy += told.busy
         projects += 1
         for name, tally in told.tallies.items():
             tallies[name] += tally
@@ -132,7 +135,7 @@ def main(
     spent = (time.monotonic() - begun) / 60
     click.echo(
         f"{killed} processes killed in {projects} projects in {spent:.1f} minutes, {missed} of them with no model at "
-        f"work; {failures} projects failed; seed {seed}"
+        f"work; {failures} projects failed; {busy} runs again as the machine was busy; seed {seed}"
     )
     sys.exit(1 if failures else 0)
 

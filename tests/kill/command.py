@@ -17,18 +17,32 @@ QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 _TOLD = re.compile(r"\d+ of \d+ (START|OK|ERROR|SKIP)\b.* model \w+\.(\w+)")
 
+# The lines of a message go on until one that begins with the time.
+_REASON = re.compile(r"Error in model (\w+) \(.*\)\n((?:(?!\d\d:\d\d:\d\d).*\n)*)")
+
+
+def told_of_model(line: str) -> tuple[str, str] | None:
+    """How a model does (`START`, `OK`, `ERROR`, `SKIP`) and its name, where a line of dbt says so."""
+    told = _TOLD.search(line)
+    return (told[1], told[2]) if told else None
+
+
+def told_errors(log: str) -> dict[str, str]:
+    """Model -> why it failed, by the text of a log of dbt."""
+    return {name: text.strip() for name, text in reversed(_REASON.findall(log))}
+
 
 class Command:
     """The process.
 
     Args:
         folder: of the project.
-        log: a file for what it says.
+        log: a folder for what it says.
         arguments: for dbt.
     """
 
     def __init__(self, folder: Path, log: Path, *arguments: str) -> None:
-        log.parent.mkdir(exist_ok=True)
+        log.mkdir(parents=True)
         self.log = log
         self.begun = time.monotonic()
         self.lines: list[str] = []
@@ -37,7 +51,7 @@ class Command:
         self.ends: dict[str, tuple[str, float]] = {}
         """Model -> how it went (`OK`, `ERROR`, `SKIP`), and when."""
         here = ["--project-dir", str(folder), "--profiles-dir", str(folder)]
-        flags = ["--no-use-colors", "--no-version-check"]
+        flags = ["--no-use-colors", "--no-version-check", "--log-path", str(log)]
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -63,17 +77,17 @@ class Command:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with open(self.log, "w") as log:
+        with open(self.log / "stdout", "w") as log:
             for line in self._process.stdout:
                 now = time.monotonic()
                 log.write(f"{now - self.begun:7.2f} {line}")
                 log.flush()
                 self.lines.append(line)
-                told = _TOLD.search(line)
-                if told and told[1] == "START":
-                    self.starts[told[2]] = now
+                told = told_of_model(line)
+                if told and told[0] == "START":
+                    self.starts[told[1]] = now
                 elif told:
-                    self.ends[told[2]] = (told[1], now)
+                    self.ends[told[1]] = (told[0], now)
 
     @property
     def runs(self) -> bool:
@@ -95,6 +109,12 @@ class Command:
     @property
     def output(self) -> str:
         return "".join(list(self.lines))
+
+    def reason(self, model: str) -> str:
+        """Why a model failed, from dbt's log, which knows it before dbt prints it."""
+        log = self.log / "dbt.log"
+        told = told_errors(log.read_text(errors="replace")) if log.exists() else {}
+        return told.get(model, "no reason given")
 
     def wait(self, seconds: float) -> bool:
         """Waits for its end. Whether it came."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,3 +49,16 @@ def compare(table: Iterable[Mapping[str, Any]], batch: Iterable[Mapping[str, Any
         doubled=Counter({row: count for row, count in more.items() if row in wanted}),
         strange=Counter({row: count for row, count in more.items() if row not in wanted}),
     )
+
+
+def is_complete(rows: str, least: int | None, complete: Sequence[int]) -> bool:
+    """Whether a table that is no stream was found whole: with the rows of some moment, none older than before.
+
+    Args:
+        rows: how many rows of its source it has, or another word where there is no table.
+        least: how many it had the last time; None where it was not there.
+        complete: how many rows the source had after each file that came.
+    """
+    if not rows.isdigit():
+        return least is None
+    return int(rows) in complete and int(rows) >= (least or 0)
