@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+CHECKPOINTS = "_sparkstream"
+"""The folder beside the tables that has the checkpoints."""
 STATE = ("state", "sources")
 """Folders of a checkpoint in which there is nothing to see."""
 DEEPEST = 6
@@ -42,6 +44,8 @@ WHENEVER = Moment("whenever")
 """At any time while models run."""
 OFFSETS = Moment("offsets", _in("offsets"))
 """A micro-batch has begun."""
+NOTED = Moment("noted", lambda path: "_done/" in path)
+"""The rows are in the table, and a note of it is being made."""
 COMMITS = Moment("commits", _in("commits"))
 """A micro-batch is over."""
 STAGING = Moment("staging", lambda path: "/.spark-staging" in path or "/_temporary" in path)
@@ -51,13 +55,16 @@ MOVED = Moment("moved", lambda path: "=" in path.rpartition("/")[2] and "/." not
 SWAPPED = Moment("swapped", lambda path: "/" not in path)
 """A folder of the table, or of one that is built beside it, has appeared or gone."""
 
-STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, COMMITS)
+STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, NOTED, COMMITS)
 BATCH = (WHENEVER, STAGING, MOVED, SWAPPED, SWAPPED)
 
 
 def paths(warehouse: Path, table: str) -> set[str]:
-    """What lies in the folders of a table, and of tables beside it whose names begin with its name and `__`."""
+    """What lies in the folders of a table, of its checkpoint, and of tables named like it with `__` and more."""
     found: set[str] = set()
+    for entry in _entries(warehouse / CHECKPOINTS):
+        if entry.name.startswith(f"{table}-"):
+            found.update(_below(Path(entry.path), f"{CHECKPOINTS}/{entry.name}", 1))
     for entry in _entries(warehouse):
         if entry.name == table or entry.name.startswith(f"{table}__"):
             found.add(entry.name)

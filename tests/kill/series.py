@@ -24,6 +24,8 @@ BUSY = "Python worker failed to connect back"
 to do with kills, so the run is made again."""
 PATIENCE = 5
 """How often a run may end like that before it counts as stuck."""
+PART = 0.4
+"""Of a cascade to be run without the model that it reads."""
 LOOKS = 0.02
 """Seconds between two looks at the files of a table."""
 
@@ -146,6 +148,7 @@ class Series:
         self._span = 10.0
         self._seen: dict[str, int] = {}
         self._broken: set[str] = set()
+        self._made: set[str] = set()
         self._busy: Counter[str] = Counter()
 
     def __call__(self, kills: int, deadline: float = float("inf")) -> Told:
@@ -177,8 +180,8 @@ class Series:
     def _step(self) -> None:
         """Rows come, and dbt runs some of the kinds; mostly until it is killed."""
         kinds = self._rng.sample(self._whole, min(len(self._whole), self._together))
-        models = [model for kind in kinds for model in kind.models]
-        plan = self._plan(kinds) if self._rng.random() < PROBABLE else None
+        models = [model for kind in kinds for model in self._some(kind)]
+        plan = self._plan(kinds, models) if self._rng.random() < PROBABLE else None
         self._project.arrive()
         before = paths(self._method.tables, plan.aim) if plan is not None else set()
         command = self._dbt("run", "--select", *(model.name for model in models))
@@ -191,15 +194,23 @@ class Series:
         self._judge(command, failed if killed else command.failed)
         self._look(command, models)
 
-    def _plan(self, kinds: Sequence[Kind]) -> Plan:
+    def _some(self, kind: Kind) -> tuple[Model, ...]:
+        """The models of a kind, or the last one alone once the others are there: nobody has to run those, too."""
+        *others, last = kind.models
+        if others and all(model.name in self._made for model in others) and self._rng.random() < PART:
+            return (last,)
+        return kind.models
+
+    def _plan(self, kinds: Sequence[Kind], models: Sequence[Model]) -> Plan:
         rng = self._rng
         kind = rng.choice(kinds)
+        aim = rng.choice([model for model in kind.models if model in models])
         allowed = [m for m in (*kind.moments, STARTING) if not self._moments or m.name in self._moments]
         weights = [0.3 if m is STARTING else 1.0 for m in allowed]
         moment = rng.choices(allowed, weights)[0] if allowed else WHENEVER
         delay = rng.random() if moment.seen is None else rng.choice((0.0, rng.uniform(0, 0.1), rng.uniform(0, 1)))
         arrival = rng.uniform(0, 5) if rng.random() < 0.5 else None
-        return Plan(rng.choice(self._victims), moment, rng.choice(kind.models).name, delay, arrival)
+        return Plan(rng.choice(self._victims), moment, aim.name, delay, arrival)
 
     def _dbt(self, *arguments: str) -> Command:
         log = self._folder / "runs" / f"{len(self._commands):03}"
@@ -294,6 +305,7 @@ class Series:
                 tally.seconds += end - command.starts[name]
                 if how == "OK":
                     tally.runs += 1
+                    self._made.add(name)
                     del self._busy[name]
         for name in failed:
             reason = command.reason(name)

@@ -10,7 +10,7 @@ import pytest
 from tests.kill.command import told_errors, told_of_model
 from tests.kill.compare import compare, is_complete
 from tests.kill.kinds import KINDS
-from tests.kill.moments import COMMITS, MOVED, OFFSETS, STAGING, SWAPPED, Moment, paths
+from tests.kill.moments import COMMITS, MOVED, NOTED, OFFSETS, STAGING, SWAPPED, Moment, paths
 from tests.kill.project import Project
 from tests.kill.report import table
 from tests.kill.series import Tally
@@ -65,10 +65,11 @@ def test_half_a_table_is_found(rows: str, least: int | None, complete: bool) -> 
 @pytest.mark.parametrize(
     ("moment", "path", "seen"),
     [
-        (OFFSETS, "t/_checkpoint/offsets/3", True),
-        (OFFSETS, "t/_checkpoint/offsets/.3.tmp", False),
-        (OFFSETS, "t/_checkpoint/commits/3", False),
-        (COMMITS, "t/_checkpoint/commits/0", True),
+        (OFFSETS, "_sparkstream/t-1f/checkpoint/offsets/3", True),
+        (OFFSETS, "_sparkstream/t-1f/checkpoint/offsets/.3.tmp", False),
+        (OFFSETS, "_sparkstream/t-1f/checkpoint/commits/3", False),
+        (COMMITS, "_sparkstream/t-1f/checkpoint/commits/0", True),
+        (NOTED, "_sparkstream/t-1f/checkpoint_done/part-0.txt", True),
         (STAGING, "t/.spark-staging-1234", True),
         (STAGING, "t/_temporary/0", True),
         (MOVED, "t/micro_batch=4", True),
@@ -84,12 +85,14 @@ def test_moments(moment: Moment, path: str, seen: bool) -> None:
 
 
 def test_the_files_of_a_table(tmp_path: Path) -> None:
-    for name in ("t/_checkpoint/offsets/0", "t/micro_batch=0/x.parquet", "t__late/x", "t2/x", "t/_checkpoint/state/0"):
+    checkpoint = "_sparkstream/t-1f/checkpoint"
+    names = (f"{checkpoint}/offsets/0", f"{checkpoint}/state/0", "_sparkstream/t2-9a/x")
+    for name in (*names, "t/micro_batch=0/x.parquet", "t__late/x", "t2/x"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     found = paths(tmp_path, "t")
-    assert {"t", "t/_checkpoint/offsets/0", "t/micro_batch=0", "t__late"} <= found
-    assert not [path for path in found if path.startswith("t2") or path.endswith("state/0")]
+    assert {"t", f"{checkpoint}/offsets/0", "t/micro_batch=0", "t__late"} <= found
+    assert not [path for path in found if "t2" in path or path.endswith("state/0")]
     assert paths(tmp_path / "nowhere", "t") == set()
 
 
