@@ -54,7 +54,7 @@ def _names(known: tuple[str, ...]) -> click.ParamType:
 )
 @click.option("--kinds-per-project", type=click.IntRange(1), default=6, show_default=True)
 @click.option("--kills-per-project", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--together", type=click.IntRange(1), default=5, show_default=True, help="Kinds that a run has, at most.")
+@click.option("--together", type=click.IntRange(1), default=4, show_default=True, help="Kinds that a run has, at most.")
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds after which a run counts as stuck.")
 @click.option("--dir", "parent", type=click.Path(path_type=Path, file_okay=False), help="Where the projects go.")
 @click.option("--keep/--no-keep", "keeps", help="Keep the projects in which nothing went wrong, too.")

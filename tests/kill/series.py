@@ -126,7 +126,7 @@ class Series:
         kinds: Sequence[Kind],
         method: Method,
         seed: int,
-        together: int = 5,
+        together: int = 4,
         limit: float = 300.0,
         victims: Sequence[str] = VICTIMS,
         moments: Sequence[str] = (),
