@@ -59,7 +59,7 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	$(FLIGHTS_DBT) build $(HERE)
 	@touch $@
 
-# Each line has one Spark, started once; the last three have a server besides.
+# Each line has one Spark, started once; the last three have a server besides, and tests/kill starts what it kills.
 test: SELECTED := not slow and not full
 test-all: SELECTED :=
 test-all: export SPARKSTREAM_FRAMES := 10000

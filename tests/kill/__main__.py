@@ -90,47 +90,51 @@ def main(
     killed = missed = busy = projects = failures = 0
     waiting: list[str] = []
     click.echo(f"seed {seed}")
-    while killed < kills and time.monotonic() < deadline:
-        while len(waiting) < min(kinds_per_project, len(kinds)):
-            more = [name for name in kinds if name not in waiting]
-            waiting += rng.sample(more, len(more))
-        chosen, waiting = waiting[:kinds_per_project], waiting[kinds_per_project:]
-        if parent is not None:
-            parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f"kill-{method}-", dir=parent)).resolve()
-        own = seed + projects
-        project_kills = min(kills_per_project, kills - killed)
-        click.echo(f"project {folder}, seed {own}: {', '.join(chosen)}")
-        series = Series(
-            folder,
-            [KINDS[name] for name in chosen],
-            METHODS[method](folder),
-            own,
-            together,
-            limit,
-            victims,
-            moments,
-            lambda line: click.echo(f"  {line}"),
-        )
-        told = series(project_kills, deadline)
-        killed += told.kills
-        missed += told.missed
-        busy += told.busy
-        projects += 1
-        for name, tally in told.tallies.items():
-            tallies[name] += tally
-        if told.failures:
-            failures += 1
-            again = (
-                f"python -m tests.kill --method {method} --kinds {','.join(chosen)} --seed {own} "
-                f"--kills {project_kills} --kills-per-project {kills_per_project} --kinds-per-project {len(chosen)} "
-                f"--together {together} --victims {','.join(victims)}"
-                + (f" --moments {','.join(moments)}" if moments else "")
+    try:
+        while killed < kills and time.monotonic() < deadline:
+            while len(waiting) < min(kinds_per_project, len(kinds)):
+                more = [name for name in kinds if name not in waiting]
+                waiting += rng.sample(more, len(more))
+            chosen, waiting = waiting[:kinds_per_project], waiting[kinds_per_project:]
+            if parent is not None:
+                parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix=f"kill-{method}-", dir=parent)).resolve()
+            own = seed + projects
+            project_kills = min(kills_per_project, kills - killed)
+            click.echo(f"project {folder}, seed {own}: {', '.join(chosen)}")
+            series = Series(
+                folder,
+                [KINDS[name] for name in chosen],
+                METHODS[method](folder),
+                own,
+                together,
+                limit,
+                victims,
+                moments,
+                lambda line: click.echo(f"  {line}"),
             )
-            path = keep(folder, told, again)
-            click.echo("\n\n".join([*told.failures, f"the project is kept: {path}", f"again: {again}"]))
-        elif not keeps:
-            shutil.rmtree(folder, ignore_errors=True)
+            told = series(project_kills, deadline)
+            killed += told.kills
+            missed += told.missed
+            busy += told.busy
+            projects += 1
+            for name, tally in told.tallies.items():
+                tallies[name] += tally
+            if told.failures:
+                failures += 1
+                again = (
+                    f"python -m tests.kill --method {method} --kinds {','.join(chosen)} --seed {own} "
+                    f"--kills {project_kills} --kills-per-project {kills_per_project} --kinds-per-project {len(chosen)} "
+                    f"--together {together} --victims {','.join(victims)}"
+                    + (f" --moments {','.join(moments)}" if moments else "")
+                )
+                path = keep(folder, told, again)
+                click.echo("\n\n".join([*told.failures, f"the project is kept: {path}", f"again: {again}"]))
+            elif not keeps:
+                shutil.rmtree(folder, ignore_errors=True)
+    except (KeyboardInterrupt, SystemExit):
+        click.echo("ended before its time: the project that was under way isn't in the table")
+        failures += 1
     click.echo(f"\n{table(tallies)}\n")
     spent = (time.monotonic() - begun) / 60
     click.echo(

@@ -33,6 +33,7 @@ def test_a_few_kills_of_a_session(tmp_path: Path) -> None:
 
 def test_a_few_kills_on_a_server(tmp_path: Path) -> None:
     killed(tmp_path, "thrift", ("hop", "join", "table"), 2, seed=5, moments=("moved", "commits"))
+    assert list(tmp_path.glob("**/_sparkstream/hop-*/checkpoint_history/kept_*")), "the state of hop isn't slices"
 
 
 @pytest.mark.slow
