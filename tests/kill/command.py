@@ -128,6 +128,10 @@ class Command:
     def kill(self) -> None:
         """Kills dbt alone; what it has started goes on."""
         self._process.kill()
+        self.gone()
+
+    def gone(self) -> None:
+        """Waits for the end of dbt, which somebody has killed."""
         self._process.wait()
         self._reader.join(1)
 

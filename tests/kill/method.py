@@ -64,11 +64,13 @@ class Method(ABC):
     def kill(self, client: Command, victim: str) -> None:
         """Kills dbt (`client`), Spark (`server`) or both."""
         pids = self.java(client) if victim != "client" else []
-        if victim != "server":
-            client.kill()
+        if victim != "server" or not pids:  # it may not have come to starting its Spark
+            pids = [client.pid, *pids]
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        if client.pid in pids:
+            client.gone()
 
 
 class Session(Method):
