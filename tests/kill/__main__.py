@@ -55,6 +55,7 @@ def _names(known: tuple[str, ...]) -> click.ParamType:
 @click.option("--kinds-per-project", type=click.IntRange(1), default=6, show_default=True)
 @click.option("--kills-per-project", type=click.IntRange(1), default=10, show_default=True)
 @click.option("--together", type=click.IntRange(1), default=4, show_default=True, help="Kinds that a run has, at most.")
+@click.option("--threads", type=click.IntRange(1), default=3, show_default=True, help="Models that run at a time.")
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds after which a run counts as stuck.")
 @click.option("--dir", "parent", type=click.Path(path_type=Path, file_okay=False), help="Where the projects go.")
 @click.option("--keep/--no-keep", "keeps", help="Keep the projects in which nothing went wrong, too.")
@@ -69,6 +70,7 @@ def main(
     kinds_per_project: int,
     kills_per_project: int,
     together: int,
+    threads: int,
     limit: float,
     parent: Path | None,
     keeps: bool,
@@ -108,6 +110,7 @@ def main(
                 METHODS[method](folder),
                 own,
                 together,
+                threads,
                 limit,
                 victims,
                 moments,
@@ -124,8 +127,8 @@ def main(
                 failures += 1
                 again = (
                     f"python -m tests.kill --method {method} --kinds {','.join(chosen)} --seed {own} "
-                    f"--kills {project_kills} --kills-per-project {kills_per_project} --kinds-per-project {len(chosen)} "
-                    f"--together {together} --victims {','.join(victims)}"
+                    f"--kills {project_kills} --kills-per-project {kills_per_project} "
+                    f"--kinds-per-project {len(chosen)} --together {together} --threads {threads} --victims {','.join(victims)}"
                     + (f" --moments {','.join(moments)}" if moments else "")
                 )
                 path = keep(folder, told, again)

@@ -57,9 +57,12 @@ class Project:
         kinds: what is in it.
         output: how dbt comes to Spark, for the profile.
         rng: of the rows.
+        threads: how many models dbt runs at a time.
     """
 
-    def __init__(self, folder: Path, kinds: Sequence[Kind], output: Mapping[str, Any], rng: random.Random) -> None:
+    def __init__(
+        self, folder: Path, kinds: Sequence[Kind], output: Mapping[str, Any], rng: random.Random, threads: int = 3
+    ) -> None:
         self.folder = folder
         self.kinds = kinds
         self.counts = [0]
@@ -70,7 +73,7 @@ class Project:
         self._files = 0
         for source in SOURCES:
             self._incoming(source).mkdir(parents=True)
-        for name, text in self._texts(output).items():
+        for name, text in self._texts({**output, "schema": SCHEMA, "threads": threads}).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -86,7 +89,7 @@ class Project:
             "models": {"shop": {"+materialized": "table"}},
             "on-run-start": [f"{{{{ source_table('{source}') }}}}" for source in SOURCES],
         }
-        profile = {"target": "killed", "outputs": {"killed": {**output, "schema": SCHEMA, "threads": 3}}}
+        profile = {"target": "killed", "outputs": {"killed": dict(output)}}
         raw = {"name": "raw", "schema": SCHEMA, "tables": [{"name": source} for source in SOURCES]}
         texts = {
             "dbt_project.yml": yaml.safe_dump(project),

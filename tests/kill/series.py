@@ -114,6 +114,7 @@ class Series:
         seed: of rows, victims, moments and delays. The same seed makes the same plans; what a process is doing at a
             chosen moment is another matter.
         together: how many kinds a run has, at most.
+        threads: how many models dbt runs at a time.
         limit: seconds that a run may take.
         victims: of `VICTIMS`.
         moments: names of the moments to aim at; empty for all.
@@ -127,6 +128,7 @@ class Series:
         method: Method,
         seed: int,
         together: int = 4,
+        threads: int = 3,
         limit: float = 300.0,
         victims: Sequence[str] = VICTIMS,
         moments: Sequence[str] = (),
@@ -137,7 +139,7 @@ class Series:
         self._kinds = {kind.name: kind for kind in kinds}
         self._method = method
         self._rng = random.Random(seed)
-        self._project = Project(folder, kinds, method.output(), random.Random(seed + 1))
+        self._project = Project(folder, kinds, method.output(), random.Random(seed + 1), threads)
         self._kind_of = {model.name: kind.name for kind in kinds for model in kind.models}
         self._together = together
         self._limit = limit
