@@ -128,8 +128,8 @@ def main(
                 again = (
                     f"python -m tests.kill --method {method} --kinds {','.join(chosen)} --seed {own} "
                     f"--kills {project_kills} --kills-per-project {kills_per_project} "
-                    f"--kinds-per-project {len(chosen)} --together {together} --threads {threads} --victims {','.join(victims)}"
-                    + (f" --moments {','.join(moments)}" if moments else "")
+                    f"--kinds-per-project {len(chosen)} --together {together} --threads {threads} "
+                    f"--victims {','.join(victims)}" + (f" --moments {','.join(moments)}" if moments else "")
                 )
                 path = keep(folder, told, again)
                 click.echo("\n\n".join([*told.failures, f"the project is kept: {path}", f"again: {again}"]))

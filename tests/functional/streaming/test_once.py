@@ -250,6 +250,33 @@ def test_an_interrupted_micro_batch_comes_again(
         assert sorted(location(feed).glob("micro_batch=3/*.parquet")) == files
 
 
+def test_a_file_that_cannot_be_read(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS)
+    before = set(location(feed, "bid").glob("*.parquet"))
+    feed.add("bid", [(2, 1006, "a", 2)])
+    [broken] = set(location(feed, "bid").glob("*.parquet")) - before
+    whole = broken.read_bytes()
+    broken.with_name(f".{broken.name}.crc").unlink()
+    broken.write_bytes(whole[:40])
+    refused(feed, ROWS, "a file can't be read", broken.name, "under the same name", "on_source_change='accept'")
+    # Mended, it is read. It belongs to a micro-batch that was interrupted, so it is none that was written again.
+    broken.write_bytes(whole)
+    feed.run(ROWS)
+    assert feed.table() == [(1, 1), (2, 2)]
+    feed.add("bid", [(3, 1007, "a", 3)])
+    [broken] = set(location(feed, "bid").glob("*.parquet")) - before - {broken}
+    broken.with_name(f".{broken.name}.crc").unlink()
+    broken.write_bytes(b"nothing")
+    refused(feed, ROWS, "a file can't be read", broken.name)
+    broken.unlink()
+    refused(feed, ROWS, "lacks 1 files that an interrupted run has begun to read", broken.name, "put them back")
+    feed.add("bid", [(4, 1008, "a", 4)])
+    feed.run(ROWS, on_source_change="accept")
+    feed.run(ROWS, on_source_change="accept")
+    assert feed.table() == [(1, 1), (2, 2), (4, 4)]
+
+
 @pytest.mark.parametrize("same", [True, False], ids=["same_rows", "other_rows"])
 def test_a_half_written_micro_batch_is_completed(feed: Feed, same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill may come when some partitions of a micro-batch are in the catalog, and others in the folder alone."""

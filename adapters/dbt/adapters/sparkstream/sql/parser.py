@@ -625,7 +625,7 @@ class SpanParser(WindowParser):
         first = at - 1 if at and self._tokens[at - 1].text.upper() == "ARRAY" else at
         node.meta[SPAN] = self._tokens[first].start, self._prev.end + 1
 
-    def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+    def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
         first = self._curr
         node = super()._parse_interval(*args, **kwargs)
         if isinstance(node, exp.Add):  # INTERVAL 1 HOUR 2 MINUTES: sqlglot has made a sum of it

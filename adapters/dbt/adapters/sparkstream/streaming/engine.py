@@ -196,7 +196,11 @@ class Engine:
 
     def lines(self, path: str) -> list[str]:
         """The lines of the text files in a folder; none where there is no folder."""
-        return self._read(path, "value")
+        return [line for (line,) in self._read(path, "value")]
+
+    def named_lines(self, path: str) -> list[tuple[str, str]]:
+        """The lines of the text files in folders, each with the file's path; none where there is no folder."""
+        return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
 
     def write_lines(self, path: str, lines: Sequence[str]) -> None:
         """Makes a folder with one text file, in place of what is there."""
@@ -220,6 +224,11 @@ class Engine:
             return {path_of(str(row[0])): int(row[1]) for row in files.selectExpr(*columns).collect()}
         return {}
 
+    def pass_missing_files(self) -> None:
+        """Leaves out files that were noted to be read and are gone."""
+        with spark_errors():
+            self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
+
     def clear(self, path: str) -> None:
         """Removes what is in a folder; the folder itself stays, or is made."""
         # Spark has no statement that removes a folder. This one writes no rows in place of all there is.
@@ -229,11 +238,11 @@ class Engine:
 
     def names(self, path: str) -> set[str]:
         """The names of the files in a folder; none where there is no folder."""
-        return set(self._read(path, "_metadata.file_name"))
+        return {name for (name,) in self._read(path, "_metadata.file_name")}
 
-    def _read(self, path: str, column: str) -> list[str]:
+    def _read(self, path: str, *columns: str) -> list[tuple[str, ...]]:
         with _no_folder(), spark_errors():
-            return [str(row[0]) for row in self._spark.read.text(path).selectExpr(column).collect()]
+            return [tuple(map(str, row)) for row in self._spark.read.text(path).selectExpr(*columns).collect()]
         return []
 
     def zone(self) -> str:

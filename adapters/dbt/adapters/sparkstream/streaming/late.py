@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD
 from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, counted
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -88,39 +89,6 @@ def warnings(left: Aside, watermark: datetime | None, max_future: Interval | Non
         )
 
 
-@dataclass(frozen=True)
-class _Offsets:
-    """What Spark notes in the checkpoint before a micro-batch.
-
-    Attributes:
-        watermark: milliseconds since the epoch.
-        clock: the same, of the micro-batch's `current_timestamp()`.
-        sources: for each source, the last number in its log that is part of the micro-batch; None for other sources.
-    """
-
-    watermark: int
-    clock: int
-    sources: tuple[int | None, ...]
-
-    @classmethod
-    def of(cls, engine: Engine, checkpoint: str, batch: int) -> _Offsets | None:
-        lines = engine.lines(f"{checkpoint}/offsets/{batch}")
-        if len(lines) < 2:
-            return None
-        facts = json.loads(lines[1])
-        return cls(int(facts["batchWatermarkMs"]), int(facts["batchTimestampMs"]), tuple(map(_log_offset, lines[2:])))
-
-
-_NOTHING_YET = _Offsets(0, 0, ())
-
-
-def _log_offset(line: str) -> int | None:
-    if not line.startswith("{"):
-        return None
-    facts = json.loads(line)
-    return int(facts["logOffset"]) if "logOffset" in facts else None
-
-
 class LateRows:
     """The rows of a model's streams that no window has.
 
@@ -155,7 +123,7 @@ class LateRows:
             return
         for source in self._sources:
             self._define(source, [])
-        queries = [query for query, _ in self._queries(_NOTHING_YET, _NOTHING_YET)]
+        queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
         columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
         self._engine.sql(
             f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {file_format} "
@@ -175,8 +143,8 @@ class LateRows:
 
     def found(self, batch: int) -> Aside | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
-        now = _Offsets.of(self._engine, self._checkpoint, batch)
-        before = _Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else _NOTHING_YET
+        now = Offsets.of(self._engine, self._checkpoint, batch)
+        before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
         if now is None or before is None or not self._plan.waits:
             return None
         files = self._files(before, now)
@@ -209,7 +177,7 @@ class LateRows:
             return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
         return path_of(file).startswith(path_of(Facts.of(self._engine, source.relation).location).rstrip("/") + "/")
 
-    def _queries(self, before: _Offsets, now: _Offsets) -> Iterator[tuple[str, str]]:
+    def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
         """Queries for the rows, each with the name of their time.
 
         Args:
@@ -240,7 +208,7 @@ class LateRows:
     def _define(self, source: StreamSource, files: Sequence[str]) -> None:
         self._engine.define_files(source, files, (BATCH,))
 
-    def _files(self, before: _Offsets, now: _Offsets) -> list[str] | None:
+    def _files(self, before: Offsets, now: Offsets) -> list[str] | None:
         files: list[str] = []
         for i, offset in enumerate(now.sources):
             earlier = before.sources[i] if i < len(before.sources) else None

@@ -13,17 +13,18 @@ from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UN
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
-from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, of_checkpoint
+from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
 from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, History, Slices, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, last_begun, up_to
+from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, up_to
 from dbt.adapters.sparkstream.streaming.views import seen
 
 SETTLES = 30.0
@@ -167,7 +168,7 @@ class Run:
             try:
                 return self._process(rows, sources, identities, checkpoint, lease)
             except StreamingError as error:
-                raise of_checkpoint(error, checkpoint) from error
+                raise explained(error, checkpoint) from error
         finally:
             lease.release()
 
@@ -355,7 +356,7 @@ class Run:
             query=self._plan.batch,
             begun=begun,
             fence=Fence(model.relation, {PREFIX + "table": known["table"], **lease.owned}),
-            done=Done(f"{checkpoint}_done"),
+            done=Done(done_folder(checkpoint)),
             history=history,
         )
         late_table = self._late_table() if model.config.keep_late else None

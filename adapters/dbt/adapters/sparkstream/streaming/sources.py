@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, last_done
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, Facts
@@ -22,20 +23,24 @@ class Change:
 
     Attributes:
         source: the source.
-        lost: files that are gone.
+        lost: files that are gone, with rows that the model has.
+        pending: files that are gone, of the micro-batch that was interrupted: the model doesn't have their rows.
         rewritten: files that have been written again since, with the time of it.
+        mended: the same, of files of the micro-batch that was interrupted: they are read once more.
         new: files that are there and haven't been read.
     """
 
     source: StreamSource
     lost: frozenset[str]
+    pending: frozenset[str]
     rewritten: frozenset[str]
+    mended: frozenset[str]
     new: frozenset[str]
 
     def without(self, accepted: Iterable[str]) -> Change:
         """The change, without what a model has accepted before."""
         known = frozenset(accepted)
-        return Change(self.source, self.lost - known, self.rewritten - known, self.new)
+        return replace(self, lost=self.lost - known, rewritten=self.rewritten - known)
 
     @property
     def doubtful(self) -> list[str]:
@@ -115,33 +120,40 @@ class Sources:
         Raises:
             StreamingError: going on would lose rows or double them, or nobody has said that it may.
         """
-        read = _files_read(self._engine, checkpoint)
+        read = _ReadFiles.of(self._engine, checkpoint)
         changes = [change for source in sources if (change := self._change(source, read))]
         if changes and all(source.checksum is not None for source in sources) and len(changes) == len(sources):
             return None
         notes = f"{checkpoint}_accepted"
-        accepted = set(self._engine.lines(notes)) if changes and self._choice == "accept" else set()
+        accepted = set(self._engine.lines(notes)) if changes else set()
         changes = [change.without(accepted) for change in changes]
         if any(self._judge(change) for change in changes):
             return True
-        new = {name for change in changes for name in change.lost | change.rewritten}
-        if new:
+        if any(change.pending for change in changes):
+            self._engine.pass_missing_files()
+        new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
+        if not new <= accepted:
             self._engine.write_lines(notes, sorted(accepted | new))
         return False
 
-    def _change(self, source: StreamSource, read: Mapping[str, int]) -> Change | None:
+    def _change(self, source: StreamSource, read: _ReadFiles) -> Change | None:
         """What has become of the files of a source; None if they are as they were."""
         folder = self._folder(source)
-        if folder is None or not read:
+        if folder is None or not read.all:
             return None
         current = self._engine.stored_files(folder)
-        rewritten = {f"{name} of {time}" for name, time in current.items() if read.get(name, time) != time}
+        again = {name for name, time in current.items() if read.all.get(name, time) != time}
+        below = f"{path_of(folder)}/"
         # The path of a source that isn't a table may be relative to a folder that only Spark knows.
-        lost = set() if source.reader else {name for name in read if name.startswith(f"{path_of(folder)}/")}
-        lost -= current.keys()
-        if not lost and not rewritten:
+        gone = [] if source.reader else [name for name in read.all if name.startswith(below) and name not in current]
+        lost = frozenset(name for name in gone if name in read.done)
+        pending = frozenset(gone) - lost
+        if not gone and not again:
             return None
-        return Change(source, frozenset(lost), frozenset(rewritten), frozenset(current.keys() - read.keys()))
+        rewritten = frozenset(f"{name} of {current[name]}" for name in again if name in read.done)
+        mended = frozenset(f"{name} of {current[name]}" for name in again if name not in read.done)
+        new = frozenset(current.keys() - read.all.keys())
+        return Change(source, lost, pending, rewritten, mended, new)
 
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files of its own."""
@@ -165,6 +177,13 @@ class Sources:
                 f"{min(change.rewritten).rpartition(' of ')[0]}, and Spark reads no file twice",
                 None if is_seed else "if what was written into them may be left out",
             )
+        if change.pending and not accepts:
+            return self.must_rebuild(
+                relation,
+                f"lacks {len(change.pending)} files that an interrupted run has begun to read, such as "
+                f"{min(change.pending)}: put them back",
+                None if is_seed else "or, if the rows in them may be left out",
+            )
         if not change.lost:
             return False
         what = f"was overwritten: {len(change.lost)} of the files that were read are gone"
@@ -187,12 +206,30 @@ def _folder(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _files_read(engine: Engine, checkpoint: str) -> dict[str, int]:
-    """The files that the runs so far have read: path -> time of its last change then, in milliseconds."""
-    found: dict[str, int] = {}
-    for line in engine.lines(f"{checkpoint}/sources/*"):
-        if line.startswith("{"):
-            facts = json.loads(line)
+@dataclass(frozen=True)
+class _ReadFiles:
+    """The files that the runs so far have begun to read.
+
+    Attributes:
+        all: path -> time of the file's last change then, in milliseconds.
+        done: paths without those of a micro-batch that was interrupted.
+    """
+
+    all: Mapping[str, int]
+    done: frozenset[str]
+
+    @classmethod
+    def of(cls, engine: Engine, checkpoint: str) -> _ReadFiles:
+        offsets = Offsets.of(engine, checkpoint, last_done(engine, checkpoint)) or NOTHING_YET
+        last = {str(i): -1 if number is None else number for i, number in enumerate(offsets.sources)}
+        all_: dict[str, int] = {}
+        done: set[str] = set()
+        # The log of each source is a folder, whose name is the source's number.
+        for file, line in engine.named_lines(f"{checkpoint}/sources/*"):
+            facts = json.loads(line) if line.startswith("{") else {}
             if "path" in facts:
-                found[path_of(str(facts["path"]))] = int(facts["timestamp"])
-    return found
+                path = path_of(str(facts["path"]))
+                all_[path] = int(facts["timestamp"])
+                if int(facts["batchId"]) <= last.get(file.split("/")[-2], -1):
+                    done.add(path)
+        return cls(all_, frozenset(done))

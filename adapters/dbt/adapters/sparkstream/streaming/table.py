@@ -208,17 +208,6 @@ def up_to(files: Iterable[str], last: int) -> list[str]:
     return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
-def last_begun(engine: Engine, checkpoint: str) -> int:
-    """The last micro-batch that has begun; -1 where none has."""
-    from contextlib import suppress
-
-    found = -1
-    for name in engine.names(f"{checkpoint}/offsets"):
-        with suppress(ValueError):
-            found = max(found, int(name))
-    return found
-
-
 def _occupied(error: StreamingError) -> str | None:
     """The folder that keeps Spark from making a table, as something is in it; None for another error."""
     cause: Any = error.__cause__
