@@ -35,7 +35,7 @@ def folder(message: str, node: Any) -> str | None:
         return found[2] if schema == node.schema.lower() and (table == own or table.startswith(own + SUFFIX)) else None
     root = node.config.get("location_root")
     if root and (found := _LOCATED.search(message)):
-        own = "/" + urlsplit(f"{root}/{node.alias}").path.strip("/")
+        own = "/" + urlsplit(f"{root.rstrip('/')}/{node.alias}").path.strip("/")
         return found[1] if unquote(urlsplit(found[1]).path).rstrip("/").endswith(own) else None
     return None
 
