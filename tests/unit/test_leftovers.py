@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream import leftovers
 
 MANAGED = (
     "[LOCATION_ALREADY_EXISTS] Cannot name the managed table as `spark_catalog`.`shop`.`{}`, as its associated location"
-    " 'file:/data/shop.db/{}' already exists. Please pick a different table name, or remove the existing location first."
+    " 'file:/data/shop.db/{}' already exists. Please pick a different table name."
 )
 LOCATED = (
     "CREATE-TABLE-AS-SELECT cannot create table with location to a non-empty directory file:///data/root/{}. To allow"
