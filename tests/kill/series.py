@@ -17,7 +17,7 @@ from tests.kill.moments import STARTING, WHENEVER, Moment, paths
 from tests.kill.project import PROOF, WITNESS, Project
 
 VICTIMS = ("client", "server", "both")
-PROBABLE = 0.85
+PROBABLE = 0.9
 """Of a run to be killed; the others are left to end."""
 BUSY = "Python worker failed to connect back"
 """What a run on a server ends with where the machine takes longer than ten seconds to start a Python. It has nothing
