@@ -193,6 +193,47 @@ def test_no_connect(tmp_path: Path) -> None:
     assert_shown("Spark Connect isn't there", str(refused.value).replace(str(port), "15002"))
 
 
+def test_the_server_is_gone() -> None:
+    from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+    from dbt_common.exceptions import DbtDatabaseError
+    from thrift.transport.TTransport import TTransportException
+
+    from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
+
+    port = closed_port()
+    sent = []
+
+    class Cursor:
+        def execute(self, sql: str, *_: Any, **__: Any) -> None:
+            sent.append(sql)
+            raise TTransportException(message="unexpected exception")
+
+    wrapper = ThriftWrapper(PyhiveConnectionWrapper(None), credentials(port=port))
+    wrapper._cursor = Cursor()
+    with pytest.raises(DbtDatabaseError) as gone:
+        wrapper.execute("insert into t select 1;")
+    assert sent == ["insert into t select 1"]
+    assert_shown("The server is gone", str(gone.value.msg).replace(str(port), "10000"))
+
+
+def test_no_python_process() -> None:
+    from pyspark.errors import PySparkException
+
+    from dbt.adapters.sparkstream.streaming.connect import ATTEMPTS, started
+    from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+    tries = []
+
+    def start() -> None:
+        tries.append(1)
+        raise PySparkException("[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE] Python worker failed to connect back.")
+
+    with pytest.raises(StreamingError) as late:
+        started(start)
+    assert len(tries) == ATTEMPTS
+    assert_shown("No Python process for a stream", str(late.value))
+
+
 def test_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyspark
 
