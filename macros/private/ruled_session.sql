@@ -76,7 +76,7 @@ __time + {{ written(gap, literal=true) }}
     ),
     coalesce(__first, {{ timecol }}) AS window_start,
     coalesce(__end, {{ timecol }}) AS window_end,
-    coalesce(__end - INTERVAL '0.001' SECOND, {{ timecol }}) AS window_time
+    coalesce(__end, {{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
   FROM (
     SELECT *, min(__time) OVER __same AS __first, {{ end }} AS __end
     FROM (

@@ -16,3 +16,8 @@
   {%- set on = (timecol ~ per).replace('*/', '* /').replace('/*', '/ *') -%}
   {{ return('/* ' ~ text ~ shift ~ ' on ' ~ on ~ ' */') }}
 {% endmacro %}
+
+{#- Whether the session's clock shows UTC, so that it never skips an hour: Spark knows before it runs anything. -#}
+{% macro default__sparkstream_shows_utc() %}
+  {{ return("current_timezone() IN ('UTC', 'Etc/UTC', 'GMT')") }}
+{% endmacro %}

@@ -41,11 +41,20 @@
     __rows.* EXCEPT (__block),
     coalesce(__rows.__block.start, __rows.{{ timecol }}) AS window_start,
     coalesce(__step.end, __rows.{{ timecol }}) AS window_end,
-    coalesce(__step.end - INTERVAL '0.001' SECOND, __rows.{{ timecol }}) AS window_time
+    coalesce(__step.end, __rows.{{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
   FROM (
     SELECT *, {{ spark_window(timecol, size, offset) }} AS __block
     FROM {{ relation }}
   ) AS __rows
   LATERAL VIEW explode(sequence({{ first }}, __rows.__block.end, {{ one_step }})) __step AS end
+  {%- if step < size and step <= 86400000000 %}
+  {#- A clock that skips an hour: an end in it is, as a TIMESTAMP, the end an hour later, and the two windows are one. #}
+  {%- set shown = 'CAST(coalesce(__step.end, __rows.' ~ timecol ~ ') AS TIMESTAMP_NTZ)' %}
+  WHERE {{ adapter.dispatch('sparkstream_shows_utc', 'sparkstream')() }} OR NOT (
+    {{ shown }} > __step.end
+    AND {{ shown }} <= __rows.__block.end
+    AND pmod(({{ shown }} - __step.end) DIV INTERVAL '0.000001' SECOND, {{ step }}) = 0
+  )
+  {%- endif %}
 )
 {%- endmacro %}

@@ -25,6 +25,14 @@
   {%- set slide = interval(slide, 'hop', 'slide', positive=true) -%}
   {%- set size = interval(size, 'hop', 'size', positive=true) -%}
   {%- set offset = 0 if offset is none else interval(offset, 'hop', 'offset') -%}
+  {%- if slide > size -%}
+    {%- do exceptions.warn(
+      "hop(..., slide, size): the slide '" ~ written(slide) ~ "' is longer than the size '" ~ written(size)
+      ~ "', so rows between two windows are in none"
+      ~ "\n  if you mean windows of " ~ written(slide) ~ " every " ~ written(size) ~ ", write hop(..., '"
+      ~ written(size) ~ "', '" ~ written(slide) ~ "')"
+    ) -%}
+  {%- endif -%}
   {#- How many windows a row is in, at most: the one that began last, and so many slides before it. -#}
   {%- set overlap = (size + slide - 1) // slide -%}
   {%- set last = '__rows.__slide.start' -%}
@@ -35,14 +43,32 @@
     __rows.* EXCEPT (__slide),
     coalesce(__hop.start, __rows.{{ timecol }}) AS window_start,
     coalesce(__hop.start + {{ written(size, literal=true) }}, __rows.{{ timecol }}) AS window_end,
-    coalesce(__hop.start + {{ written(size - 1000, literal=true) }}, __rows.{{ timecol }}) AS window_time
+    coalesce(__hop.start + {{ written(size, literal=true) }}, __rows.{{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
   FROM (
     SELECT *, {{ spark_window(timecol, slide, offset) }} AS __slide
     FROM {{ relation }}
   ) AS __rows
   LATERAL VIEW explode(sequence({{ first }}, {{ last }}, {{ written(slide, literal=true) }})) __hop AS start
+  {%- set conditions = [] %}
   {%- if size % slide %}
-  WHERE CAST(__rows.{{ timecol }} AS TIMESTAMP_NTZ) < __hop.start + {{ written(size, literal=true) }}
+    {%- do conditions.append('CAST(__rows.' ~ timecol ~ ' AS TIMESTAMP_NTZ) < __hop.start + ' ~ written(size, literal=true)) %}
+  {%- endif %}
+  {%- if size > 28 * 86400000000 and slide < 86400000000 %}
+    {#- A clock that skips an hour where such a window begins and where it ends: as TIMESTAMPs, its bounds are those of
+        the window an hour later, and the two are one. #}
+    {%- set end = '__hop.start + ' ~ written(size, literal=true) %}
+    {%- set shown = 'CAST(coalesce(__hop.start, __rows.' ~ timecol ~ ') AS TIMESTAMP_NTZ)' %}
+    {%- set shown_end = 'CAST(coalesce(' ~ end ~ ', __rows.' ~ timecol ~ ') AS TIMESTAMP_NTZ)' %}
+    {%- do conditions.append(
+      '(' ~ adapter.dispatch('sparkstream_shows_utc', 'sparkstream')() ~ ' OR NOT ('
+      ~ '\n    ' ~ shown ~ ' > __hop.start'
+      ~ '\n    AND ' ~ shown_end ~ ' - (' ~ end ~ ') = ' ~ shown ~ ' - (__hop.start)'
+      ~ '\n    AND pmod((' ~ shown ~ " - __hop.start) DIV INTERVAL '0.000001' SECOND, " ~ slide ~ ') = 0'
+      ~ '\n  ))'
+    ) %}
+  {%- endif %}
+  {%- if conditions %}
+  WHERE {{ conditions | join(' AND ') }}
   {%- endif %}
 )
 {%- endmacro %}

@@ -46,7 +46,7 @@
     * EXCEPT (__time, __opens, __session),
     coalesce(min(__time) OVER __same, {{ timecol }}) AS window_start,
     coalesce(max(__time) OVER __same + {{ written(gap, literal=true) }}, {{ timecol }}) AS window_end,
-    coalesce(max(__time) OVER __same + {{ written(gap - 1000, literal=true) }}, {{ timecol }}) AS window_time
+    coalesce(max(__time) OVER __same + {{ written(gap, literal=true) }}, {{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
   FROM (
     SELECT *, count_if(__opens) OVER ({{ per_key }}ORDER BY __time) AS __session
     FROM (

@@ -36,7 +36,7 @@
     * EXCEPT (__window),
     coalesce(__window.start, {{ timecol }}) AS window_start,
     coalesce(__window.end, {{ timecol }}) AS window_end,
-    coalesce(__window.end - INTERVAL '0.001' SECOND, {{ timecol }}) AS window_time
+    coalesce(__window.end, {{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
   FROM (
     SELECT *, {{ spark_window(timecol, size, offset) }} AS __window
     FROM {{ relation }}

@@ -95,7 +95,8 @@ def expected(batch: Batch, case: Case, rule: Rules) -> Iterator[Any]:
     ]
     for row, found in zip(case.rows, assign_sessions(rule.session, rows), strict=True):
         if found is not None:
-            yield *row, *(instant(t, batch.zone) if local else t for t in (*found, found[1] - MS))
+            start, end = (instant(wall, batch.zone) if local else wall for wall in found)
+            yield *row, start, end, end - MS
 
 
 def compare(spark: SparkSession, batch: Batch, ruled: list[Rules]) -> None:

@@ -51,7 +51,11 @@ CLOCK_CHANGES = {
     "UTC": (),
     "Europe/Berlin": (1_616_898_600 * SECOND, 1_635_647_400 * SECOND),  # 2021-03-28 02:30, 2021-10-31 02:30
     "America/New_York": (1_710_037_800 * SECOND, 1_730_601_000 * SECOND),  # 2024-03-10 02:30, 2024-11-03 02:30
-    "Asia/Kolkata": (),
+    "Australia/Lord_Howe": (
+        1_633_227_300 * SECOND,
+        1_617_500_700 * SECOND,
+    ),  # half an hour: 2021-10-03 02:15, 04-04 01:45
+    "Asia/Kathmandu": (504_922_020 * SECOND,),  # a quarter of an hour, for good: 1986-01-01 00:07
 }
 YEAR_1 = -62_135_510_400 * SECOND  # 0001-01-02 00:00
 
@@ -167,6 +171,8 @@ def edges(zone: str) -> Batch:
             Case(Tumble(DAY), rows(*repeated, 0)),
             Case(Hop(30 * MINUTE, 2 * HOUR), rows(*repeated, 0)),
             Case(Cumulate(30 * MINUTE, 6 * HOUR), rows(*repeated, 0)),
+            Case(Cumulate(15 * MINUTE, 4 * HOUR), rows(*repeated, *(time - 2 * HOUR for time in repeated))),
+            Case(Hop(15 * MINUTE, 75 * MINUTE), rows(*repeated, *(time - 2 * HOUR for time in repeated))),
             Case(
                 Hop(4 * MINUTE, 10 * MINUTE), rows(0, 2 * MINUTE - 1, 2 * MINUTE, 3_999 * MS, -1)
             ),  # size / slide uneven
@@ -179,13 +185,33 @@ def edges(zone: str) -> Batch:
 
 # -- the reference's answer ------------------------------------------------------------------------
 def assigned(batch: Batch, case: Case) -> Iterator[tuple[Row, Bounds, int]]:
-    """Every row in each of its windows: the row, the bounds and the window_time as the time column's type has them."""
+    """Every row in each of its windows: the row, the bounds and the window_time as the time column's type has them.
+
+    Windows that begin and end at the same instants are one.
+    """
+    for row, found in _on_the_wall(batch, case):
+        bounds = found if batch.type == "timestamp_ntz" else {_instants(batch, window) for window in found}
+        for start, end in bounds:
+            yield row, (start, end), end - MS
+
+
+def assigned_by_flink(batch: Batch, case: Case) -> Iterator[tuple[Row, Bounds, int]]:
+    """The same as Flink has it: the bounds are what the wall clock shows, whatever the time column is."""
+    for row, found in _on_the_wall(batch, case):
+        for start, end in found:
+            last = end - MS if batch.type == "timestamp_ntz" else instant(end - MS, batch.zone)
+            yield row, (start, end), last
+
+
+def _on_the_wall(batch: Batch, case: Case) -> Iterator[tuple[Row, list[Bounds]]]:
     local = batch.type == "timestamp"
     walls = [wall_clock(time, batch.zone) if local and time is not None else time for time, _, _ in case.rows]
-    for row, found in zip(case.rows, assign(case.window, walls, [key for _, key, _ in case.rows]), strict=True):
-        for start, end in found:
-            bounds = [instant(t, batch.zone) if local else t for t in (start, end, end - MS)]
-            yield row, (bounds[0], bounds[1]), bounds[2]
+    yield from zip(case.rows, assign(case.window, walls, [key for _, key, _ in case.rows]), strict=True)
+
+
+def _instants(batch: Batch, window: Bounds) -> Bounds:
+    start, end = (instant(wall, batch.zone) for wall in window)
+    return start, end
 
 
 # -- the translator's ------------------------------------------------------------------------------
@@ -197,16 +223,16 @@ def literal(micros: int) -> str:
     return f"INTERVAL '{'-' if micros < 0 else ''}{abs(micros) // SECOND}.{abs(micros) % SECOND // MS:03}' SECOND"
 
 
-def table_function(window: Window, relation: str) -> str:
+def table_function(window: Window, relation: str, time: str = "ts") -> str:
     """The window function's call."""
     if isinstance(window, Session):
         keys = " PARTITION BY k" if window.keyed else ""
-        return f"SESSION({relation}{keys}, ts, {literal(window.gap)})"
+        return f"SESSION({relation}{keys}, {time}, {literal(window.gap)})"
     sizes = {Tumble: ("size",), Hop: ("slide", "size"), Cumulate: ("step", "size")}[type(window)]
     given = [literal(getattr(window, name)) for name in sizes]
     if window.offset:
         given.append(literal(window.offset))
-    return f"{type(window).__name__.upper()}({relation}, ts, {', '.join(given)})"
+    return f"{type(window).__name__.upper()}({relation}, {time}, {', '.join(given)})"
 
 
 def make_rows(spark: SparkSession, batch: Batch) -> None:
@@ -231,8 +257,9 @@ def statement(batch: Batch, query: Query) -> str:
     return "\nUNION ALL\n".join(query(number, case) for number, case in enumerate(batch.cases))
 
 
-def translated(batch: Batch, query: Query, optimize: bool = True) -> str:
-    return translate(statement(batch, query), schema=schema_of(batch) if batch.typed else None, optimize=optimize)
+def translated(batch: Batch, query: Query, optimize: bool = True, dialect: str = "spark") -> str:
+    schema = schema_of(batch) if batch.typed else None
+    return translate(statement(batch, query), dialect, schema=schema, optimize=optimize)
 
 
 def schema_of(batch: Batch) -> dict[str, dict[str, str]]:
@@ -240,11 +267,14 @@ def schema_of(batch: Batch) -> dict[str, dict[str, str]]:
     return {"all_rows": {"number": "int", "ts": batch.type, "k": "string", "v": "int"}}
 
 
-def run(spark: SparkSession, batch: Batch, sql: str) -> Answer:
+def run(spark: SparkSession, batch: Batch, sql: str, bounds: str | None = None) -> Answer:
     """What Spark answers, with times in microseconds.
 
+    Args:
+        bounds: the type of window_start and window_end; the time column's if None.
+
     Raises:
-        AssertionError: a window column has another type than the time column.
+        AssertionError: a window column has another type than this.
     """
     spark.conf.set("spark.sql.session.timeZone", batch.zone)
     make_rows(spark, batch)
@@ -254,7 +284,8 @@ def run(spark: SparkSession, batch: Batch, sql: str) -> Answer:
         if not type_.startswith("timestamp"):
             columns.append(column)
             continue
-        assert type_ == batch.type, f"{column} is of type {type_}, and the time column of type {batch.type}"
+        expected = bounds or batch.type if column in WINDOW_COLUMNS[:2] else batch.type
+        assert type_ == expected, f"{column} is of type {type_}, and the time column of type {batch.type}"
         # timestampdiff would read a TIMESTAMP_NTZ in the session's zone.
         since_epoch = {
             "timestamp": "unix_micros({})",
@@ -373,6 +404,87 @@ def test_group_windows(spark: SparkSession, zone: str) -> None:
         check(batch, got, lambda _, case: Counter(_group_totals(batch, case)), group_window)
 
     compare()
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@zones
+def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, typed: bool) -> None:
+    batch = replace(edges(zone), typed=typed)
+
+    def rows(number: int, case: Case) -> str:
+        return f"SELECT * FROM {table_function(case.window, input_of(number), 'DESCRIPTOR(ts)')}"
+
+    def sums(number: int, case: Case) -> str:
+        window = table_function(case.window, input_of(number), "DESCRIPTOR(ts)")
+        keys = ", k" if isinstance(case.window, Session) and case.window.keyed else ""
+        return (
+            f"SELECT {number} AS number, window_start, window_end, COUNT(*) AS n, SUM(v) AS total FROM {window}"
+            f" GROUP BY window_start, window_end{keys}"
+        )
+
+    got = run(spark, batch, translated(batch, rows, dialect="flink"), "timestamp_ntz")
+    check(batch, got, lambda _, case: Counter((*r, *b, t) for r, b, t in assigned_by_flink(batch, case)), rows)
+    for optimize in (True, False):
+        got = run(spark, batch, translated(batch, sums, optimize, "flink"), "timestamp_ntz")
+        check(batch, got, lambda _, case: Counter(_flink_sums(batch, case)), sums)
+
+
+def _flink_sums(batch: Batch, case: Case) -> Iterator[Any]:
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row, bounds, _ in assigned_by_flink(batch, case):
+        keyed = isinstance(case.window, Session) and case.window.keyed
+        groups[(*bounds, row[1] if keyed else None)].append(row)
+    for (start, end, _), rows in groups.items():
+        values = [v for _, _, v in rows if v is not None]
+        yield start, end, len(rows), sum(values) if values else None
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize(
+    ("dialect", "time", "windows"),
+    [
+        ("spark", "ts", ["00:00 03:00 2"]),
+        ("flink", "DESCRIPTOR(ts)", ["00:00 02:00 2", "00:00 03:00 2"]),
+    ],
+)
+def test_an_hour_that_the_clock_skips(
+    spark: SparkSession, dialect: str, time: str, windows: list[str], optimize: bool
+) -> None:
+    """On 2021-03-28 in Berlin, 02:00 was 03:00."""
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    spark.sql(
+        "SELECT ts FROM VALUES (TIMESTAMP '2021-03-28 00:30:00'), (TIMESTAMP '2021-03-28 01:30:00') AS t(ts)"
+    ).createOrReplaceTempView("night")
+    window = f"CUMULATE(TABLE night, {time}, INTERVAL '1' HOUR, INTERVAL '4' HOUR)"
+    sql = translate(
+        f"SELECT window_start, window_end, COUNT(*) AS n FROM {window} GROUP BY window_start, window_end",
+        dialect,
+        schema={"night": {"ts": "timestamp"}},
+        optimize=optimize,
+    )
+    start, end = (f"substr(CAST({bound} AS STRING), 12, 5)" for bound in ("window_start", "window_end"))
+    found = spark.sql(f"SELECT concat_ws(' ', {start}, {end}, n) AS row FROM ({sql}) ORDER BY row")
+    assert [row[0] for row in found.collect()] == ["00:00 01:00 1", *windows, "00:00 04:00 2"]
+
+
+@pytest.mark.parametrize("aggregate", [None, "count(*)", "size(collect_list(v))", "count(DISTINCT v)"])
+def test_windows_from_one_change_of_the_clock_to_another(spark: SparkSession, aggregate: str | None) -> None:
+    """The clock skips both bounds of some window, which are those of another one then: a row is in it once."""
+    zone, year = "Europe/Berlin", 364 * DAY
+    row = instant(CLOCK_CHANGES[zone][0] + 60 * DAY, zone)
+    case = Case(Hop(30 * MINUTE, year), ((row, "a", 1),))
+    batch = Batch(zone, "timestamp", True, (case,))
+
+    def query(number: int, case: Case) -> str:
+        window = table_function(case.window, input_of(number))
+        group = "" if aggregate is None else " GROUP BY window_start, window_end"
+        return f"SELECT {number} AS number, window_start, window_end, {aggregate or '1'} AS n FROM {window}{group}"
+
+    want = Counter((*bounds, 1) for _, bounds, _ in assigned(batch, case))
+    assert len(want) == year // (30 * MINUTE) - 2
+    for optimize in (True, False):
+        got = run(spark, batch, translated(batch, query, optimize))
+        assert got.rows[0] == want
 
 
 def _as_group_window(case: Case) -> Case:

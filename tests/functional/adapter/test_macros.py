@@ -26,6 +26,8 @@ from tests.property.window_reference import (
     Tumble,
     assign,
     assign_sessions,
+    instant,
+    wall_clock,
 )
 
 if TYPE_CHECKING:
@@ -115,8 +117,24 @@ def expected(call: str) -> Counter[tuple[Any, ...]]:
     )
 
 
+# In Berlin, 02:00 was 03:00 on 2021-03-28: times before and behind it.
+NIGHT = [1616887800, 1616891400, 1616893200, 1622541600]
+NIGHTLY: dict[str, Window] = {
+    "cumulate(NIGHT, 'ts', '15 minutes', '4 hours')": Cumulate(15 * MINUTE, 4 * HOUR),
+    "hop(NIGHT, 'ts', '15 minutes', '75 minutes')": Hop(15 * MINUTE, 75 * MINUTE),
+    "hop(NIGHT, 'ts', '1 hour', '364 days')": Hop(HOUR, 364 * DAY),
+    "tumble(NIGHT, 'ts', '15 minutes')": Tumble(15 * MINUTE),
+    "session(NIGHT, 'ts', '50 minutes')": Session(50 * MINUTE),
+}
+
+
 def models(prefix: str = "") -> dict[str, str]:
     files = {"models/ntz.sql": table("timestamp_ntz"), "models/instants.sql": table("timestamp")}
+    times = ", ".join(f"({second})" for second in NIGHT)
+    files["models/night.sql"] = f"select timestamp_seconds(s) as ts from values {times} as t(s)"
+    for i, call in enumerate(NIGHTLY):
+        relation = call.replace("NIGHT", "ref('night')")
+        files[f"models/night_{i}.sql"] = f"select * from {{{{ {prefix}{relation} }}}}"
     for i, call in enumerate(WINDOWS):
         for source in ("ntz", "instants"):
             text = call.replace("EVENTS", f"ref('{source}')")
@@ -132,7 +150,7 @@ def windows(request: pytest.FixtureRequest, make_project: Callable[..., Project]
         project.dbt("deps")
     else:
         project = make_project(models())
-    project.dbt("run", "--select", "ntz", "instants")
+    project.dbt("run", "--select", "ntz", "instants", "night")
     project.dbt("compile")
     return project
 
@@ -150,6 +168,32 @@ def test_rows(windows: Project, embedded: SparkSession, call: str) -> None:
         rows = clock.collect()
         assert Counter((r[0], r[1], r[2]) for r in rows) == expected(call)
         assert all(r[3] == r[2] - timedelta(milliseconds=1) for r in rows)
+
+
+@pytest.mark.parametrize("call", NIGHTLY)
+def test_rows_where_the_clock_skips_an_hour(windows: Project, embedded: SparkSession, call: str) -> None:
+    """Windows of the same bounds are one, and a row is in it once."""
+    zone = "Europe/Berlin"
+    found = assign(NIGHTLY[call], [wall_clock(second * SECOND, zone) for second in NIGHT], [None] * len(NIGHT))
+    rows = [{(instant(a, zone), instant(b, zone)) for a, b in windows_} for windows_ in found]
+    want = Counter((s * SECOND, a, b, b - MS) for s, windows_ in zip(NIGHT, rows, strict=True) for a, b in windows_)
+    before = embedded.conf.get("spark.sql.session.timeZone")
+    embedded.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        answer = embedded.sql(windows.compiled(f"night_{list(NIGHTLY).index(call)}"))
+        times = answer.selectExpr(*(f"unix_micros({column})" for column in answer.columns)).collect()
+    finally:
+        embedded.conf.set("spark.sql.session.timeZone", before)
+    assert Counter(tuple(row) for row in times) == want
+
+
+def test_a_slide_longer_than_the_size_is_warned_of(windows: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    number = list(WINDOWS).index("hop(EVENTS, 'ts', '10 minutes', '4 minutes')")
+    assert windows.invoke("compile", "--select", f"ntz_{number}", quiet=False).success
+    out = " ".join(capsys.readouterr().out.split())
+    message = "the slide '10 minutes' is longer than the size '4 minutes', so rows between two windows are in none"
+    assert out.count(message) == 1
+    assert "if you mean windows of 10 minutes every 4 minutes, write hop(..., '4 minutes', '10 minutes')" in out
 
 
 def test_readable(windows: Project) -> None:

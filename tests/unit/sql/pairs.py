@@ -77,18 +77,33 @@ def flat(sql: str) -> str:
 
 
 # -- the Spark SQL of window functions, when the type of the time column isn't known -----------------------------------
-def tumble(relation: str = "t", ts: str = "ts", window: str = "'5 minutes'") -> str:
+def _columns(start: str, end: str, last: str, ts: str, flink: bool) -> str:
+    """The window columns; `last` is the end less a millisecond. Flink's bounds have no zone."""
+    if flink:
+        return f"{start} AS window_start, {end} AS window_end, coalesce({last}, {ts}) AS window_time"
+    return f"""coalesce({start}, {ts}) AS window_start, coalesce({end}, {ts}) AS window_end,
+        coalesce({end}, {ts}) - INTERVAL '0.001' SECOND AS window_time"""
+
+
+def tumble(relation: str = "t", ts: str = "ts", window: str = "'5 minutes'", *, flink: bool = False) -> str:
     """TUMBLE; `window` is what Spark's `window()` takes after the time."""
+    start, end = "__window.start", "__window.end"
     return f"""(
-        SELECT * EXCEPT (__window),
-            coalesce(__window.start, {ts}) AS window_start,
-            coalesce(__window.end, {ts}) AS window_end,
-            coalesce(__window.end - INTERVAL '0.001' SECOND, {ts}) AS window_time
+        SELECT * EXCEPT (__window), {_columns(start, end, f"{end} - INTERVAL '0.001' SECOND", ts, flink)}
         FROM (SELECT *, window(CAST({ts} AS TIMESTAMP_NTZ), {window}) AS __window FROM {relation}))"""
 
 
 def hop(
-    relation: str, ts: str, slide: str, *, window: str, size: str, last: str, back: str, uneven: bool = False
+    relation: str,
+    ts: str,
+    slide: str,
+    *,
+    window: str,
+    size: str,
+    last: str,
+    back: str,
+    uneven: bool = False,
+    flink: bool = False,
 ) -> str:
     """HOP.
 
@@ -102,39 +117,49 @@ def hop(
     """
     first = f"__rows.__slide.start - INTERVAL {back}" if back else "__rows.__slide.start"
     where = f" WHERE CAST(__rows.{ts} AS TIMESTAMP_NTZ) < __hop.start + INTERVAL {size}" if uneven else ""
+    start, end, last = (f"__hop.start{shift}" for shift in ("", f" + INTERVAL {size}", f" + INTERVAL {last}"))
     return f"""(
-        SELECT __rows.* EXCEPT (__slide),
-            coalesce(__hop.start, __rows.{ts}) AS window_start,
-            coalesce(__hop.start + INTERVAL {size}, __rows.{ts}) AS window_end,
-            coalesce(__hop.start + INTERVAL {last}, __rows.{ts}) AS window_time
+        SELECT __rows.* EXCEPT (__slide), {_columns(start, end, last, f"__rows.{ts}", flink)}
         FROM (SELECT *, window(CAST({ts} AS TIMESTAMP_NTZ), {window}) AS __slide FROM {relation}) AS __rows
         LATERAL VIEW explode(sequence({first}, __rows.__slide.start, INTERVAL {slide})) __hop AS start{where})"""
 
 
-def cumulate(relation: str, ts: str, step: str, *, window: str) -> str:
-    """CUMULATE; `window` is what Spark's `window()` takes after the time for the largest window."""
-    block = "__rows.__block"
+def cumulate(relation: str, ts: str, step: str, *, window: str, micros: int, flink: bool = False) -> str:
+    """CUMULATE.
+
+    Args:
+        window: what Spark's `window()` takes after the time, for the largest window.
+        micros: the step in microseconds.
+    """
+    block, end = "__rows.__block", "__step.end"
     steps = f"(CAST(__rows.{ts} AS TIMESTAMP_NTZ) - {block}.start) DIV INTERVAL {step} + 1"
+    shown = f"CAST(coalesce({end}, __rows.{ts}) AS TIMESTAMP_NTZ)"
+    where = f"""WHERE current_timezone() IN ('UTC', 'Etc/UTC', 'GMT') OR NOT (
+        {shown} > {end} AND {shown} <= {block}.end
+        AND pmod(({shown} - {end}) DIV INTERVAL '0.000001' SECOND, {micros}) = 0)"""
     return f"""(
         SELECT __rows.* EXCEPT (__block),
-            coalesce({block}.start, __rows.{ts}) AS window_start,
-            coalesce(__step.end, __rows.{ts}) AS window_end,
-            coalesce(__step.end - INTERVAL '0.001' SECOND, __rows.{ts}) AS window_time
+            {_columns(f"{block}.start", end, f"{end} - INTERVAL '0.001' SECOND", f"__rows.{ts}", flink)}
         FROM (SELECT *, window(CAST({ts} AS TIMESTAMP_NTZ), {window}) AS __block FROM {relation}) AS __rows
         LATERAL VIEW explode(sequence({block}.start + INTERVAL {step} * ({steps}), {block}.end, INTERVAL {step}))
-            __step AS end)"""
+            __step AS end {"" if flink else where})"""
 
 
 def session(
-    relation: str = "t", ts: str = "ts", gap: str = "'2' MINUTE", last: str = "'119.999' SECOND", keys: str = ""
+    relation: str = "t",
+    ts: str = "ts",
+    gap: str = "'2' MINUTE",
+    last: str = "'119.999' SECOND",
+    keys: str = "",
+    *,
+    flink: bool = False,
 ) -> str:
     """SESSION; `last` is the gap less a millisecond, `keys` is what stands in PARTITION BY."""
     per_key = f"PARTITION BY {keys} " if keys else ""
+    start, end = (f"{bound}(__time) OVER __same" for bound in ("min", "max"))
     return f"""(
         SELECT * EXCEPT (__time, __opens, __session),
-            coalesce(min(__time) OVER __same, {ts}) AS window_start,
-            coalesce(max(__time) OVER __same + INTERVAL {gap}, {ts}) AS window_end,
-            coalesce(max(__time) OVER __same + INTERVAL {last}, {ts}) AS window_time
+            {_columns(start, f"{end} + INTERVAL {gap}", f"{end} + INTERVAL {last}", ts, flink)}
         FROM (SELECT *, count_if(__opens) OVER ({per_key}ORDER BY __time) AS __session
             FROM (SELECT *,
                     coalesce(__time - lag(__time) OVER ({per_key}ORDER BY __time) > INTERVAL {gap}, TRUE) AS __opens

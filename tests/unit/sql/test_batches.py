@@ -32,7 +32,9 @@ OF_BATCH = "(/* windows of the batch */ SELECT * FROM {} WHERE window_end >= 'st
 )
 def test_windows_get_the_rows_that_they_need(dialect: str, before: str, call: str, after: str) -> None:
     widened = "(SELECT * FROM db.bid WHERE `ts` >= 'before')"
-    alone = translate(f"SELECT * FROM hop({widened}, ts, '5m', '1h')", optimize=False).removeprefix("SELECT * FROM ")
+    time = "DESCRIPTOR(ts)" if dialect == "flink" else "ts"
+    alone = f"SELECT * FROM HOP({widened}, {time}, INTERVAL '5' MINUTE, INTERVAL '1' HOUR)"
+    alone = translate(alone, dialect, optimize=False).removeprefix("SELECT * FROM ")
     found = translate(before + call % CUT + after, dialect, batch=BATCH, optimize=False)
     assert flat(found) == flat(before + OF_BATCH.format(alone) + after)
 

@@ -15,8 +15,8 @@ NTZ = {"t": {"ts": "timestamp_ntz", "k": "string", "x": "int"}}
 class TestTumble(Pairs):
     def test_bounds(self) -> None:
         self.flink("SELECT COUNT(*) AS n FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT COUNT(*) AS n FROM t GROUP BY {HOUR}")
-        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) AS ws FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, coalesce(window.start, min(ts)) AS ws FROM t GROUP BY k, {HOUR}")
-        self.flink("SELECT TUMBLE_END(ts, INTERVAL '1' HOUR) AS we FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR), k", spark=f"SELECT coalesce(window.end, min(ts)) AS we FROM t GROUP BY {HOUR}, k")
+        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) AS ws FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, window.start AS ws FROM t GROUP BY k, {HOUR}")
+        self.flink("SELECT TUMBLE_END(ts, INTERVAL '1' HOUR) AS we FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR), k", spark=f"SELECT window.end AS we FROM t GROUP BY {HOUR}, k")
         self.flink("SELECT TUMBLE_ROWTIME(ts, INTERVAL '1' HOUR) AS wt FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) AS wt FROM t GROUP BY {HOUR}")
 
     def test_spellings(self) -> None:
@@ -31,7 +31,7 @@ class TestTumble(Pairs):
 
     def test_unnamed_columns_have_the_function_as_name(self) -> None:
         self.spark("select tumble_start(ts, '1h'), TUMBLE_END(ts, '1h') from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(ts)) AS tumble_start, coalesce(window.end, min(ts)) AS tumble_end from t group by {HOUR}")
-        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, coalesce(window.start, min(ts)) AS `EXPR$1` FROM t GROUP BY k, {HOUR}")
+        self.flink("SELECT k, TUMBLE_START(ts, INTERVAL '1' HOUR) FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR)", spark=f"SELECT k, window.start AS `EXPR$1` FROM t GROUP BY k, {HOUR}")
 
     def test_known_type_needs_no_cast(self) -> None:
         self.spark("select tumble_start(ts, '1h') as ws from t group by tumble(ts, '1h')", schema=NTZ, spark="select window.start as ws from t group by window(ts, '1 hour')")
@@ -44,7 +44,7 @@ class TestTumble(Pairs):
     def test_cascade(self) -> None:
         self.spark(
             "select tumble_start(rt, '1d') as d from (select tumble_rowtime(ts, '1h') as rt from t group by tumble(ts, '1h')) group by tumble(rt, '1d')",
-            spark=f"select coalesce(window.start, min(rt)) as d from (select coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) as rt from t group by {HOUR}) group by window(CAST(rt AS TIMESTAMP_NTZ), '1 day')",
+            spark=f"select coalesce(window.start, min(rt)) as d from (select coalesce(window.end, min(ts)) - INTERVAL '0.001' SECOND as rt from t group by {HOUR}) group by window(CAST(rt AS TIMESTAMP_NTZ), '1 day')",
         )
 
     def test_each_query_has_its_own(self) -> None:
@@ -63,13 +63,13 @@ class TestTumble(Pairs):
 
 class TestHopAndSession(Pairs):
     def test_hop(self) -> None:
-        self.flink("SELECT HOP_START(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS ws FROM t GROUP BY HOP(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)", spark="SELECT coalesce(window.start, min(ts)) AS ws FROM t GROUP BY window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '5 minutes')")
-        self.spark("select hop_rowtime(ts, '4m', '10m') as wt from t group by hop(ts, '4m', '10m')", spark="select coalesce(window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '4 minutes')")
+        self.flink("SELECT HOP_START(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS ws FROM t GROUP BY HOP(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)", spark="SELECT window.start AS ws FROM t GROUP BY window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '5 minutes')")
+        self.spark("select hop_rowtime(ts, '4m', '10m') as wt from t group by hop(ts, '4m', '10m')", spark="select coalesce(window.end, min(ts)) - INTERVAL '0.001' SECOND as wt from t group by window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes', '4 minutes')")
         self.spark("select count(*) from t group by hop(ts, '5m', '5m')", spark="select count(*) from t group by window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
 
     def test_session(self) -> None:
-        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT coalesce(session_window.start, min(ts)) AS ws, coalesce(session_window.end, min(ts)) AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
-        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end - INTERVAL '0.001' SECOND, min(ts)) as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT session_window.start AS ws, session_window.end AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end, min(ts)) - INTERVAL '0.001' SECOND as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
 
 
 class TestRefused(Pairs):

@@ -88,7 +88,7 @@ class TestInterval:
 class TestInSql(Pairs):
     def same(self, dialect: str, interval: str, words: str) -> None:
         test = self.flink if dialect == "flink" else self.spark
-        test(f"SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), {interval})", spark="SELECT * FROM " + tumble(window=f"'{words}'"))
+        test(f"SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), {interval})", spark="SELECT * FROM " + tumble(window=f"'{words}'", flink=dialect == "flink"))
 
     def test_flink_literals(self) -> None:
         for interval, words in (

@@ -112,7 +112,7 @@ def test_each_running_value_is_computed_once(window: str, aggregates: str) -> No
         (f"SELECT window_start, count(*) AS n FROM {CUMULATE} GROUP BY window_start", "doesn't group by window_start"),
         (
             f"SELECT window_end, count(DISTINCT v) AS n FROM {CUMULATE} GROUP BY window_end",
-            "count(DISTINCT ...) of windows with the same end",
+            "count(DISTINCT ...) of windows by one bound",
         ),
         (
             f"SELECT {BOUNDS}, count(DISTINCT v) AS n, count(DISTINCT k) AS m FROM {CUMULATE} GROUP BY {BOUNDS}",

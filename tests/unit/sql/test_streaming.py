@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.streaming import RowView, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
 
@@ -473,3 +473,29 @@ def test_translate_shows_the_plan() -> None:
     assert text.endswith(f"SELECT * FROM (\nSELECT {BOUNDS}, count(*) AS n FROM __tumble_1 GROUP BY {BOUNDS}\n)")
     with pytest.raises(TranslationError, match="ORDER BY has no meaning"):
         translate("SELECT * FROM bid ORDER BY ts", mode="stream")
+
+
+def test_the_bounds_of_a_stream_are_timestamps() -> None:
+    """A watermark needs one, so dialect flink has them as well."""
+    call = "CUMULATE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '4' HOUR)"
+    [stage] = plan(f"SELECT * FROM {call.format('s')}", "flink").stages
+    assert "coalesce(__step.end, __rows.ts) AS window_end" in stage.sql
+    assert "OR NOT" in stage.sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "by_instant"),
+    [
+        (f"SELECT {BOUNDS}, count(*) AS n FROM session(s, ts, '5m') GROUP BY {BOUNDS}", True),
+        ("SELECT * FROM session(s, ts, '5m')", False),
+        (COUNTS, False),
+    ],
+)
+def test_sessions_that_spark_aggregates_follow_the_instant(sql: str, by_instant: bool) -> None:
+    assert plan(sql).by_instant is by_instant
+
+
+def test_a_slide_longer_than_the_size_is_warned_of() -> None:
+    found: list[TranslationWarning] = []
+    plan_of("SELECT * FROM hop(s, ts, '1 hour', '10 minutes')", streams=["s"], warn=found.append)
+    assert [warning.message[:27] for warning in found] == ["hop(..., slide, size): the "]

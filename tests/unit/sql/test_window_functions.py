@@ -11,25 +11,26 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs, cumulate, flat, hop, session, tumble
 
-HOP_5_10 = hop(
-    "t", "ts", "'5' MINUTE", window="'5 minutes'", size="'10' MINUTE", last="'599.999' SECOND", back="'5' MINUTE"
-)
-CUMULATE_2_10 = cumulate("t", "ts", "'2' MINUTE", window="'10 minutes'")
+HOP_5_10 = {
+    "relation": "t", "ts": "ts", "slide": "'5' MINUTE", "window": "'5 minutes'",
+    "size": "'10' MINUTE", "last": "'599.999' SECOND", "back": "'5' MINUTE",
+}
+CUMULATE_2_10 = {"relation": "t", "ts": "ts", "step": "'2' MINUTE", "window": "'10 minutes'", "micros": 120_000_000}
 
 
 class TestTumble(Pairs):
     def test_flink(self) -> None:
-        self.flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble())
-        self.flink("SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE))", spark="SELECT * FROM " + tumble())
-        self.flink("SELECT * FROM Table ( Tumble ( Table t , Descriptor ( ts ) , Interval '5' Minutes ) ) AS w", spark="SELECT * FROM " + tumble() + " AS w")
-        self.flink("SELECT * FROM TUMBLE(TABLE t, descriptor(`ts`), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(ts='`ts`'))
-        self.flink("SELECT * FROM TUMBLE(TABLE `a`.`b c`.t, DESCRIPTOR(`e t`), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble('`a`.`b c`.t', '`e t`'))
-        self.flink("SELECT * FROM TUMBLE((SELECT * FROM t WHERE x > 1), DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble('(SELECT * FROM t WHERE x > 1)'))
+        self.flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(flink=True))
+        self.flink("SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE))", spark="SELECT * FROM " + tumble(flink=True))
+        self.flink("SELECT * FROM Table ( Tumble ( Table t , Descriptor ( ts ) , Interval '5' Minutes ) ) AS w", spark="SELECT * FROM " + tumble(flink=True) + " AS w")
+        self.flink("SELECT * FROM TUMBLE(TABLE t, descriptor(`ts`), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(ts='`ts`', flink=True))
+        self.flink("SELECT * FROM TUMBLE(TABLE `a`.`b c`.t, DESCRIPTOR(`e t`), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble('`a`.`b c`.t', '`e t`', flink=True))
+        self.flink("SELECT * FROM TUMBLE((SELECT * FROM t WHERE x > 1), DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble('(SELECT * FROM t WHERE x > 1)', flink=True))
 
     def test_flink_named_arguments(self) -> None:
-        self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble())
-        self.flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble())
-        self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE, `OFFSET` => INTERVAL '1' MINUTE)", spark="SELECT * FROM " + tumble(window="'5 minutes', '5 minutes', '1 minute'"))
+        self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(flink=True))
+        self.flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(flink=True))
+        self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE, `OFFSET` => INTERVAL '1' MINUTE)", spark="SELECT * FROM " + tumble(window="'5 minutes', '5 minutes', '1 minute'", flink=True))
 
     def test_own_spellings(self) -> None:
         for call in (
@@ -83,8 +84,8 @@ class TestTumble(Pairs):
 
     def test_what_dbt_puts_behind_table(self) -> None:
         for rows in ("(select * from `a`.`t` where false limit 0)", "(select * from a.t limit 3) _dbt_limit_subq_t", "(select * from a.t where ts >= '2020-01-01')"):
-            self.flink(f"SELECT * FROM TUMBLE(TABLE {rows}, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
-            self.flink(f"SELECT * FROM TUMBLE(DATA => TABLE {rows}, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows))
+            self.flink(f"SELECT * FROM TUMBLE(TABLE {rows}, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows, flink=True))
+            self.flink(f"SELECT * FROM TUMBLE(DATA => TABLE {rows}, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(rows, flink=True))
 
     def test_time_columns(self) -> None:
         for ts in ("`ts`", "`event time`", "`a``b`", "timestamp", "date", "time", "window", "`order`"):
@@ -115,11 +116,11 @@ class TestTumble(Pairs):
 
 class TestHop(Pairs):
     def test_spellings(self) -> None:
-        self.flink("SELECT * FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)", spark="SELECT * FROM " + HOP_5_10)
-        self.flink("SELECT * FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))", spark="SELECT * FROM " + HOP_5_10)
-        self.flink("SELECT * FROM HOP(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SLIDE => INTERVAL '5' MINUTE, SIZE => INTERVAL '10' MINUTE)", spark="SELECT * FROM " + HOP_5_10)
+        self.flink("SELECT * FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)", spark="SELECT * FROM " + hop(**HOP_5_10, flink=True))
+        self.flink("SELECT * FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))", spark="SELECT * FROM " + hop(**HOP_5_10, flink=True))
+        self.flink("SELECT * FROM HOP(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SLIDE => INTERVAL '5' MINUTE, SIZE => INTERVAL '10' MINUTE)", spark="SELECT * FROM " + hop(**HOP_5_10, flink=True))
         for call in ("hop(t, ts, '5m', '10m')", "hop(t, ts, size => '10m', slide => '5m')", "<< hop(t, ts, '5m', '10m') >>", "table(hop(table t, descriptor(ts), '5m', '10m'))"):
-            self.spark(f"SELECT * FROM {call}", spark="SELECT * FROM " + HOP_5_10)
+            self.spark(f"SELECT * FROM {call}", spark="SELECT * FROM " + hop(**HOP_5_10))
 
     def test_sizes(self) -> None:
         self.spark("SELECT * FROM hop(t, ts, '4m', '10m')", spark="SELECT * FROM " + hop("t", "ts", "'4' MINUTE", window="'4 minutes'", size="'10' MINUTE", last="'599.999' SECOND", back="'8' MINUTE", uneven=True))
@@ -130,23 +131,23 @@ class TestHop(Pairs):
 
 class TestCumulate(Pairs):
     def test_spellings(self) -> None:
-        self.flink("SELECT * FROM CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES)", spark="SELECT * FROM " + CUMULATE_2_10)
-        self.flink("SELECT * FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES))", spark="SELECT * FROM " + CUMULATE_2_10)
-        self.flink("SELECT * FROM CUMULATE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), STEP => INTERVAL '2' MINUTE, SIZE => INTERVAL '10' MINUTE)", spark="SELECT * FROM " + CUMULATE_2_10)
+        self.flink("SELECT * FROM CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES)", spark="SELECT * FROM " + cumulate(**CUMULATE_2_10, flink=True))
+        self.flink("SELECT * FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES))", spark="SELECT * FROM " + cumulate(**CUMULATE_2_10, flink=True))
+        self.flink("SELECT * FROM CUMULATE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), STEP => INTERVAL '2' MINUTE, SIZE => INTERVAL '10' MINUTE)", spark="SELECT * FROM " + cumulate(**CUMULATE_2_10, flink=True))
         for call in ("cumulate(t, ts, '2m', '10m')", "cumulate(t, ts, size => '10m', step => '2m')", "<< cumulate(t, ts, '2m', '10m') >>", "table(cumulate(t, ts, '2m', '10m'))"):
-            self.spark(f"SELECT * FROM {call}", spark="SELECT * FROM " + CUMULATE_2_10)
+            self.spark(f"SELECT * FROM {call}", spark="SELECT * FROM " + cumulate(**CUMULATE_2_10))
 
     def test_offset(self) -> None:
-        self.spark("SELECT * FROM cumulate(t, ts, '2m', '10m', '25m')", spark="SELECT * FROM " + cumulate("t", "ts", "'2' MINUTE", window="'10 minutes', '10 minutes', '5 minutes'"))
+        self.spark("SELECT * FROM cumulate(t, ts, '2m', '10m', '25m')", spark="SELECT * FROM " + cumulate("t", "ts", "'2' MINUTE", window="'10 minutes', '10 minutes', '5 minutes'", micros=120_000_000))
 
 
 class TestSession(Pairs):
     def test_spellings(self) -> None:
-        self.flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session())
-        self.flink("SELECT * FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' MINUTES))", spark="SELECT * FROM " + session(keys='k'))
-        self.flink("SELECT * FROM SESSION(TABLE t PARTITION BY (k, `v v`), DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session(keys='k, `v v`'))
-        self.flink("SELECT * FROM SESSION(DATA => TABLE t PARTITION BY k, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session(keys='k'))
-        self.flink("SELECT * FROM SESSION((SELECT * FROM t) PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session('(SELECT * FROM t)', keys='k'))
+        self.flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session(flink=True))
+        self.flink("SELECT * FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' MINUTES))", spark="SELECT * FROM " + session(keys='k', flink=True))
+        self.flink("SELECT * FROM SESSION(TABLE t PARTITION BY (k, `v v`), DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session(keys='k, `v v`', flink=True))
+        self.flink("SELECT * FROM SESSION(DATA => TABLE t PARTITION BY k, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session(keys='k', flink=True))
+        self.flink("SELECT * FROM SESSION((SELECT * FROM t) PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' MINUTES)", spark="SELECT * FROM " + session('(SELECT * FROM t)', keys='k', flink=True))
         for call, keys in (
             ("session(t, ts, '2m')", ""),
             ("session(t partition by k, ts, '2m')", "k"),
@@ -266,7 +267,7 @@ class TestPlaces(Pairs):
     def test_several(self) -> None:
         self.spark(
             "select * from tumble(a, ts, '5m') a join << hop(t, ts, '5m', '10m') >> b using (k) where k in (select k from cumulate(t, ts, '2m', '10m'))",
-            spark="select * from " + tumble('a') + " a join " + HOP_5_10 + " b using (k) where k in (select k from " + CUMULATE_2_10 + ")",
+            spark="select * from " + tumble('a') + " a join " + hop(**HOP_5_10) + " b using (k) where k in (select k from " + cumulate(**CUMULATE_2_10) + ")",
         )
         self.spark("select * from tumble(a, ts, '5m'); select * from tumble(b, ts, '5m')", spark="select * from " + tumble('a') + "; select * from " + tumble('b'))
         self.spark("select * from tumble(a, ts, '5m') union all select * from tumble(b, ts, '5m')", spark="select * from " + tumble('a') + " union all select * from " + tumble('b'))
@@ -278,7 +279,7 @@ class TestPlaces(Pairs):
 
     def test_every_dialect_reads_flink_spelling(self) -> None:
         sql = "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start"
-        assert translate(sql) == translate(sql, "flink")
+        assert translate(sql, schema={"t": {"ts": "timestamp_ntz"}}) == translate(sql, "flink", schema={"t": {"ts": "timestamp_ntz"}})
 
 
 class TestLayout:
@@ -293,7 +294,7 @@ class TestLayout:
             "      * EXCEPT (__window),\n"
             "      coalesce(__window.start, bidtime) AS window_start,\n"
             "      coalesce(__window.end, bidtime) AS window_end,\n"
-            "      coalesce(__window.end - INTERVAL '0.001' SECOND, bidtime) AS window_time\n"
+            "      coalesce(__window.end, bidtime) - INTERVAL '0.001' SECOND AS window_time\n"
             "    FROM (\n"
             "      SELECT *, window(CAST(bidtime AS TIMESTAMP_NTZ), '10 minutes', '10 minutes', '9 minutes') AS __window\n"
             "      FROM bid\n"

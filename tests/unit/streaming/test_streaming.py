@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.models import known_configs
+from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
@@ -222,3 +222,18 @@ def test_streams_have_names_of_their_own() -> None:
     assert registry.add("m", StreamSource("stream_bid", "other.bid")) == "stream_bid_2"
     assert registry.add("other", StreamSource("stream_bid", "other.bid")) == "stream_bid"
     assert set(registry.of("m")) == {"stream_bid", "stream_bid_2"}
+
+
+@pytest.mark.parametrize(
+    ("zone", "changes"),
+    [
+        ("Europe/Berlin", True),
+        ("Australia/Lord_Howe", True),
+        ("Asia/Kathmandu", False),
+        ("UTC", False),
+        ("+05:30", False),
+        ("No/Where", False),
+    ],
+)
+def test_zones_whose_clock_changes(zone: str, changes: bool) -> None:
+    assert changes_clock(zone, 2021) is changes

@@ -194,10 +194,6 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         if dialect != "spark":
             self._check_dialect(dialect)
 
-        def warn(warning: TranslationWarning) -> None:
-            message = described(warning, self.node, self.project, text)
-            warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
-
         with self._described(text):
             return translate(
                 sql,
@@ -205,7 +201,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 optimize=self.optimizes() if optimize is None else optimize,
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
-                warn=warn,
+                warn=lambda warning: self.warn(warning, text),
                 batch=self.batch_of(self.node),
             )
 
@@ -220,6 +216,11 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         message = f"{macro} has no argument {argument}"
         with self._described(f"the call of {macro}"):
             raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
+
+    def warn(self, warning: TranslationWarning, text: str) -> None:
+        """Makes dbt's warning of the translator's; `text` is how to call the SQL where it is no node's."""
+        message = described(warning, self.node, self.project, text)
+        warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
 
     @contextmanager
     def _described(self, text: str) -> Iterator[None]:

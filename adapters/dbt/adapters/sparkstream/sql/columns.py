@@ -9,9 +9,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.errors import ArgumentError
+from dbt.adapters.sparkstream.sql.lower import NTZ
 from dbt.adapters.sparkstream.sql.source import Source, Span
 from dbt.adapters.sparkstream.sql.types import spark_type
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.windows import BOUNDS, WINDOW_COLUMNS, WindowFunction
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,15 @@ NO_SELECT = exp.Select()
 
 
 class Resolver:
-    """Finds the columns of relations, through CTEs, subqueries and window functions."""
+    """Finds the columns of relations, through CTEs, subqueries and window functions.
 
-    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None) -> None:
+    Attributes:
+        wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ whatever the time column is, as in Flink;
+            else they have its type, as window_time always does.
+    """
+
+    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None, *, wall_bounds: bool = False) -> None:
+        self.wall_bounds = wall_bounds
         self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
         self._known: dict[int, Columns] = {}
 
@@ -116,8 +123,12 @@ class Resolver:
     def _window(self, function: WindowFunction) -> Columns:
         rows = self.columns(function.this)
         time = rows.find(function.timecol.name)
-        added = tuple(Column(name, time.type if time else None, name) for name in WINDOW_COLUMNS)
+        added = tuple(Column(name, self._type_of(name, time.type if time else None), name) for name in WINDOW_COLUMNS)
         return rows + Columns(added)
+
+    def _type_of(self, window_column: str, time_type: str | None) -> str | None:
+        """The type of a window column, from the type of the time column."""
+        return NTZ if self.wall_bounds and window_column in BOUNDS else time_type
 
     def _select(self, select: exp.Select) -> Columns:
         if select.args.get("pivots") or select.args.get("kind"):
@@ -173,7 +184,8 @@ class Resolver:
             _, _, bound = name.rpartition("_")
             if bound in ("START", "END", "ROWTIME") and name.split("_")[0] in ("TUMBLE", "HOP", "SESSION"):
                 time = self.expression(node.expressions[0], select) if node.expressions else Column("")
-                return Column("", time.type, f"window_{'time' if bound == 'ROWTIME' else bound.lower()}")
+                origin = f"window_{'time' if bound == 'ROWTIME' else bound.lower()}"
+                return Column("", self._type_of(origin, time.type), origin)
         return Column("")
 
     def find(self, column: exp.Column, select: exp.Select) -> Column | None:
@@ -261,7 +273,7 @@ def check_time(source: Source, span: Span, name: str, type_: str | None, origin:
 
     `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
     """
-    if origin in ("window_start", "window_end"):
+    if origin in BOUNDS:
         raise source.error(
             span,
             f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",

@@ -1,7 +1,7 @@
 """Flink's deprecated group windows: `GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)` with TUMBLE_START and its like.
 
-Spark has them as `window()` and `session_window()`; a bound is `window.start` of the group. In SELECT it takes the
-type of the time column by `coalesce(window.start, min(ts))`, as the group always has a row.
+Spark has them as `window()` and `session_window()`; a bound is `window.start` of the group. Where it takes the type of
+the time column, it does in SELECT by `coalesce(window.start, min(ts))`, as the group always has a row.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class GroupWindows:
                 f"{name} has no meaning in batch: there is no processing time",
                 f"write {kind}_ROWTIME(...), or current_timestamp() for the time of the run",
             )
-        text = self._bound(read, bound)
+        text, end = self._bound(read, bound), self._bound(read, "END")
         clause = self._clause(select, call)
         if clause == "where":
             raise source.error(
@@ -172,8 +172,13 @@ class GroupWindows:
         if clause != "expressions":
             return Edit(span, lambda: text)
         alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
-        if self._type(read.time, select) == NTZ:
+        wall_bounds = self._resolver.wall_bounds
+        if self._type(read.time, select) == NTZ or (wall_bounds and bound != "ROWTIME"):
             return Edit(span, lambda: text + alias)
+        if bound == "ROWTIME" and not wall_bounds:
+            return Edit(
+                span, lambda: f"coalesce({end}, min({source.rendered(read.time)})) - {MILLISECOND.sql()}{alias}"
+            )
         return Edit(span, lambda: f"coalesce({text}, min({source.rendered(read.time)})){alias}")
 
     @staticmethod

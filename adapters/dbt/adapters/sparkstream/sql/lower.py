@@ -2,6 +2,11 @@
 
 Windows follow the wall clock: a TIMESTAMP is read as the TIMESTAMP_NTZ of the session's zone, and so are the
 bounds; where the column's type isn't known, `coalesce(bound, column)` gives the bound the column's type.
+
+A clock that skips an hour never shows the times in it. A bound that is one of them becomes, as a TIMESTAMP, the time an
+hour later. Where that makes two windows one, the other window has all rows between the bounds that they have become, so
+the one with a skipped bound is left out: a row is in the window once (`unless_read_as_another`). As TIMESTAMP_NTZ they
+are two.
 """
 
 from __future__ import annotations
@@ -10,11 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Tumble, Window
+from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Cumulate, Hop, Session, Tumble, Window
 
 NTZ = "timestamp_ntz"
 UTC = ("UTC", "Etc/UTC", "GMT")
 """Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
+SHOWS_UTC = f"current_timezone() IN {UTC}"
+"""Whether the session's clock shows UTC: Spark has the answer before it runs anything."""
 _RELATION = "\0relation\0"
 _CONDITION = "\0condition\0"
 """These stand for the relation and for close_on until all lines are indented; no SQL has them."""
@@ -34,6 +41,7 @@ class WindowCall:
         gap: the column with each row's own gap, of a SESSION.
         close_on: the condition for a row that ends its SESSION.
         utc: whether the session's clock shows UTC, so that a TIMESTAMP is its wall clock as it is.
+        wall_bounds: whether window_start and window_end stay wall clock, of type TIMESTAMP_NTZ, as in Flink.
     """
 
     window: Window
@@ -45,6 +53,7 @@ class WindowCall:
     gap: str | None = None
     close_on: str | None = None
     utc: bool = False
+    wall_bounds: bool = False
 
     @property
     def is_wall(self) -> bool:
@@ -60,10 +69,73 @@ class WindowCall:
         """A wall-clock bound in the type of the time column."""
         return bound if self.is_wall else f"coalesce({bound}, {time or self.time})"
 
+    def columns(self, start: str, end: str, last: str, time: str | None = None) -> str:
+        """The window columns as items of SELECT, from times on the wall clock.
+
+        Args:
+            last: a millisecond before the end.
+            time: the time column, if it has another name there.
+        """
+        if self.is_wall or self.wall_bounds:
+            values = start, end, self.typed(last, time)
+        else:
+            end = self.typed(end, time)
+            values = self.typed(start, time), end, f"{end} - {MILLISECOND.sql()}"
+        return ",\n".join(f"  {value} AS {name}" for value, name in zip(values, WINDOW_COLUMNS, strict=True))
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether two windows may have the same bounds."""
+        return (
+            not self.is_wall
+            and not self.wall_bounds
+            and isinstance(self.window, Hop | Cumulate)
+            and self.window.repeats
+        )
+
+    def shown_at(self, time: str) -> Callable[[str], str]:
+        """What the clock shows at a bound in the type of a time: something else only if it never shows the bound."""
+        return lambda bound: f"CAST({self.typed(bound, time)} AS TIMESTAMP_NTZ)"
+
 
 def wall_clock(time: str, is_wall: bool) -> str:
     """A time as the clock on the wall shows it, which it may be already."""
     return time if is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
+
+
+def unless_read_as_another(
+    window: Hop | Cumulate,
+    start: str,
+    end: str,
+    shown: Callable[[str], str],
+    multiple: Callable[[str, Interval], str],
+    longest: str = "",
+) -> str:
+    """The condition for windows whose bounds don't read as those of another one, where the clock skips an hour.
+
+    Args:
+        start: where a window begins on the wall clock; not looked at where windows begin together.
+        end: where it ends.
+        shown: what the clock shows at a bound that is a TIMESTAMP.
+        multiple: whether the difference of two times is a multiple of a length.
+        longest: where the last window ends that begins with it, of a CUMULATE.
+    """
+    if isinstance(window, Cumulate):
+        bound, every, another = end, window.step, f"{shown(end)} <= {longest}"
+    else:
+        bound, every, another = start, window.slide, f"{shown(end)} - ({end}) = {shown(start)} - ({start})"
+    later = f"{shown(bound)} - ({bound})" if " " in bound else f"{shown(bound)} - {bound}"
+    return f"""\
+{SHOWS_UTC} OR NOT (
+  {shown(bound)} > {bound}
+  AND {another}
+  AND {multiple(f"({later})", every)}
+)"""
+
+
+def is_multiple(length: str, of: Interval) -> str:
+    """Whether an INTERVAL is a multiple of a length."""
+    return f"pmod({length} DIV INTERVAL '0.000001' SECOND, {of.micros}) = 0"
 
 
 def time_window(time: str, size: Interval, offset: Interval, slide: Interval | None = None) -> str:
@@ -119,13 +191,11 @@ def _plain(text: str) -> str:
 
 
 def _tumble(call: WindowCall, window: Tumble) -> str:
-    end = "__window.end"
+    start, end = "__window.start", "__window.end"
     return f"""\
 SELECT
   * EXCEPT (__window),
-  {call.typed("__window.start")} AS window_start,
-  {call.typed(end)} AS window_end,
-  {call.typed(f"{end} - {MILLISECOND.sql()}")} AS window_time
+{call.columns(start, end, f"{end} - {MILLISECOND.sql()}")}
 FROM (
   SELECT *, {time_window(call.wall, window.size, window.offset)} AS __window
   FROM {call.relation}
@@ -138,22 +208,21 @@ def _hop(call: WindowCall, window: Hop) -> str:
     slide, size = window.slide.sql(), window.size.sql()
     last = "__rows.__slide.start"
     first = f"{last} - {(window.slide * (window.overlap - 1)).sql()}" if window.overlap > 1 else last
-    end = f"__hop.start + {size}"
+    start, end = "__hop.start", f"__hop.start + {size}"
     time = f"__rows.{call.time}"
     query = f"""\
 SELECT
   __rows.* EXCEPT (__slide),
-  {call.typed("__hop.start", time)} AS window_start,
-  {call.typed(end, time)} AS window_end,
-  {call.typed(f"__hop.start + {(window.size + MILLISECOND * -1).sql()}", time)} AS window_time
+{call.columns(start, end, f"{start} + {(window.size + MILLISECOND * -1).sql()}", time)}
 FROM (
   SELECT *, {time_window(call.wall, window.slide, window.offset)} AS __slide
   FROM {call.relation}
 ) AS __rows
 LATERAL VIEW explode(sequence({first}, {last}, {slide})) __hop AS start"""
-    if not window.even:
-        query += f"\nWHERE {wall_clock(time, call.is_wall)} < {end}"
-    return query
+    conditions = [] if window.even else [f"{wall_clock(time, call.is_wall)} < {end}"]
+    if call.may_repeat:
+        conditions.append(f"({unless_read_as_another(window, start, end, call.shown_at(time), is_multiple)})")
+    return query + (f"\nWHERE {' AND '.join(conditions)}" if conditions else "")
 
 
 def _cumulate(call: WindowCall, window: Cumulate) -> str:
@@ -164,17 +233,19 @@ def _cumulate(call: WindowCall, window: Cumulate) -> str:
     wall = wall_clock(time, call.is_wall)
     block = "__rows.__block"
     first = f"{block}.start + {step} * (({wall} - {block}.start) DIV {step} + 1)"
-    return f"""\
+    end = "__step.end"
+    query = f"""\
 SELECT
   __rows.* EXCEPT (__block),
-  {call.typed(f"{block}.start", time)} AS window_start,
-  {call.typed("__step.end", time)} AS window_end,
-  {call.typed(f"__step.end - {MILLISECOND.sql()}", time)} AS window_time
+{call.columns(f"{block}.start", end, f"{end} - {MILLISECOND.sql()}", time)}
 FROM (
   SELECT *, {time_window(call.wall, window.size, window.offset)} AS __block
   FROM {call.relation}
 ) AS __rows
 LATERAL VIEW explode(sequence({first}, {block}.end, {step})) __step AS end"""
+    if call.may_repeat:
+        query += f"\nWHERE {unless_read_as_another(window, '', end, call.shown_at(time), is_multiple, f'{block}.end')}"
+    return query
 
 
 def _session(call: WindowCall, window: Session) -> str:
@@ -189,9 +260,7 @@ def _session(call: WindowCall, window: Session) -> str:
     return f"""\
 SELECT
   * EXCEPT (__time, __opens, __session),
-  {call.typed("min(__time) OVER __same")} AS window_start,
-  {call.typed(end)} AS window_end,
-  {call.typed(f"max(__time) OVER __same + {(window.gap + MILLISECOND * -1).sql()}")} AS window_time
+{call.columns("min(__time) OVER __same", end, f"max(__time) OVER __same + {(window.gap + MILLISECOND * -1).sql()}")}
 FROM (
   SELECT *, count_if(__opens) OVER ({per_key}ORDER BY __time) AS __session
   FROM (
@@ -241,9 +310,7 @@ def _ruled_session(call: WindowCall, window: Session) -> str:
     columns = f"""\
 SELECT
   * EXCEPT ({", ".join(added)}),
-  {call.typed("__first")} AS window_start,
-  {call.typed("__end")} AS window_end,
-  {call.typed(f"__end - {MILLISECOND.sql()}")} AS window_time"""
+{call.columns("__first", "__end", f"__end - {MILLISECOND.sql()}")}"""
     return _around(columns, _around(bounds, rows, f"WINDOW __same AS {_per(keys)}"))
 
 

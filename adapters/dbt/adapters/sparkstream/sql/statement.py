@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Protocol
 
 from sqlglot import exp
@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans, may_have_rules
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.errors import ArgumentError, TranslationError
+from dbt.adapters.sparkstream.sql.errors import ArgumentError, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin, holds_frames
@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.optimize import Decision, Optimizer, SparkReso
 from dbt.adapters.sparkstream.sql.source import Edit, Source, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.translate import Schema, Warn, may_hold_frames
 from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
+from dbt.adapters.sparkstream.sql.windowgaps import sparse_windows
 from dbt.adapters.sparkstream.sql.windowgroups import merged_windows
 from dbt.adapters.sparkstream.sql.windowjoins import unequal_bounds
 from dbt.adapters.sparkstream.sql.windows import WINDOWS, window_functions
@@ -53,12 +54,21 @@ class Statement:
         trees: the syntax trees of its statements that hold a construct of ours.
     """
 
-    def __init__(self, source: Source, trees: list[exp.Expr], dialect: str, *, spanned: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        trees: list[exp.Expr],
+        dialect: str,
+        *,
+        spanned: bool = False,
+        wall_bounds: bool = False,
+    ) -> None:
         self.source = source
         self.trees = trees
         self._spanned = spanned
         self._dialect = dialect
         self._strict = dialect == "flink"
+        self._wall_bounds = wall_bounds or self._strict
 
     @classmethod
     def parse(
@@ -70,6 +80,7 @@ class Statement:
         whole: bool = False,
         optimize: bool = False,
         reader: SparkStream | None = None,
+        wall_bounds: bool = False,
     ) -> Statement:
         """Parses a text.
 
@@ -77,6 +88,8 @@ class Statement:
             whole: whether statements without a construct of ours are parsed too.
             optimize: whether rules are to be applied to it.
             reader: reads the dialect in another way than its own class.
+            wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`), as those of dialect `flink` have
+                anyway: for what such a statement has become.
 
         Raises:
             TranslationError: it holds our constructs and can't be parsed.
@@ -97,11 +110,11 @@ class Statement:
         if optimize and dialect == "spark" and _only_windows(tokens, sql):
             # Read in the way of the rules at once, and not a second time.
             with suppress(TranslationError):
-                return cls(
-                    Source(sql, tokens), _trees(SparkSpans(), tokens, sql, dialect, whole), dialect, spanned=True
-                )
+                trees = _trees(SparkSpans(), tokens, sql, dialect, whole)
+                return cls(Source(sql, tokens), trees, dialect, spanned=True, wall_bounds=wall_bounds)
         trees = _trees(reader, tokens, sql, dialect, whole)
-        return cls(Source(sql, tokens), trees, dialect, spanned=isinstance(reader, SparkSpans))
+        spanned = isinstance(reader, SparkSpans)
+        return cls(Source(sql, tokens), trees, dialect, spanned=spanned, wall_bounds=wall_bounds)
 
     def translated(
         self,
@@ -128,6 +141,8 @@ class Statement:
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
         resolver = FlinkResolver(schema) if self._strict else None
+        for warning in self.sparse_windows():
+            warn(warning)
         for tree in self.trees:
             for warning in merged_windows(tree, self.source):
                 warn(warning)
@@ -136,17 +151,21 @@ class Statement:
         if batch and batch.is_in(self.source, *self.trees):
             text = self._of_batch(batch, schema, arrival, warn)
             with blamed_on(self.source.text):
-                return Statement.parse(text, "spark", optimize=optimize).translated(
-                    schema, arrival=arrival, warn=warn, optimize=optimize
-                )
+                statement = Statement.parse(text, "spark", optimize=optimize, wall_bounds=self._wall_bounds)
+                return statement.translated(schema, arrival=arrival, warn=lambda _: None, optimize=optimize)
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival)[0]
         return self._edited(schema, arrival, request=request)
 
+    def sparse_windows(self) -> list[TranslationWarning]:
+        """A warning of the first HOP with time between its windows, if there is one."""
+        found = (w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict))
+        return list(islice(found, 1))
+
     def _of_batch(self, batch: Batch, schema: Schema | None, arrival: str | None, warn: Warn) -> str:
         """The text in Spark SQL with windows, whose windows read what they need for the batch."""
-        groups = GroupWindows(self.source, Resolver(schema), strict=self._strict)
+        groups = GroupWindows(self.source, self._resolver(schema), strict=self._strict)
         for tree in self.trees:
             for warning in check(self.source, tree, batch, groups):
                 warn(warning)
@@ -165,10 +184,11 @@ class Statement:
         if self._spanned:
             return self._optimized(schema)
         text = self._edited(schema, arrival, keep_windows=True)
-        return Statement.parse(text, "spark", reader=SparkSpans())._optimized(schema)
+        statement = Statement.parse(text, "spark", reader=SparkSpans(), wall_bounds=self._wall_bounds)
+        return statement._optimized(schema)
 
     def _optimized(self, schema: Schema | None) -> tuple[str, list[Decision]]:
-        resolver = SparkResolver(schema)
+        resolver = SparkResolver(schema, wall_bounds=self._wall_bounds)
         optimizer = Optimizer(self.source, resolver)
         windows = WindowFunctions(self.source, resolver, skipped=optimizer.handled)
         self.source.apply([edit for tree in self.trees for one in (optimizer, windows) for edit in one.edits(tree)])
@@ -179,7 +199,7 @@ class Statement:
     ) -> str:
         """The text as Spark SQL; the windows in one spelling if they are kept."""
         source = Source(self.source.text, self.source.tokens)
-        resolver = FlinkResolver(schema) if self._strict else Resolver(schema)
+        resolver = self._resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
         passes: list[Pass] = [WindowFunctions(source, resolver, keep=keep_windows)]
         if self._strict or _may_group(source.tokens, _calls(source.tokens)):
@@ -194,6 +214,9 @@ class Statement:
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
         return source.render()
+
+    def _resolver(self, schema: Schema | None) -> Resolver:
+        return FlinkResolver(schema) if self._strict else Resolver(schema, wall_bounds=self._wall_bounds)
 
     def windowed(self, schema: Schema | None = None) -> str:
         """The text as Spark SQL but for its windows."""

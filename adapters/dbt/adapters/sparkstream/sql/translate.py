@@ -67,7 +67,7 @@ def translate(
         if callable(schema):
             names = tables(sql, dialect, whole=True)
             schema = schema(names) if names else None
-        return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival).describe()
+        return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival, warn=warn).describe()
     if dialect == "spark" and not may_hold_windows(sql):
         return sql
     from dbt.adapters.sparkstream.sql.net import net

@@ -63,6 +63,7 @@ class WindowFunctions:
             gap=source.written(function.gap) if function.gap is not None else None,
             close_on=source.rendered(function.close_on) if function.close_on is not None else None,
             utc=utc,
+            wall_bounds=self._resolver.wall_bounds,
         )
 
     def _check(self, function: WindowFunction) -> None:

@@ -9,9 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.columns import Resolver, conjuncts, sources
 from dbt.adapters.sparkstream.sql.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.source import Source
-from dbt.adapters.sparkstream.sql.windows import window_functions
-
-BOUNDS = ("window_start", "window_end")
+from dbt.adapters.sparkstream.sql.windows import BOUNDS, window_functions
 
 
 def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[TranslationWarning]:

@@ -9,6 +9,10 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, ZERO, Interval
 
+DAY = Interval.of("1", "day")
+LONGEST_APART = Interval.of("28", "day")
+"""Longest size that no window has which begins in an hour that the clock skips and ends in another one."""
+
 
 class WindowError(ValueError):
     """Intervals that make no window. `argument` names the one at fault."""
@@ -81,6 +85,15 @@ class Hop:
         """Whether every row is in exactly `overlap` windows."""
         return self.size.micros % self.slide.micros == 0
 
+    @property
+    def repeats(self) -> bool:
+        """Whether two windows may begin and end at the same instants.
+
+        A clock that skips an hour reads a time in it as an hour later, where another window may begin or end. The hour
+        is a multiple of the slide then, and no clock has ever skipped more than a day, or a day twice.
+        """
+        return self.size > LONGEST_APART and self.slide < DAY
+
     def words(self) -> str:
         return f"windows of {self.size.words()} every {self.slide.words()}{_offset_words(self.offset)}"
 
@@ -105,6 +118,11 @@ class Cumulate:
                 f"the size ({self.size.words()}) must be a whole multiple of the step ({self.step.words()})",
                 f"write a size such as '{(self.step * max(1, self.size // self.step)).words()}'",
             )
+
+    @property
+    def repeats(self) -> bool:
+        """Whether two windows that begin together may end at the same instant, where the clock skips an hour."""
+        return self.step < self.size and self.step <= DAY
 
     def words(self) -> str:
         return f"windows that grow by {self.step.words()} up to {self.size.words()}{_offset_words(self.offset)}"
@@ -148,7 +166,8 @@ WINDOWS: dict[str, type[Tumble] | type[Hop] | type[Cumulate] | type[Session]] = 
     w.name: w for w in (Tumble, Hop, Cumulate, Session)
 }
 
-WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+BOUNDS = ("window_start", "window_end")
+WINDOW_COLUMNS = (*BOUNDS, "window_time")
 """The columns that every row window appends, in this order (Flink: Windowing table-valued functions)."""
 
 

@@ -13,8 +13,9 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import described
-from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.translate import Warn
 from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
@@ -95,15 +96,28 @@ class StreamingModels:
         with self._as_dbt_errors():
             config = models.read_config(node.config.to_dict(omit_none=True))
         utc = shown and self._adapter.connections.shows_utc()
-        return self._plan(node.unique_id, sql, node.config.get("sql_dialect") or "spark", config, utc)
+        connections = self._adapter.connections
+        dialect = node.config.get("sql_dialect") or "spark"
 
-    def _plan(self, model: str, sql: str, dialect: str, config: StreamConfig, utc: bool) -> StreamPlan:
+        def warn(warning: TranslationWarning) -> None:
+            connections.warn(warning, "the compiled SQL")
+
+        return self._plan(node.unique_id, sql, dialect, config, utc, warn)
+
+    def _plan(
+        self,
+        model: str,
+        sql: str,
+        dialect: str,
+        config: StreamConfig,
+        utc: bool,
+        warn: Warn = lambda _: None,
+    ) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
+        schema = self._schema(model, config)
         try:
-            return models.planned(
-                sql, dialect, streams, self._schema(model, config), utc=utc, optimize=connections.optimizes()
-            )
+            return models.planned(sql, dialect, streams, schema, utc=utc, optimize=connections.optimizes(), warn=warn)
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error
@@ -137,6 +151,8 @@ class StreamingModels:
             engine = Engine.open(credentials, adapter.connections.project)
             try:
                 plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
+                if plan.by_instant and models.changes_clock(zone := engine.zone()):
+                    self._warn_of_sessions(model.identifier, zone)
                 with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
                     run = Run(model, plan, engine, report, self._stops, show, self._warn)
                     outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
@@ -146,6 +162,13 @@ class StreamingModels:
 
     def _warn(self, text: str) -> None:
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=text), node=self._adapter.connections.node)
+
+    def _warn_of_sessions(self, model: str, zone: str) -> None:
+        self._warn(
+            f"{model}: where the clock of {zone} changes, sessions of a stream aren't those of batch:"
+            " a gap is elapsed time on a stream, and a difference of times on the wall clock in batch"
+            "\n  set spark.sql.session.timeZone to UTC where that matters"
+        )
 
     def _as_dbt_errors(self) -> _AsDbtErrors:
         return _AsDbtErrors()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
-from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.translate import Schema, Warn
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -79,6 +81,20 @@ def as_batch(relation: str, node: Any | None) -> str:
     return relation
 
 
+def changes_clock(zone: str, year: int | None = None) -> bool:
+    """Whether the clock of a time zone changes within a year: this one if None.
+
+    Args:
+        zone: its name; one that Python doesn't know, such as `+05:30`, has a fixed offset.
+    """
+    try:
+        clock = ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+    year = year or datetime.now().year
+    return len({datetime(year, month, 1, tzinfo=clock).utcoffset() for month in range(1, 13)}) > 1
+
+
 def known_configs() -> tuple[str, ...]:
     """The names of the configs that dbt has for every model."""
     from dbt.artifacts.resources.v1.model import ModelConfig
@@ -107,14 +123,21 @@ def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, s
 
 
 def planned(
-    sql: str, dialect: str, streams: Mapping[str, StreamSource], schema: Schema, *, utc: bool, optimize: bool
+    sql: str,
+    dialect: str,
+    streams: Mapping[str, StreamSource],
+    schema: Schema,
+    *,
+    utc: bool,
+    optimize: bool,
+    warn: Warn = lambda _: None,
 ) -> StreamPlan:
     """The plan of a model's query.
 
     Raises:
         TranslationError: what can't stream, and what to do instead.
     """
-    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc, optimize=optimize)
+    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc, optimize=optimize, warn=warn)
 
 
 def read_model(

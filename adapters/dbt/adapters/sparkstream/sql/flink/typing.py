@@ -15,7 +15,15 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 
 
 class FlinkResolver(Resolver):
-    """A Resolver that knows the type of whole expressions by Flink's rules."""
+    """A Resolver that knows the type of whole expressions by Flink's rules.
+
+    Args:
+        wall_bounds: off for a stream, whose windows end by a watermark, which needs a TIMESTAMP.
+    """
+
+    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None, *, wall_bounds: bool = True) -> None:
+        super().__init__(schema, wall_bounds=wall_bounds)
+        self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
 
     def _columns(self, relation: exp.Expr) -> Columns:
         return self._values(relation) if isinstance(relation, exp.Values) else super()._columns(relation)
@@ -27,10 +35,6 @@ class FlinkResolver(Resolver):
             return UNKNOWN
         columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
         return Columns(tuple(Column(n, types.common_type(c)) for n, c in zip(names, columns, strict=True)))
-
-    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None) -> None:
-        super().__init__(schema)
-        self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
 
     def expression(self, node: exp.Expr, select: exp.Select) -> Column:
         key = id(node), id(select)

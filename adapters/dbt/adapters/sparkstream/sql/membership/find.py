@@ -91,7 +91,8 @@ class _Finder:
         self._schema = schema
         self._arrival = arrival
         self._own_frames = own_frames
-        self._group_windows = GroupWindows(source, Resolver(schema), strict=dialect == "flink")
+        self._strict = dialect == "flink"
+        self._group_windows = GroupWindows(source, Resolver(schema), strict=self._strict)
 
     def uses(self, tree: exp.Expr) -> Iterator[tuple[int, Use]]:
         """The windows of a syntax tree, and where each one stands."""
@@ -122,6 +123,7 @@ class _Finder:
             inputs=(Input(self._spark(function, sql), len(keys), len(values)),),
             lanes=bool(keys),
             window=function.window,
+            wall_bounds=self._strict,
             own_gaps=function.gap is not None,
             closing=function.close_on is not None,
         )
@@ -140,6 +142,7 @@ class _Finder:
             inputs=(Input(self._spark(select, sql), len(parts), 1),),
             lanes=bool(parts),
             window=window,
+            wall_bounds=self._strict,
         )
 
     # -- frames --------------------------------------------------------------------------------------

@@ -156,11 +156,13 @@ class WindowUse(Use):
     Attributes:
         own_gaps: whether the second key is a row's own gap.
         closing: whether the last key says that a row closes its session.
+        wall_bounds: whether the statement's windows have TIMESTAMP_NTZ bounds (see `Resolver`).
     """
 
     window: Window
     own_gaps: bool = False
     closing: bool = False
+    wall_bounds: bool = False
 
     def members(self, rows: Sequence[Sequence[SampleRow]]) -> str:
         main = rows[0]
@@ -174,6 +176,7 @@ class WindowUse(Use):
             (PART,) if self.lanes else (),
             gap=names[1] if self.own_gaps else None,
             close_on=names[-1] if self.closing else None,
+            wall_bounds=self.wall_bounds,
         )
         return (
             f"WITH {_SAMPLE} AS (\n{_relation(main, main[0], names)}\n)\n"

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, UTC, nested, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
+from dbt.adapters.sparkstream.sql.lower import NTZ, SHOWS_UTC, is_multiple, nested, time_window, wall_clock
 from dbt.adapters.sparkstream.sql.windows import Hop
 
 LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
-_UTC = f"current_timezone() IN {UTC}"
-"""Whether the session's clock shows UTC: Spark has the answer before it runs anything."""
 
 
 class Clock(Protocol):
@@ -53,6 +51,15 @@ class Clock(Protocol):
     def typed(self, wall: str) -> str:
         """A time on the wall clock in the type of the time column."""
 
+    def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
+        """The window columns from times on the wall clock; `last` is a millisecond before the end."""
+
+    def shown(self, wall: str) -> str:
+        """What the clock shows at a bound that is a TIMESTAMP: something else only if the bound is never shown."""
+
+    def is_multiple(self, length: str, of: Interval) -> str:
+        """Whether the difference of two times is a multiple of a length."""
+
 
 @dataclass(frozen=True)
 class Times:
@@ -61,10 +68,12 @@ class Times:
     Attributes:
         time: the time column, as it is written.
         type: its type, or None where it isn't known: then `__time` is a value of that type.
+        wall_bounds: whether window_start and window_end stay TIMESTAMP_NTZ.
     """
 
     time: str
     type: str | None
+    wall_bounds: bool = False
 
     def rows(self, relation: str) -> str:
         return f"SELECT *, {self._wall} AS __wall\nFROM {relation}"
@@ -97,6 +106,17 @@ class Times:
             return wall
         return f"CAST({wall} AS TIMESTAMP_LTZ)" if self.type else f"coalesce({wall}, __time)"
 
+    def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
+        if self.type == NTZ or self.wall_bounds:
+            return start, end, self.typed(last)
+        return self.typed(start), self.typed(end), f"{self.typed(end)} - {MILLISECOND.sql()}"
+
+    def shown(self, wall: str) -> str:
+        return f"CAST({self.typed(wall)} AS TIMESTAMP_NTZ)"
+
+    def is_multiple(self, length: str, of: Interval) -> str:
+        return is_multiple(length, of)
+
     @property
     def _wall(self) -> str:
         return wall_clock(self.time, self.type == NTZ)
@@ -108,13 +128,15 @@ class Micros:
 
     Attributes:
         time: the time column, as it is written.
+        wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ.
     """
 
     time: str
+    wall_bounds: bool = False
 
     def rows(self, relation: str) -> str:
         # The instant at which a clock in UTC shows what the session's clock shows.
-        local = f"IF({_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
+        local = f"IF({SHOWS_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
         return f"SELECT *, unix_micros({local}) AS __wall\nFROM {relation}\nWHERE {self.time} IS NOT NULL"
 
     def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
@@ -147,12 +169,29 @@ class Micros:
 
     def typed(self, wall: str) -> str:
         instant = f"timestamp_micros({wall})"
-        return f"IF({_UTC}, {instant}, to_utc_timestamp({instant}, current_timezone()))"
+        return f"IF({SHOWS_UTC}, {instant}, to_utc_timestamp({instant}, current_timezone()))"
+
+    def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
+        if self.wall_bounds:
+            return _naive(start), _naive(end), self.typed(last)
+        before = f"to_utc_timestamp(timestamp_micros({end}), current_timezone()) - {MILLISECOND.sql()}"
+        return self.typed(start), self.typed(end), f"IF({SHOWS_UTC}, timestamp_micros({last}), {before})"
+
+    def shown(self, wall: str) -> str:
+        return f"unix_micros(from_utc_timestamp({self.typed(wall)}, current_timezone()))"
+
+    def is_multiple(self, length: str, of: Interval) -> str:
+        return f"{length} % {of.micros} = 0"
 
 
-def clock(time: str, type_: str | None) -> Clock:
+def clock(time: str, type_: str | None, *, wall_bounds: bool = False) -> Clock:
     """The clock for a time column of some type; None where nobody knows it."""
-    return Micros(time) if type_ == LTZ else Times(time, type_)
+    return Micros(time, wall_bounds) if type_ == LTZ else Times(time, type_, wall_bounds)
+
+
+def _naive(micros: str) -> str:
+    """A number of microseconds as a TIMESTAMP_NTZ."""
+    return f"{_literal(Interval(0))} + INTERVAL '0.000001' SECOND * ({micros})"
 
 
 def multiple(number: str, length: int) -> str:

@@ -11,9 +11,8 @@ from dbt.adapters.sparkstream.sql.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
-from dbt.adapters.sparkstream.sql.optimize.hop import may_coincide
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Cells, Slices
+from dbt.adapters.sparkstream.sql.optimize.slices import Cells, Slices, may_coincide
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 
@@ -30,18 +29,18 @@ class HopCopies:
             raise NoRule("windows with rows between them, which Spark's window() doesn't know")
 
     def check(self, aggregate: WindowAggregate) -> None:
-        if may_coincide(aggregate):
-            raise NoRule("windows of the same bounds, where the clock skips an hour, are put together row by row")
+        if may_coincide(aggregate, self.identity):
+            raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         window = aggregate.function.window
         assert isinstance(window, Hop)
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
         query = slices.query(["__start"], nested(slices.clock.copies(slices.relation, window)), "__start")
-        ends = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
-        bounds = slices.typed("__start", *ends)
-        comment = f"hop: {window.words()} on {slices.time}"
-        return slices.written(comment, slices.result(Cells(f"FROM {nested(query)}"), bounds), indent)
+        end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
+        bounds = slices.window_columns("__start", end, last)
+        cells = slices.unless_another(Cells(f"FROM {nested(query)}"), "__start", end)
+        return slices.written(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
 
 
 def _whole(call: AggregateCall) -> Mergeable:

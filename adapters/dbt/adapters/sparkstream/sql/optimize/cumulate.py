@@ -8,7 +8,7 @@ them first.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ, nested
+from dbt.adapters.sparkstream.sql.lower import nested
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.optimize.slices import (
@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.optimize.slices import (
     check_bounds,
     check_parts,
     counts_values,
+    may_coincide,
     select,
 )
 from dbt.adapters.sparkstream.sql.windows import Cumulate, Window
@@ -40,11 +41,9 @@ class CumulateSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
-        counts = counts_values(aggregate)
-        if aggregate.time_type() != NTZ:
+        counts_values(aggregate)
+        if may_coincide(aggregate, self.identity):
             check_bounds(aggregate)
-            if counts and "window_start" not in aggregate.grouping.bounds:
-                raise NoRule("count(DISTINCT ...) of windows with the same end, where the clock skips an hour")
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         slices = self.slices(aggregate)
@@ -62,12 +61,11 @@ class CumulateSlices:
     def windows(self, slices: Slices) -> str:
         cells = _cells(slices)
         block = slices.block("__last")
+        start, end, longest = (slices.at(number) for number in (block, "__last + 1", f"{block} + {slices.size}"))
+        cells = slices.unless_another(cells, start, end, longest)
         bounds = slices.bounds(block, "__last + 1")
-        if slices.time_type == NTZ:
-            return slices.result(cells, bounds)
-        # Windows of one block that end within a skipped hour; from the same start on if that is a key.
-        same_block = "window_start" in slices.aggregate.grouping.bounds
-        return slices.merged_by_bounds(cells, bounds, {"__block": block} if same_block else {})
+        coincide = may_coincide(slices.aggregate, self.identity)
+        return slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)
 
 
 def _cells(slices: Slices) -> Cells:

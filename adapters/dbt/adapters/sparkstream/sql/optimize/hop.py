@@ -8,7 +8,6 @@ counted, or else a suffix and a prefix of blocks (`blocks`).
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.lower import NTZ
 from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.blocks import prefixes_and_suffixes
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
@@ -19,14 +18,12 @@ from dbt.adapters.sparkstream.sql.optimize.slices import (
     check_parts,
     counts_values,
     gcd_slice,
+    may_coincide,
 )
 from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, Window
 
 LEAST_OVERLAP = 18
 """Windows that a row is in from which on slices are as fast as Spark's `window()` even where a slice has two rows."""
-
-LONGEST = Interval.of("28", "day")
-"""Longest size for which two windows never have the same bounds after the clock was changed."""
 
 
 class HopSlices:
@@ -43,10 +40,8 @@ class HopSlices:
 
     def check(self, aggregate: WindowAggregate) -> None:
         check_parts(aggregate)
-        counts = counts_values(aggregate)
-        if may_coincide(aggregate):
-            if counts:
-                raise NoRule("count(DISTINCT ...) of windows with the same bounds, where the clock skips an hour")
+        counts_values(aggregate)
+        if may_coincide(aggregate, self.identity):
             check_bounds(aggregate)
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
@@ -69,17 +64,8 @@ class HopSlices:
         running = slices.counted or all(c.partial.subtracts for c in slices.columns)
         put_together = running_sums if running else prefixes_and_suffixes
         cells = put_together(slices, every=window.slide // slices.slice)
-        bounds = slices.bounds(f"__last - {slices.size - 1}", "__last + 1")
-        coincide = may_coincide(slices.aggregate)
-        return slices.merged_by_bounds(cells, bounds, {}) if coincide else slices.result(cells, bounds)
-
-
-def may_coincide(aggregate: WindowAggregate) -> bool:
-    """Whether two windows may have the same bounds, because the clock skips an hour where one of them begins or ends.
-
-    Start and end are both skipped only if a window reaches from one change of the clock to another.
-    """
-    window = aggregate.function.window
-    assert isinstance(window, Hop)
-    both = {"window_start", "window_end"} <= set(aggregate.grouping.bounds)
-    return aggregate.time_type() != NTZ and (not both or window.size > LONGEST)
+        start, end = f"__last - {slices.size - 1}", "__last + 1"
+        cells = slices.unless_another(cells, slices.at(start), slices.at(end))
+        bounds = slices.bounds(start, end)
+        coincide = may_coincide(slices.aggregate, self.identity)
+        return slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)

@@ -26,11 +26,9 @@ from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.lower import NTZ, nested
 from dbt.adapters.sparkstream.sql.optimize.block import VOLATILE, in_expression
 from dbt.adapters.sparkstream.sql.optimize.clock import LTZ, clock, multiple
-from dbt.adapters.sparkstream.sql.optimize.hop import LONGEST
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.windowjoins import BOUNDS
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Hop, WindowFunction
+from dbt.adapters.sparkstream.sql.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
 
 NAME = "hop-join"
 
@@ -163,10 +161,8 @@ class HopJoin:
             raise NoRule(
                 f"a row is in {left.overlap} windows at most, and joining rows pays from {LEAST_OVERLAP} windows on"
             )
-        if self.left.type != NTZ and left.size > LONGEST:
-            raise NoRule(
-                f"windows of more than {LONGEST.words()} may have the same bounds, where the clock skips an hour"
-            )
+        if self.left.type != NTZ and not self._resolver.wall_bounds and left.repeats:
+            raise NoRule(f"two windows of more than {LONGEST_APART.words()} may be one, where the clock skips an hour")
 
     def _read_condition(self, on: exp.Expr) -> None:
         if on.find(exp.Select):
@@ -343,19 +339,20 @@ class HopJoin:
 
         They stand here, and not in the columns of the sides: Spark takes apart those that hold nothing but columns.
         """
-        window, time = self.window, clock("", self.left.type)
+        window, time = self.window, clock("", self.left.type, wall_bounds=self._resolver.wall_bounds)
         first, last = self._shared()
         step = time.length(window.slide)
         shifts = (Interval(0), window.size, window.size + MILLISECOND * -1)
-        needed = [shift for name, shift in zip(WINDOW_COLUMNS, shifts, strict=True) if name in used]
         if self.left.type == NTZ and used:
+            needed = [shift for name, shift in zip(WINDOW_COLUMNS, shifts, strict=True) if name in used]
             # Numbers to Spark: it counts on by a step faster than it adds an INTERVAL.
             starts = (f"sequence({time.plus(first, s)}, {time.plus(last, s)}, {step})" for s in needed)
             yield f"LATERAL VIEW inline(arrays_zip({', '.join(starts)})) AS {', '.join(used)}"
             return
         yield f"LATERAL VIEW explode(sequence({first}, {last}, {step})) AS __start"
         if used:
-            times = (time.typed(time.plus("__start", s)) for s in needed)
+            columns = time.columns(*(time.plus("__start", shift) for shift in shifts))
+            times = (column for name, column in zip(WINDOW_COLUMNS, columns, strict=True) if name in used)
             yield f"LATERAL VIEW inline(array(struct({', '.join(times)}))) AS {', '.join(used)}"
 
 

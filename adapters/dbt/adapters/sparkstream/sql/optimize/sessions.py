@@ -54,8 +54,8 @@ class SessionSlices:
         window = aggregate.function.window
         assert isinstance(window, Session) and window.gap is not None
         slices = Slices(aggregate, window.gap, 1, ZERO)
-        ends = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
-        bounds = slices.typed("__first", *ends)
+        end, last = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
+        bounds = slices.window_columns("__first", end, last)
         result = slices.result(Cells(f"FROM {nested(_sessions(slices))}"), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.sql.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.lower import nested
+from dbt.adapters.sparkstream.sql.lower import NTZ, nested, unless_read_as_another
 from dbt.adapters.sparkstream.sql.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.optimize.clock import clock, multiple
 from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS
+from dbt.adapters.sparkstream.sql.windows import BOUNDS, WINDOW_COLUMNS, Cumulate, Hop
 
 
 def merged_parts(call: AggregateCall) -> Mergeable:
@@ -94,7 +94,7 @@ class Slices:
         self._texts: list[str] = []
         self.time = aggregate.source.written(aggregate.function.timecol)
         self.time_type = aggregate.time_type()
-        self.clock = clock(self.time, self.time_type)
+        self.clock = clock(self.time, self.time_type, wall_bounds=aggregate.resolver.wall_bounds)
         grouping = aggregate.grouping
         self.keys = [key.column for key in grouping.keys]
         self.sets = ["__set"] if grouping.has_sets else []
@@ -191,14 +191,18 @@ class Slices:
 
     def bounds(self, start: str, end: str) -> list[str]:
         """The window columns, from the number of the first slice and of the one behind."""
-        first, behind = (self.clock.at(number, self.slice, self.offset) for number in (start, end))
-        return self.typed(first, behind, self.clock.plus(behind, MILLISECOND * -1))
+        first, behind = self.at(start), self.at(end)
+        return self.window_columns(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
-    def typed(self, *walls: str) -> list[str]:
-        """The window columns that the query uses, from times on the wall clock, in the type of the time column."""
+    def at(self, number: str) -> str:
+        """Where the slice of a number begins, on the wall clock."""
+        return self.clock.at(number, self.slice, self.offset)
+
+    def window_columns(self, start: str, end: str, last: str) -> list[str]:
+        """The window columns that the query uses, from times on the wall clock (see `Clock.columns`)."""
         used = self.aggregate.window_columns()
-        columns = zip(walls, WINDOW_COLUMNS, strict=True)
-        return [f"{self.clock.typed(wall)} AS {name}" for wall, name in columns if name in used]
+        columns = zip(self.clock.columns(start, end, last), WINDOW_COLUMNS, strict=True)
+        return [f"{column} AS {name}" for column, name in columns if name in used]
 
     def numbered(self) -> str:
         """The query that gives the slices, with their numbers as `__slice`."""
@@ -259,42 +263,53 @@ class Slices:
         """
         return f"{select([*self.carried, *bounds, *self._results(cells.values)])}\n{cells.rows}"
 
+    def unless_another(self, cells: Cells, start: str, end: str, longest: str = "") -> Cells:
+        """Windows without those that are another one to a TIMESTAMP, as the clock skips their bounds (see `lower`).
+
+        Args:
+            start: where a window begins, on the wall clock.
+            end: where it ends.
+            longest: where the last window ends that begins with it, of a CUMULATE.
+        """
+        window, clock_ = self.aggregate.function.window, self.clock
+        assert isinstance(window, Hop | Cumulate)
+        if self.time_type == NTZ or self.aggregate.resolver.wall_bounds or not window.repeats:
+            return cells
+        condition = unless_read_as_another(window, start, end, clock_.shown, clock_.is_multiple, longest)
+        every = f"SELECT *\n{cells.rows}"
+        return Cells(f"FROM {nested(every)}\nWHERE {condition}", cells.values)
+
     def merging(
         self,
         cells: str,
         keys: Iterable[str],
         more: Iterable[str] = (),
-        counts: Callable[[str], list[str]] = lambda name: [f"max({name}) AS {name}"],
+        counts: Callable[[str], list[str]] | None = None,
     ) -> str:
         """The query that merges the partials of cells with the same keys, with more columns besides.
 
         Args:
-            counts: the column that counts different values, by its name. Of windows that begin together, the longest
-                has the values of all.
+            counts: the columns that count different values, by the name of the partial; None where none are counted.
         """
         by = [*(c for c in self.carried if c != "__time"), *keys]
         time = ["max(__time) AS __time"] if "__time" in self.carried else []
         merged = [
             item
             for c in self.columns
-            for item in (counts(c.name) if c.partial.distinct else [f"{c.merged()} AS {c.name}"])
+            for item in (counts(c.name) if counts and c.partial.distinct else [f"{c.merged()} AS {c.name}"])
         ]
         return f"{select([*by, *more, *time, *merged])}\nFROM {cells}\nGROUP BY {', '.join(by)}"
 
-    def merged_by_bounds(self, cells: Cells, bounds: list[str], keys: Mapping[str, str]) -> str:
-        """The windows with their aggregates, where several may have the same bounds and so be one to GROUP BY.
+    def merged_by_bounds(self, cells: Cells, bounds: list[str]) -> str:
+        """The windows with their aggregates, where GROUP BY puts several together, as they have the bound it names.
 
         The clock skips an hour: a bound in it is, as a TIMESTAMP, the same as one an hour later.
-
-        Args:
-            keys: what those windows have in common besides: columns by name, as expressions over the cells.
         """
         grouped = self.aggregate.grouping.bounds
         used = [b for b in bounds if b.endswith(tuple(f" AS {c}" for c in grouped))]
-        items = [f"{sql} AS {name}" for name, sql in keys.items()]
         values = [f"{cells.values[c.name]} AS {c.name}" if c.name in cells.values else c.name for c in self.columns]
-        query = f"{select([*self.carried, *items, *used, *values])}\n{cells.rows}"
-        one = self.merging(nested(query), [*keys, *grouped])
+        query = f"{select([*self.carried, *used, *values])}\n{cells.rows}"
+        one = self.merging(nested(query), grouped)
         return f"{select([*self.carried, *grouped, *self._results({})])}\nFROM {nested(one)}"
 
 
@@ -323,12 +338,28 @@ def counts_values(aggregate: WindowAggregate) -> bool:
     return bool(found)
 
 
+def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
+    """Whether GROUP BY may put several windows together, because the clock skips an hour where they begin or end.
+
+    Args:
+        identity: window columns, any of which tells windows apart on the wall clock.
+    """
+    bounds = set(aggregate.grouping.bounds)
+    if aggregate.time_type() == NTZ:
+        return False
+    if aggregate.resolver.wall_bounds:
+        return not bounds & identity & set(BOUNDS)
+    return "window_start" not in bounds or len(bounds) == 1
+
+
 def check_bounds(aggregate: WindowAggregate) -> None:
-    """Refuses group keys that may tell apart windows of the same bounds.
+    """Refuses what can't be merged by bounds.
 
     Raises:
-        NoRule: a key is computed from columns of the window.
+        NoRule: different values are counted, or a key is computed from columns of the window.
     """
+    if counts_values(aggregate):
+        raise NoRule("count(DISTINCT ...) of windows by one bound, which several have where the clock skips an hour")
     if not aggregate.grouping.window_forms <= set(WINDOW_COLUMNS):
         raise NoRule("a group key is computed from columns of the window, of which several may have the same bounds")
 

@@ -34,7 +34,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
-from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.translate import Schema, Warn
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class StreamPlan:
         decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
+        by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
     """
 
     stages: tuple[Stage, ...]
@@ -72,6 +73,7 @@ class StreamPlan:
     closing: str | None = None
     time: str | None = None
     decisions: tuple[Decision, ...] = ()
+    by_instant: bool = False
 
     @property
     def slices(self) -> bool:
@@ -120,6 +122,7 @@ def plan(
     utc: bool = False,
     optimize: bool = False,
     arrival: str | None = None,
+    warn: Warn = lambda _: None,
 ) -> StreamPlan:
     """Plans a query over streams.
 
@@ -131,12 +134,13 @@ def plan(
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
         optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
+        warn: takes a warning of what hardly does what the query's author expects.
 
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
     """
     with net(sql):
-        return _plan(sql, dialect, streams, schema, utc=utc, optimize=optimize, arrival=arrival)
+        return _plan(sql, dialect, streams, schema, utc=utc, optimize=optimize, arrival=arrival, warn=warn)
 
 
 def _plan(
@@ -148,6 +152,7 @@ def _plan(
     utc: bool,
     optimize: bool,
     arrival: str | None,
+    warn: Warn,
 ) -> StreamPlan:
     from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -155,10 +160,12 @@ def _plan(
     if len(statement.trees) != 1:
         raise TranslationError("a streaming model is one query")
     [tree] = statement.trees
+    for warning in statement.sparse_windows():
+        warn(warning)
     source = statement.source
     names = Streams(streams)
     read = names.read(tree)
-    resolver = FlinkResolver(schema) if dialect == "flink" else Resolver(schema)
+    resolver = FlinkResolver(schema, wall_bounds=False) if dialect == "flink" else Resolver(schema)
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
     sessions = None if cut is None else cut.sessions
@@ -193,6 +200,7 @@ def _plan(
         history=None if cut is None else cut.kept(),
         closing=None if sessions is None else sessions.closed(),
         time=None if cut is None else cut.order,
+        by_instant=windows.by_instant,
     )
     sliced = sliced_windows(statement, names)
     if not sliced:

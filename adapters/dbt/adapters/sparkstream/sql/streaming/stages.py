@@ -61,6 +61,7 @@ class StagedWindows(WindowFunctions):
     Attributes:
         stages: what the edits made so far need, in the order of the text.
         late: the rows that come to the first window functions.
+        by_instant: whether one of them is a SESSION that Spark aggregates, whose gap is between instants.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class StagedWindows(WindowFunctions):
         self._utc = utc
         self.stages: list[Stage] = []
         self.late: list[Arrivals] = []
+        self.by_instant = False
         self._sessions = Sessions(source)
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -85,6 +87,7 @@ class StagedWindows(WindowFunctions):
             elif isinstance(function.window, Session):
                 aggregate = aggregation(function)
                 assert aggregate is not None
+                self.by_instant = True
                 yield from self._session(function, aggregate)
             else:
                 yield Edit(span, lambda function=function: self._window(function))  # type: ignore[misc]
