@@ -8,6 +8,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
+from dbt.adapters.sparkstream.sql.statement import Statement
 
 SCHEMA = {
     "bid": {"ts": "timestamp", "k": "string", "v": "int", "m": "decimal(10,2)", "big": "decimal(38,2)", "d": "double"}
@@ -224,6 +225,25 @@ def test_a_list_of_windows() -> None:
 def test_nothing_of_ours() -> None:
     assert explain("SELECT 1").decisions == ()
     assert list(explain("SELECT 1").lines()) == ["no HOP, CUMULATE or SESSION here: nothing to optimise"]
+
+
+def test_explains_a_statement_that_the_rules_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their parser is another one than that of the translation: there is a HOP all the same."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise TranslationError("this SQL can't be parsed: this isn't expected here")
+
+    monkeypatch.setattr(Statement, "by_rules", fails)
+    sql = (
+        f"SELECT count(*) AS n FROM {HOP} GROUP BY window_start, window_end UNION ALL SELECT 1 FROM tumble(t, ts, '5m')"
+    )
+    found = explain(sql)
+    assert found.sql == translate(sql, optimize=False)
+    first, second = found.lines()
+    assert first.startswith("hop: windows of")
+    assert (
+        second == "  no rule: the rules can't read this statement: this SQL can't be parsed: this isn't expected here"
+    )
 
 
 def test_estimates() -> None:

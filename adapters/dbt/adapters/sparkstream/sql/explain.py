@@ -64,14 +64,18 @@ def explain(
         return Explanation(sql, ())
     from dbt.adapters.sparkstream.sql.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
+    from dbt.adapters.sparkstream.sql.windows import Tumble, window_functions
 
     with net(sql):
         statement = Statement.parse(sql, dialect)
         plain = statement.translated(schema, arrival=arrival, warn=lambda _: None)
         try:
             text, decisions = statement.by_rules(schema, arrival=arrival)
-        except TranslationError:
-            return Explanation(plain, ())
+        except TranslationError as error:
+            reason = f"the rules can't read this statement: {error.message}"
+            windows = (function.window for tree in statement.trees for function in window_functions(tree))
+            decisions = [Decision(window, None, reason) for window in windows if not isinstance(window, Tumble)]
+            return Explanation(plain, tuple(decisions))
     if not optimize:
         return Explanation(plain, tuple(replace(d, rule=None, reason="the optimizer is off here") for d in decisions))
     return Explanation(text if any(d.rule for d in decisions) else plain, tuple(decisions))
