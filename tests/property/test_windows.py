@@ -406,6 +406,21 @@ def test_group_windows(spark: SparkSession, zone: str) -> None:
     compare()
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("optimize", [True, False])
+@zones
+def test_many_tables(spark: SparkSession, zone: str, optimize: bool) -> None:
+    @settings(thorough, max_examples=20)
+    @given(batches(zone))
+    def compare(batch: Batch) -> None:
+        got = run(spark, batch, translated(batch, every_row, optimize))
+        check(batch, got, lambda _, case: Counter(_every_row(batch, case)), every_row)
+        got = run(spark, batch, translated(batch, totals, optimize))
+        check(batch, got, lambda _, case: Counter(_totals(batch, case)), totals)
+
+    compare()
+
+
 @pytest.mark.parametrize("typed", [True, False])
 @zones
 def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, typed: bool) -> None:
