@@ -16,6 +16,61 @@
   {%- for name in given -%}{%- do adapter.refuse_argument(macro_name, name, known) -%}{%- endfor -%}
 {% endmacro %}
 
+{#- A text of an argument as one piece of SQL, which can't end what stands around it: its quotes and parentheses are
+    closed, and no semicolon or comment stands outside its strings.
+    comments: whether it may have comments that end within it; lists: whether it may have commas outside parentheses. -#}
+{% macro default__sparkstream_piece(text, macro_name, argument, comments=false, lists=false) %}
+  {%- set closings = {'(': ')', '[': ']', '{': '}'} -%}
+  {%- set at = namespace(quote='', raw=false, escaped=false, comment='', before='', fault=none) -%}
+  {%- set open = [] -%}
+  {%- for c in text if at.fault is none -%}
+    {%- if at.comment -%}
+      {%- if (at.comment == '--' and c == '\n') or (at.comment == '/*' and at.before ~ c == '*/') -%}
+        {%- set at.comment = '' -%}
+        {%- set c = ' ' -%}
+      {%- endif -%}
+    {%- elif at.quote -%}
+      {%- if at.escaped -%}
+        {%- set at.escaped = false -%}
+      {%- elif c == '\\' and at.quote != '`' and not at.raw -%}
+        {%- set at.escaped = true -%}
+      {%- elif c == at.quote -%}
+        {%- set at.quote = '' -%}
+      {%- endif -%}
+    {%- elif c in ['"', "'", '`'] -%}
+      {%- set at.quote = c -%}
+      {%- set at.raw = at.before in ['r', 'R'] -%}
+    {%- elif at.before ~ c in ['--', '/*'] -%}
+      {%- set at.comment = at.before ~ c -%}
+      {%- set at.fault = none if comments else 'a comment' -%}
+      {%- set c = ' ' -%}
+    {%- elif c in closings -%}
+      {%- do open.append(closings[c]) -%}
+    {%- elif c in closings.values() -%}
+      {%- if not open or open.pop() != c -%}{%- set at.fault = 'a ' ~ c ~ ' that closes nothing' -%}{%- endif -%}
+    {%- elif c == ';' -%}
+      {%- set at.fault = 'a semicolon' -%}
+    {%- elif c == ',' and not open and not lists -%}
+      {%- set at.fault = 'a comma outside parentheses' -%}
+    {%- endif -%}
+    {%- set at.before = c -%}
+  {%- endfor -%}
+  {%- if at.fault is none and at.quote -%}
+    {%- set at.fault = 'a ' ~ at.quote ~ ' that is never closed' -%}
+  {%- elif at.fault is none and at.comment -%}
+    {%- set at.fault = 'a comment that goes on to its end' -%}
+  {%- elif at.fault is none and open -%}
+    {%- set at.fault = 'a parenthesis that is never closed' -%}
+  {%- endif -%}
+  {%- if at.fault is not none -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s " ~ argument ~ " is no whole piece of SQL, it has " ~ at.fault ~ ": " ~ text
+      ~ "\n  write it as it could stand alone, in parentheses"
+    ) }}
+  {%- endif -%}
+  {{ return(text) }}
+{% endmacro %}
+
 {#- What stands in FROM: a Relation, a table's or CTE's name, or a query in parentheses. -#}
 {% macro default__sparkstream_relation(relation, macro_name) %}
   {%- set text = relation | string | trim -%}
@@ -28,7 +83,8 @@
       macro_name ~ "'s relation is a query without parentheses: " ~ text ~ "\n  write '(" ~ text ~ ")'"
     ) }}
   {%- endif -%}
-  {{ return(text) }}
+  {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
+  {{ return(piece(text, macro_name, 'relation', comments=true)) }}
 {% endmacro %}
 
 {#- The name of a column, in backticks or not. -#}
@@ -91,7 +147,8 @@
       ~ "\n  write it as in WHERE, such as \"event = 'logout'\""
     ) }}
   {%- endif -%}
-  {{ return('(' ~ condition | trim ~ ')') }}
+  {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
+  {{ return('(' ~ piece(condition | trim, macro_name, argument, lists=true) ~ ')') }}
 {% endmacro %}
 
 {#- A window function on one line, for the translator of the adapter, which checks the intervals.
@@ -115,7 +172,9 @@
       ) }}
     {%- endif -%}
     {%- set is_literal = (value.split() | first | lower) == 'interval' -%}
-    {%- set literal = value | trim if is_literal else "'" ~ value.replace("'", "\\'") ~ "'" -%}
+    {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
+    {%- set literal = piece(value | trim, macro_name, argument) if is_literal
+      else "'" ~ value.replace("\\", "\\\\").replace("'", "\\'") ~ "'" -%}
     {%- do parts.append(('max_duration => ' if argument == 'max_duration' else '') ~ literal) -%}
   {%- endfor -%}
   {{ return(macro_name ~ '(' ~ (parts + others) | join(', ') ~ ')') }}

@@ -18,17 +18,22 @@
   {%- set microseconds = {
     'us': 1, 'microsecond': 1,
     'ms': 1000, 'millisecond': 1000,
-    's': 1000000, 'sec': 1000000, 'second': 1000000,
-    'm': 60000000, 'min': 60000000, 'minute': 60000000,
-    'h': 3600000000, 'hr': 3600000000, 'hour': 3600000000,
+    's': 1000000, 'sec': 1000000, 'secs': 1000000, 'second': 1000000,
+    'm': 60000000, 'min': 60000000, 'mins': 60000000, 'minute': 60000000,
+    'h': 3600000000, 'hr': 3600000000, 'hrs': 3600000000, 'hour': 3600000000,
     'd': 86400000000, 'day': 86400000000,
     'w': 604800000000, 'week': 604800000000
   } -%}
-  {%- set plain = text | lower | replace("'", ' ') | trim -%}
-  {%- set plain = plain[8:] if plain.startswith('interval') else plain -%}
+  {%- set plain = (text | lower).split() | join(' ') -%}
+  {%- if plain.startswith("interval ") or plain.startswith("interval'") -%}
+    {%- set plain = plain[8:] | trim -%}
+    {%- set plain = '-' ~ plain[1:] | trim if plain.startswith("-'") or plain.startswith("- '") else plain -%}
+    {%- set quoted = plain.lstrip('-').startswith("'") and plain.count("'") == 2 -%}
+    {%- set plain = plain | replace("'", ' ') if quoted else plain -%}
+  {%- endif -%}
   {#- A space wherever a number and a unit touch. -#}
   {%- set spaced = namespace(text='', in_number=true) -%}
-  {%- for c in plain if c != ' ' -%}
+  {%- for c in plain if c != ' ' or not spaced.in_number -%}
     {%- set in_number = c in '0123456789.+-' -%}
     {%- set spaced.text = spaced.text ~ (' ' if in_number != spaced.in_number else '') ~ c -%}
     {%- set spaced.in_number = in_number -%}
@@ -40,7 +45,8 @@
   {%- set total = namespace(value=0) -%}
   {%- for at in range(0, words | length, 2) -%}
     {%- set number, unit = words[at], words[at + 1] -%}
-    {%- set unit = unit[:-1] if unit.endswith('s') and unit not in microseconds else unit -%}
+    {#- The long names have a plural; the translator reads the same names. -#}
+    {%- set unit = unit[:-1] if unit.endswith('s') and unit | length > 5 or unit in ['days', 'weeks', 'hours', 'years'] else unit -%}
     {%- if unit in ['month', 'quarter', 'year', 'decade', 'century', 'centurie'] -%}
       {{ exceptions.raise_compiler_error(
         in_words ~ " can't be in months or years, which have no fixed length: '" ~ text ~ "'"
@@ -55,13 +61,16 @@
     {%- set parts = (number[1:] if number[0] in '+-' else number).split('.') -%}
     {%- set whole = parts[0] or '0' -%}
     {%- set fraction = parts[1] if parts | length == 2 else '' -%}
-    {%- if parts | length > 2 or not whole.isdigit() or not (fraction or '0').isdigit() -%}
+    {%- if number[0] not in '0123456789.+-' or parts | length > 2 or not parts | join or not whole.isdigit() or not (fraction or '0').isdigit() -%}
       {{ exceptions.raise_compiler_error(in_words ~ " is no interval: '" ~ text ~ "'" ~ example) }}
     {%- endif -%}
     {%- set scale = 10 ** (fraction | length) -%}
     {%- set scaled = (whole ~ fraction) | int * microseconds[unit] -%}
     {%- if scaled % scale -%}
       {{ exceptions.raise_compiler_error(in_words ~ " is finer than a microsecond: '" ~ text ~ "'") }}
+    {%- endif -%}
+    {%- if scaled // scale >= 2 ** 63 -%}
+      {{ exceptions.raise_compiler_error(in_words ~ " is longer than any interval of Spark: '" ~ text ~ "'" ~ example) }}
     {%- endif -%}
     {%- set total.value = total.value + (scaled // scale) * (-1 if number[0] == '-' else 1) -%}
   {%- endfor -%}
@@ -76,6 +85,7 @@
 {#- Microseconds in the largest unit that keeps them whole, days at most: as people write it and Spark's window() takes
     it (10 minutes), or as a literal of Spark (INTERVAL '10' MINUTE). -#}
 {% macro default__sparkstream_written(value, literal=false) %}
+  {%- set sign, value = '-' if value < 0 else '', value | abs -%}
   {%- set found = namespace(number=none, unit='second') -%}
   {%- for unit, size in [('day', 86400000000), ('hour', 3600000000), ('minute', 60000000), ('second', 1000000)] -%}
     {%- if found.number is none and value and value % size == 0 -%}
@@ -88,7 +98,7 @@
     {%- set found.number = value // 1000000 ~ ('.' ~ fraction if fraction else '') -%}
   {%- endif -%}
   {%- if literal -%}
-    {{ return("INTERVAL '" ~ found.number ~ "' " ~ found.unit | upper) }}
+    {{ return("INTERVAL '" ~ sign ~ found.number ~ "' " ~ found.unit | upper) }}
   {%- endif -%}
-  {{ return(found.number ~ ' ' ~ found.unit ~ ('' if found.number == 1 else 's')) }}
+  {{ return(sign ~ found.number ~ ' ' ~ found.unit ~ ('' if found.number == 1 else 's')) }}
 {% endmacro %}

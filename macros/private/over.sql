@@ -53,7 +53,8 @@
   {%- if maxsize is not none -%}{%- do parts.append('MAXSIZE ' ~ maxsize) -%}{%- endif -%}
   {%- for flag in flags -%}{%- do parts.append('EXCLUDE ' ~ flag | upper) -%}{%- endfor -%}
   {%- if instance_not_in_window -%}{%- do parts.append('INSTANCE_NOT_IN_WINDOW') -%}{%- endif -%}
-  {{ return({'sql': call | trim ~ ' OVER (' ~ parts | join(' ') ~ ')', 'ours': ours}) }}
+  {%- set call = adapter.dispatch('sparkstream_piece', 'sparkstream')(call | trim, 'over', 'call') -%}
+  {{ return({'sql': call ~ ' OVER (' ~ parts | join(' ') ~ ')', 'ours': ours}) }}
 {% endmacro %}
 
 {#- Expressions, one text or a list of them, with commas between. -#}
@@ -64,7 +65,10 @@
       "over's " ~ argument ~ " is no column: " ~ item ~ "\n  write a name in quotes, or a list of names"
     ) }}
   {%- endfor -%}
-  {{ return(items | map('trim') | join(', ')) }}
+  {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
+  {%- set checked = [] -%}
+  {%- for item in items -%}{%- do checked.append(piece(item | trim, 'over', argument, lists=true)) -%}{%- endfor -%}
+  {{ return(checked | join(', ')) }}
 {% endmacro %}
 
 {#- A bound of a frame: 'unbounded', 'current row', a number of rows or of the key's unit, or a length of time; before

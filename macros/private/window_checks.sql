@@ -45,7 +45,7 @@
 {#- A point in time of a test's arguments as SQL: an expression, or a date or time as YAML has it. -#}
 {% macro default__sparkstream_moment(value) %}
   {%- set text = value | string | trim -%}
-  {{ return("TIMESTAMP_NTZ'" ~ text ~ "'" if text[0] in '0123456789' else text) }}
+  {{ return("TIMESTAMP_NTZ'" ~ text | replace("'", "\\'") ~ "'" if text[0] in '0123456789' else text) }}
 {% endmacro %}
 
 {#- `keys` as the beginning of a list, such as "k, item, ". -#}

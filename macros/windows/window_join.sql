@@ -24,7 +24,7 @@
     l ~ '.window_end = ' ~ r ~ '.window_end'
   ] -%}
   {%- if on is string and not on.replace('_', 'a').isalnum() -%}
-    {%- do conditions.append('(' ~ on | trim ~ ')') -%}
+    {%- do conditions.append(adapter.dispatch('sparkstream_condition', 'sparkstream')(on, 'window_join', 'on')) -%}
   {%- else -%}
     {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'window_join') -%}
       {%- do conditions.append(l ~ '.' ~ name ~ ' = ' ~ r ~ '.' ~ name) -%}

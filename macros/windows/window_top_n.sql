@@ -22,6 +22,7 @@
 {%- if not order | trim -%}
   {{ exceptions.raise_compiler_error(macro_name ~ "'s order_by is missing\n  write it such as 'price desc'") }}
 {%- endif -%}
+{%- set order = adapter.dispatch('sparkstream_piece', 'sparkstream')(order, macro_name, 'order_by', lists=true) -%}
 (
   /* {{ macro_name }}: {{ n }} per window{{ ' and ' ~ keys[2:] | join(', ') if keys | length > 2 }}, by {{ order.replace('*/', '* /').replace('/*', '/ *') }} */
   SELECT *{{ '' if keep_number else ' EXCEPT (' ~ rownum ~ ')' }}

@@ -122,8 +122,8 @@ class Interval:
         if len(text) > LONGEST_TEXT:
             raise IntervalError("this is too long for an interval", "write a number and a unit, such as '10 minutes'")
         total = cls(0)
-        rest = text.strip()
-        if rest[:9].lower() in ("interval ", "interval\t"):
+        rest = " ".join(text.split())
+        if rest[:9].lower() == "interval ":
             rest = rest[9:].lstrip()
         if not rest:
             raise IntervalError("empty interval", "write a number and a unit, such as '10 minutes'")

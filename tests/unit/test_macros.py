@@ -1,0 +1,161 @@
+"""The window macros without dbt: what their arguments may be, and how they read intervals."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.parser import read_interval
+from tests.macros import CompilerError, macros
+
+ADAPTERS = ("spark", "sparkstream")
+
+BREAKS_OUT = [
+    ("tumble", ("t", "ts", "interval '1' day) x where 1=0 --"), {}),
+    ("tumble", ("t", "ts", "interval '1' day, interval '1' hour"), {}),
+    ("tumble", ("t", "ts", "1 day') x where 1=0 --"), {}),
+    ("tumble", ("t", "ts", "1 day\\') x where 1=0 --"), {}),
+    ("tumble", ("t", "ts", "1 day", "interval '1' hour) --"), {}),
+    ("tumble", ("t) x where (1=0", "ts", "1 day"), {}),
+    ("tumble", ("t -- ", "ts", "1 day"), {}),
+    ("tumble", ("t; drop table t", "ts", "1 day"), {}),
+    ("tumble", ("t, u", "ts", "1 day"), {}),
+    ("tumble", ("t", "ts, '1 day') --", "1 day"), {}),
+    ("tumble", ("t", "`ts` x`", "1 day"), {}),
+    ("hop", ("t", "ts", "interval '1' day) --", "1 day"), {}),
+    ("cumulate", ("t", "ts", "1 day", "interval '1' day) --"), {}),
+    ("session", ("t", "ts", "interval '1' day) --"), {}),
+    ("session", ("t", "ts", "1 day"), {"partition_by": "k) x --"}),
+    ("session", ("t", "ts", "1 day"), {"partition_by": ["k", "x) --"]}),
+    ("session", ("t", "ts", "1 day"), {"close_on": "x = 1) or (1 = 1"}),
+    ("session", ("t", "ts", "1 day"), {"close_on": "x = 1 --"}),
+    ("session", ("t", "ts", "1 day"), {"close_on": "x = r'\\' ) --'"}),
+    ("session", ("t", "ts", "1 day"), {"max_duration": "interval '1' day) --"}),
+    ("over", ("sum(x)) --",), {"partition_by": "k", "order_by": "ts"}),
+    ("over", ("sum(x), y",), {"partition_by": "k", "order_by": "ts"}),
+    ("over", ("sum(x)",), {"partition_by": "k) , (x", "order_by": "ts"}),
+    ("over", ("sum(x)",), {"partition_by": "k", "order_by": "ts /* x"}),
+    ("over", ("sum(x)",), {"order_by": "ts", "start": "1 preceding) --"}),
+    ("over", ("sum(x)",), {"order_by": "ts", "frame": "range", "start": "interval '1' day) --"}),
+    ("over", ("sum(x)",), {"order_by": "ts", "union": "u) --"}),
+    ("window_join", ("a", "b"), {"on": "L.k = R.k) --"}),
+    ("window_join", ("a", "b"), {"on": "k", "left_alias": "L x"}),
+    ("window_top_n", ("t", 3, "x) --"), {}),
+    ("window_top_n", ("t", 3, "x; select 1"), {}),
+    ("window_dedup", ("t", "k", "x desc"), {}),
+]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize(("name", "args", "kwargs"), BREAKS_OUT)
+def test_no_argument_breaks_out(adapter, name, args, kwargs):
+    with pytest.raises((CompilerError, TranslationError)):
+        translate("SELECT * FROM " + macros(adapter).call(name, *args, **kwargs))
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs", "kept"),
+    [
+        ("tumble", ("(select * /* of ' all */ from t -- it's\n where a = ')')", "ts", "1 day"), {}, "it's\n where"),
+        ("tumble", ("cat.db.`my t`", "`my ts`", "interval '1' day"), {}, "`my t`"),
+        ("session", ("t", "ts", "1 day"), {"close_on": r"""x in ('--', ';', '\')', `a;b`, "(")"""}, "`a;b`"),
+        (
+            "over",
+            ("sum(case when x = ')' then 1 end)",),
+            {"partition_by": ["k", "f(a, b)"], "order_by": "ts"},
+            "f(a, b)",
+        ),
+        ("over", ("sum(x)",), {"partition_by": "k, j", "order_by": "ts"}, "k, j"),
+        ("window_join", ("a", "b"), {"on": "L.k = R.k and coalesce(L.x, 1) = R.x - -1"}, "R.x - -1"),
+        ("window_top_n", ("t", 3, "x desc, coalesce(y, 'a;b')"), {}, "'a;b'"),
+    ],
+)
+def test_whole_pieces_stay_as_they_are(adapter, name, args, kwargs, kept):
+    assert kept in macros(adapter).call(name, *args, **kwargs)
+
+
+@pytest.mark.parametrize("arrival", ["a b", "x) --", "a, b", "", "1a", "`a", "a.b"])
+def test_arrival_is_one_column(arrival):
+    sql = "SELECT sum(x) OVER (PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW) FROM t"
+    with pytest.raises(TranslationError, match="name of one column"):
+        translate(sql, arrival=arrival)
+    assert "`a b`" in translate(sql, arrival="`a b`")
+
+
+# -- intervals -----------------------------------------------------------------------------------------
+_UNITS = sorted(
+    {
+        spelt
+        for unit in (*MICROS, "us", "ms", "s", "sec", "m", "min", "h", "hr", "d", "w", "month", "year", "century", "x")
+        for spelt in (unit.lower(), unit.lower() + "s", unit.upper(), unit.lower() + "ss")
+    }
+)
+_AMOUNTS = (
+    "10",
+    "-10",
+    "+10",
+    "0.5",
+    ".5",
+    "5.",
+    "-0.5",
+    "-1.5",
+    ".",
+    "-",
+    "",
+    "1e3",
+    "1.0000001",
+    "007",
+    "٣",
+    "9" * 20,
+)
+_AMOUNTS += ("1.5.2", "--1", "1 0", "- 1", "Infinity", "NaN", "1_000", "0")
+_SPELT = [
+    *(f"{amount} {unit}" for amount, unit in itertools.product(_AMOUNTS, _UNITS)),
+    *(f"{amount}{unit}" for amount in ("10", "-1.5") for unit in _UNITS),
+    *(f"INTERVAL '{amount}' {unit}" for amount, unit in itertools.product(("10", "-1.5", "x", ""), _UNITS)),
+    *("1 hour 30 minutes", "1h30m", "1 hour -30 minutes", "1 day 1 x", "10\tminutes", " 10  minutes ", "10", "minutes"),
+    *(
+        "interval 10 minutes",
+        "interval 1 hour 30 minutes",
+        "INTERVAL -'2' MINUTE",
+        "interval",
+        "10' minutes",
+        "1:30 hours",
+    ),
+    *("10 minutes 5", "10, minutes", "10 min utes", "intervalx 10 minutes", "interval '10 minutes'", "", " "),
+]
+
+
+def _by_translator(text: str) -> int | None:
+    try:
+        if text.lower().startswith("interval"):
+            return read_interval(DIALECTS["spark"]().tokenize(text)).micros
+        return Interval.parse(text).micros
+    except IntervalError:
+        return None
+
+
+def _by_macro(text: str) -> int | None:
+    try:
+        return int(macros().call("default__sparkstream_interval", text, "tumble", "size"))
+    except CompilerError:
+        return None
+
+
+def test_macros_and_translator_read_the_same_intervals():
+    different = {text: read for text in _SPELT if (read := (_by_macro(text), _by_translator(text)))[0] != read[1]}
+    assert different == {}
+    assert sum(_by_macro(text) is not None for text in _SPELT) > 200
+
+
+@pytest.mark.parametrize("micros", [0, 1, -1, 500_000, -500_000, -1_500_000, 60_000_000, -60_000_000, 86_400_000_001])
+def test_macros_and_translator_write_the_same_intervals(micros):
+    written = macros().call("default__sparkstream_written", micros)
+    assert written == Interval(micros).words()
+    assert Interval.parse(written).micros == micros
+    assert macros().call("default__sparkstream_written", micros, literal=True) == Interval(micros).sql()
