@@ -61,7 +61,8 @@
     {%- set parts = (number[1:] if number[0] in '+-' else number).split('.') -%}
     {%- set whole = parts[0] or '0' -%}
     {%- set fraction = parts[1] if parts | length == 2 else '' -%}
-    {%- if number[0] not in '0123456789.+-' or parts | length > 2 or not parts | join or not whole.isdigit() or not (fraction or '0').isdigit() -%}
+    {%- set numeric = number[0] in '0123456789.+-' and whole.isdigit() and (fraction or '0').isdigit() -%}
+    {%- if not numeric or parts | length > 2 or not parts | join -%}
       {{ exceptions.raise_compiler_error(in_words ~ " is no interval: '" ~ text ~ "'" ~ example) }}
     {%- endif -%}
     {%- set scale = 10 ** (fraction | length) -%}

@@ -142,7 +142,9 @@ class Query:
 
     def type_of(self, span: Span) -> str | None:
         """The type of the expression that stands in a span."""
-        return type_of(self.source.text[slice(*span)], self.select, self.resolver)
+        # In SQLstream a name may stand in double quotes, which is a string in Spark.
+        text = self.render(span) if self.dialect == "sqlstream" else self.source.text[slice(*span)]
+        return type_of(text, self.select, self.resolver)
 
     def render(self, span: Span) -> str:
         return self.block.text(span)
@@ -222,7 +224,7 @@ class Query:
             key, key_type = self._rowtime(), None
         if self.dialect == "sqlstream" and key:
             rowtime = self._rowtime()
-            ties = () if key.lower() == rowtime.lower() else (rowtime,)
+            ties = () if key.lower() == rowtime.lower() or not self._has_rowtime() else (rowtime,)
         elif self.dialect == "spark" and key and key_type not in KEY_TYPES[:4]:
             ties = (key,)
         arrival = self._arrival(spec)
@@ -255,6 +257,16 @@ class Query:
         if not self.relation.qualified:
             return "ROWTIME"
         return f"{self.relation.first}.ROWTIME"
+
+    def _has_rowtime(self) -> bool:
+        """Whether the rows have a ROWTIME, as far as is known: from the schema, else because the SELECT names it."""
+        tables = sources(self.select)[:1] if self.relation.qualified else sources(self.select)
+        known = [self.resolver.columns(table) for table in tables]
+        if any(columns.find("ROWTIME") for columns in known):
+            return True
+        if known and all(columns.complete for columns in known):
+            return False
+        return any(column.name.upper() == "ROWTIME" for column in self.select.find_all(exp.Column))
 
     def _arrival(self, spec: WindowSpec) -> tuple[str, ...]:
         prefix = f"{self.relation.first}." if self.relation.qualified else ""

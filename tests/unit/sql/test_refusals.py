@@ -1,0 +1,201 @@
+"""What can't be translated is refused as a TranslationError, at its place, whatever it is; and soon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
+from dbt.adapters.sparkstream.sql.errors import TranslatorFault
+from dbt.adapters.sparkstream.sql.membership import find
+from dbt.adapters.sparkstream.sql.requests import request_sql
+from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.streaming import plan
+from dbt.adapters.sparkstream.sql.translate import tables
+
+TUMBLE = "SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY)"
+OVER = "(PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW)"
+LONG = "9" * 5000
+
+
+@pytest.mark.parametrize("mode", ["batch", "stream"])
+@pytest.mark.parametrize(
+    ("sql", "dialect", "message"),
+    [
+        ("select interval 1 2 hours from t", "flink", "one number and one unit"),
+        ("ELSE", "flink", "isn't expected here"),
+        ("SELECT sum(x) OVER w FROM t WINDOW w AS (UNION", "openmldb", "UNION takes tables"),
+        (f"SELECT id(,) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "argument is missing before this comma"),
+        (f"SELECT top(x,) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "argument is missing|expected"),
+        ("SELECT GROUP BY STEP(s BY", "sqlstream", "STEP needs"),
+        (TUMBLE.replace("'1'", "'1e9999999999'"), "spark", "not a number"),
+        (TUMBLE.replace("'1'", "'Infinity'"), "flink", "precision|number"),
+        (TUMBLE.replace("'1'", "'" + LONG + "'"), "spark", "too long"),
+        (TUMBLE.replace("'1' DAY", "'999999999' DAY"), "spark", "longer than any interval"),
+        (TUMBLE.replace("*", LONG), "spark", "5,000 digits"),
+        (f"SELECT CAST(x AS DECIMAL({LONG})) FROM t", "flink", "5,000 digits"),
+        (f"SELECT sum(x) OVER w FROM t WINDOW w AS {OVER.replace('1d', LONG)}", "openmldb", "5,000 digits"),
+        ("SELECT " + "CEIL(" * 14 + "ts" + " TO DAY)" * 14 + " FROM t", "flink", "5,000,000 characters"),
+        (TUMBLE.replace("*", "(" * 3000 + "1" + ")" * 3000), "spark", "nested too deeply"),
+    ],
+)
+def test_refused(sql, dialect, message, mode):
+    with pytest.raises(TranslationError, match=message) as caught:
+        translate(sql, dialect, mode=mode)
+    assert not isinstance(caught.value, TranslatorFault)
+    line = sql.split("\n")[caught.value.line - 1]
+    assert 1 <= caught.value.column <= len(line) + 1
+
+
+def test_an_element_of_an_array():
+    assert translate("SELECT array[1].x AS y FROM t", "flink") == "SELECT ARRAY(1).x AS y FROM t"
+    assert (
+        translate("SELECT ARRAY[1, 2][1] AS y FROM t", "flink") == "SELECT TRY_ELEMENT_AT(ARRAY(1, 2), 1) AS y FROM t"
+    )
+
+
+@pytest.mark.parametrize("hint", ["/*+ a /* b */ */", "/*+ a /* */", "/*+ ' */"])
+def test_a_hint_stays_as_it_is(hint):
+    assert translate(TUMBLE.replace("*", f"{hint} *")).startswith(f"SELECT {hint} * FROM")
+
+
+_PUBLIC: dict[str, Callable[[str], object]] = {
+    "translate": lambda sql: translate(sql),
+    "stream": lambda sql: translate(sql, mode="stream"),
+    "plan": lambda sql: plan(sql, streams=None),
+    "explain": lambda sql: explain(sql),
+    "tables": lambda sql: tables(sql),
+    "find": lambda sql: find(sql),
+    "request": lambda sql: request_sql(sql, "spark", {"x": 1}, schema={"t": {"x": "int"}}),
+}
+
+
+@pytest.mark.parametrize("name", _PUBLIC)
+def test_what_nobody_foresaw(name, monkeypatch):
+    cause = KeyError("nobody")
+
+    def fail(*args, **kwargs):
+        raise cause
+
+    monkeypatch.setattr(Statement, "parse", fail)
+    with pytest.raises(TranslatorFault, match="fault of its own: KeyError") as caught:
+        _PUBLIC[name](TUMBLE)
+    assert caught.value.__cause__ is cause
+
+
+def test_arguments_stay_value_errors():
+    for wrong in ({"dialect": "oracle"}, {"mode": "later"}, {"schema": {"a b c": {"x": "int"}}}):
+        with pytest.raises(ValueError) as caught:
+            translate(TUMBLE, **wrong)
+        assert not isinstance(caught.value, TranslationError)
+
+
+def test_what_a_callback_raises_passes():
+    def ask(names):
+        raise KeyError("the server")
+
+    with pytest.raises(KeyError):
+        translate(TUMBLE, schema=ask)
+
+
+def test_stream_mode_takes_schema_optimize_and_arrival():
+    sql = "SELECT window_start, count(*) AS n FROM HOP(TABLE t, DESCRIPTOR(x), INTERVAL '1' DAY, INTERVAL '9' DAY) "
+    sql += "GROUP BY window_start"
+    asked = []
+
+    def ask(names):
+        asked.append(names)
+        return {"t": {"x": "int"}}
+
+    with pytest.raises(TranslationError, match="of type int"):
+        translate(sql, mode="stream", schema=ask)
+    assert asked == [["t"]]
+    assert "the optimizer is off here" in translate(sql, mode="stream", optimize=False)
+    assert "the optimizer is off here" not in translate(sql, mode="stream")
+
+
+def test_stream_mode_shows_what_was_written():
+    sql = "SELECT *,\n  sum(y) OVER (PARTITION BY window_end ORDER BY nosuch)\n"
+    sql += "FROM (SELECT window_end, max(x) AS y FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY) GROUP BY "
+    sql += "window_start, window_end) AS r\nWHERE r.z IS NULL AND CAST(y AS BADTYPE(1)) = INTERVAL '1' CENTURY"
+    try:
+        translate(sql, "flink", mode="stream", schema={"t": {"x": "int", "ts": "timestamp_ntz"}})
+    except TranslationError as error:
+        assert error.source_line == sql.split("\n")[error.line - 1]
+    else:
+        pytest.fail("it was translated")
+
+
+# -- SQLstream ---------------------------------------------------------------------------------------
+_QUOTED = "SELECT SUM(x) OVER (PARTITION BY k ORDER BY \"ts\" RANGE INTERVAL '1' HOUR PRECEDING) AS s FROM t"
+
+
+def test_names_in_double_quotes_are_no_strings():
+    assert "`ts`" in translate(_QUOTED, "sqlstream")
+    assert "`ts`" in translate(_QUOTED, "sqlstream", schema={"t": {"k": "string", "ts": "timestamp", "x": "int"}})
+
+
+def test_ties_go_by_rowtime_only_where_there_is_one():
+    columns = {"k": "string", "ts": "timestamp", "x": "int"}
+    assert "ROWTIME" not in translate(_QUOTED, "sqlstream")
+    assert "ROWTIME" not in translate(_QUOTED, "sqlstream", schema={"t": columns})
+    assert "ROWTIME" in translate(_QUOTED, "sqlstream", schema={"t": {**columns, "ROWTIME": "timestamp"}})
+    assert "ROWTIME" in translate(_QUOTED.replace('"ts"', "FLOOR(ROWTIME TO HOUR)"), "sqlstream")
+
+
+# -- time --------------------------------------------------------------------------------------------
+def _hop(n: int) -> str:
+    sums = ", ".join(f"sum(x{i}) AS s{i}" for i in range(n))
+    return (
+        f"SELECT window_start, window_end, {sums} FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, "
+        "INTERVAL '60' MINUTE) GROUP BY window_start, window_end"
+    )
+
+
+def _last_joins(n: int) -> str:
+    joins = " ".join(f"LAST JOIN u AS u{i} ORDER BY u{i}.ts ON t.k = u{i}.k" for i in range(n))
+    return f"SELECT t.k, {', '.join(f'u{i}.x AS x{i}' for i in range(n))} FROM t {joins}"
+
+
+def _statements(n: int) -> str:
+    return "SELECT a, b + 1 AS c FROM t WHERE a > 1;\n" * n + TUMBLE
+
+
+@pytest.mark.parametrize(
+    ("make", "dialect"),
+    [(_hop, "spark"), (_last_joins, "openmldb"), (_statements, "spark"), (_statements, "flink")],
+    ids=["aggregates of a HOP", "LAST JOINs", "plain statements", "plain statements in Flink"],
+)
+def test_time_grows_with_the_statement(make, dialect):
+    translate(make(10), dialect)  # what is imported once
+
+    def seconds(n: int) -> float:
+        best = 60.0
+        for _ in range(3):
+            start = time.process_time()
+            translate(make(n), dialect)
+            best = min(best, time.process_time() - start)
+        return best
+
+    # Twice the time a statement of eight times the length would take if time grew with its length; else 64 times.
+    assert seconds(800) < 16 * max(seconds(100), 0.01)
+
+
+@pytest.mark.parametrize("piece", ["ARRAY[", "STRUCT(", "DECIMAL(", "x + (", "f("])
+@pytest.mark.parametrize("dialect", ["spark", "flink"])
+def test_nesting_takes_no_time_of_its_own(piece, dialect):
+    closing = {"[": "]", "(": ")"}[piece[-1]]
+    start = time.process_time()
+    try:
+        translate(TUMBLE.replace("*", piece * 20 + "x" + closing * 20), dialect)
+    except TranslationError as error:
+        assert "has a counterpart" in error.message or "no function" in error.message
+    assert time.process_time() - start < 2
+
+
+def test_joins_without_a_condition_take_no_time_of_their_own():
+    start = time.process_time()
+    translate(TUMBLE + " AS w" + " JOIN u" * 25)
+    assert time.process_time() - start < 2
