@@ -64,7 +64,7 @@ test: SELECTED := not slow and not full
 test-all: SELECTED :=
 test-all: export SPARKSTREAM_FRAMES := 10000
 test test-all: $(INSTALLED)
-	$(BIN)/python -m pytest tests/unit tests/browser tests/golden tests/property -m '$(SELECTED)'
+	$(BIN)/python -m pytest tests/unit tests/garbage tests/browser tests/golden tests/property -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/functional tests/docs -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/server tests/kill -m '$(SELECTED)'
 	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
