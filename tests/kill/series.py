@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dbt.adapters.sparkstream.errors import NO_WORKER
 from tests.kill.command import Command
 from tests.kill.compare import is_complete
 from tests.kill.kinds import Kind, Model
@@ -19,11 +20,9 @@ from tests.kill.project import PROOF, WITNESS, Project
 VICTIMS = ("client", "server", "both")
 PROBABLE = 0.9
 """Of a run to be killed; the others are left to end."""
-BUSY = "Python worker failed to connect back"
-"""What a run on a server ends with where the machine takes longer than ten seconds to start a Python. It has nothing
-to do with kills, so the run is made again."""
 PATIENCE = 5
-"""How often a run may end like that before it counts as stuck."""
+"""How often a model may end with `NO_WORKER` before it counts as stuck: Spark gives a Python on the server ten seconds to
+start, and a busy machine may take longer. It has nothing to do with kills, so dbt is run again."""
 PART = 0.4
 """Of a cascade to be run without the model that it reads."""
 LOOKS = 0.02
@@ -91,7 +90,7 @@ class Told:
         tallies: by kind.
         kills: of processes.
         missed: kills that came when no model was at work.
-        busy: runs of a model that ended with `BUSY`.
+        busy: runs of a model that ended with `NO_WORKER`.
         journal: a line for each run.
         failures: what went wrong, with the evidence.
     """
@@ -311,7 +310,7 @@ class Series:
                     del self._busy[name]
         for name in failed:
             reason = command.reason(name)
-            if BUSY in reason and self._busy[name] < PATIENCE:
+            if NO_WORKER in reason and self._busy[name] < PATIENCE:
                 self._busy[name] += 1
                 self.told.busy += 1
             else:
