@@ -21,8 +21,8 @@ VICTIMS = ("client", "server", "both")
 PROBABLE = 0.9
 """Of a run to be killed; the others are left to end."""
 PATIENCE = 5
-"""How often a model may end with `NO_WORKER` before it counts as stuck: Spark gives a Python on the server ten seconds to
-start, and a busy machine may take longer. It has nothing to do with kills, so dbt is run again."""
+"""How often a model may end with `NO_WORKER` before it counts as stuck. Spark gives a Python on the server ten seconds
+to start, and a busy machine may take longer. It has nothing to do with kills, so dbt is run again."""
 PART = 0.4
 """Of a cascade to be run without the model that it reads."""
 LOOKS = 0.02
