@@ -15,6 +15,8 @@ from dbt.adapters.sparkstream.session_conf import LOCAL
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 
 T = TypeVar("T")
@@ -34,6 +36,20 @@ _starting = threading.Lock()
 def is_connect(session: Any) -> bool:
     """Whether a session is one over Spark Connect, and not of a Spark in this process."""
     return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def expression(rows: DataFrame, sql: str) -> Column:
+    """A column by its SQL, for rows of a session over Spark Connect or of a Spark in this process.
+
+    `pyspark.sql.functions` makes columns of one sort for the whole process, and dbt has no Spark in it with Connect.
+    """
+    if is_connect(rows.sparkSession):
+        from pyspark.sql.connect import functions as connect_functions
+
+        return connect_functions.expr(sql)
+    from pyspark.sql import functions
+
+    return functions.expr(sql)
 
 
 def started(start: Callable[[], T]) -> T:

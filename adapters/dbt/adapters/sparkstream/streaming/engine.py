@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UN
 from dbt.adapters.sparkstream.streaming.connect import (
     connect_session,
     connect_url,
+    expression,
     is_connect,
     joined_session,
     started,
@@ -348,12 +349,11 @@ class Engine:
     @staticmethod
     def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
         """A stream whose times too far ahead are another one; the times as they are can be observed below that."""
-        from pyspark.sql import functions
-
         name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
         if observation_name is not None:
-            stream = stream.observe(observation_name, *map(functions.expr, observation(f"`{name}`", until)))
-        return stream.withColumn(name, functions.expr(guarded(f"`{name}`", until)))
+            counts = [expression(stream, sql) for sql in observation(f"`{name}`", until)]
+            stream = stream.observe(observation_name, *counts)
+        return stream.withColumn(name, expression(stream, guarded(f"`{name}`", until)))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
