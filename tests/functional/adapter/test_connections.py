@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
-from dbt.adapters.sparkstream.connections import ThriftWrapper
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
 from tests.functional.adapter.project import Project
 
 
+class ShortStatement:
+    """A cursor whose statement runs for a tenth of a second."""
+
+    def execute(self, *args: Any, **kwargs: Any) -> None:
+        self._end = time.monotonic() + 0.1
+
+    def poll(self) -> TGetOperationStatusResp:
+        state = TOperationState.RUNNING_STATE if time.monotonic() < self._end else TOperationState.FINISHED_STATE
+        return TGetOperationStatusResp(operationState=state)
+
+
 def test_short_statements_do_not_wait_long() -> None:
-    wrapper = ThriftWrapper(None, poll_interval=5)
-    waits = [wrapper.poll_interval for _ in range(12)]
-    assert waits[:4] == [0.01, 0.02, 0.04, 0.08]
-    assert waits[-1] == 5
+    credentials = SparkStreamCredentials(method="thrift", host="127.0.0.1", schema="shop")
+    wrapper = ThriftWrapper(PyhiveConnectionWrapper(None, poll_interval=60), credentials)
+    wrapper._cursor = ShortStatement()
+    began = time.monotonic()
+    wrapper.execute("select 1")
+    assert time.monotonic() - began < 30
 
 
 def test_no_server(make_project: Callable[..., Project]) -> None:

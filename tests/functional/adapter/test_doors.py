@@ -66,7 +66,8 @@ def shop() -> dict[str, str]:
     unit_tests = []
     for door, sql in DOORS.items():
         for kind in ("view", "table", "incremental", "ephemeral"):
-            files[f"models/{door}_{kind}.sql"] = config(materialized=kind) + sql
+            strategy = {"incremental_strategy": "append"} if kind == "incremental" else {}
+            files[f"models/{door}_{kind}.sql"] = config(materialized=kind, **strategy) + sql
         files[f"models/{door}_above_ephemeral.sql"] = f"select * from {{{{ ref('{door}_ephemeral') }}}}"
         files[f"tests/{door}_never_negative.sql"] = (
             sql + "having sum(price) < 0\n"
