@@ -210,7 +210,13 @@ class FrameGrammar(SparkParser):
 
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
-        node = super()._parse_function_call(*args, **kwargs)
+        try:
+            node = super()._parse_function_call(*args, **kwargs)
+        except IndexError:  # sqlglot takes the arguments of a function such as MAP by their places
+            place = (first.start, self._prev.end + 1) if first else (0, 0)
+            raise error_at(
+                self.sql, place, "this function has too few arguments", "write all of its arguments"
+            ) from None
         if isinstance(node, exp.Window) and first:
             node.meta[CALL_START] = first.start
         return node

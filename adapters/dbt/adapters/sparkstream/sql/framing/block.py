@@ -93,6 +93,7 @@ class Block:
             or (
                 tokens[i].text.upper() == "STREAM"
                 and i == 1
+                and len(tokens) > 2
                 and tokens[2].token_type not in (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
             )
         ):

@@ -152,7 +152,12 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
         )
     [select] = innermost
     relation = from_item(select)
-    assert relation is not None
+    if relation is None:
+        raise source.error(
+            source.span(select),
+            "OVER on a stream reads no relation here",
+            "write FROM and the relation: SELECT ... OVER (...) FROM {{ stream(ref('...')) }}",
+        )
     if select.args.get("joins") or relation.args.get("joins"):
         raise source.error(
             source.span(select),
