@@ -7,6 +7,8 @@ import os
 import shutil
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +17,11 @@ import pytest
 from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.sql.interval import Interval
 from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.streaming import engine, lease, sink
+from dbt.adapters.sparkstream.streaming import engine, lease, runs, sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.progress import Batch
 from tests.functional.streaming.feed import Feed
+from tests.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -402,6 +406,24 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypat
     assert feed.table() == [(1, 1), (2, 2), (3, 3)]
     held = feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.model ('sparkstream.run')").collect()
     assert held[0][1] == ""
+
+
+def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
+    """Each writes to a folder of its own; in one, each would remove the other's files on their way."""
+    table, at = f"{feed.schema}.sparkstream_runs", datetime(2020, 4, 15, tzinfo=timezone.utc)
+
+    def note(model: str) -> None:
+        own = engine.Engine(quick_session(feed.spark))
+        for number in range(4):
+            batch = Batch(number, at, 5, 1, None, 0, 0, 0, False, True)
+            runs.record(own, table, runs.Run("r", model, f"db.{model}"), [batch], {}, {})
+
+    note("model.shop.first")
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(note, ["model.shop.a", "model.shop.b", "model.shop.c"]))
+    feed.spark.sql(f"REFRESH TABLE {table}")
+    noted = feed.spark.sql(f"SELECT model, count(*), max(batch) FROM {table} GROUP BY model").collect()
+    assert sorted(map(tuple, noted)) == [(f"model.shop.{name}", 4, 3) for name in ("a", "b", "c", "first")]
 
 
 def test_state_is_empty_when_all_windows_are_closed(feed: Feed) -> None:
