@@ -408,7 +408,8 @@ def test_window_replace_without_bounds(make_project: Callable[..., Project]) -> 
     files["models/tumbling.sql"] = renamed
     project = make_project(files)
     assert "the query has no column window_start" in project.failure("run", "--select", "arriving", "tumbling")
-    assert project.rows("show tables in {} like 'tumbling*'") == []
+    # Without the views of the session, which other tests have left.
+    assert [row for row in project.rows("show tables in {} like 'tumbling*'") if not row[2]] == []
 
 
 NO_STRATEGY = {

@@ -160,7 +160,7 @@ class Server:
         if self.config.folder != ServerConfig().folder:
             restart += f" --dir {shlex.quote(str(self.config.folder))}"
         return (
-            f"it has not answered within {_ANSWER:g} seconds: the machine is busy, or the server hangs\n"
+            f"it doesn't answer within {_ANSWER:g} seconds: the machine is busy, or the server hangs\n"
             "  look again in a minute; if that is no better, end it, by force where it has to be, and start it with\n"
             f"  the same options: {restart}"
         )
