@@ -74,7 +74,7 @@ def test_the_server_answers_after_clients_were_killed(clients: int, running: Ser
         kill_a_client(running.port, number)
     # The server has to find out about the last one, and to interrupt its statements.
     time.sleep(2)
-    taken = [seconds_to_answer(running.port) for _ in range(3)]
+    taken = [seconds_to_answer(running.port) for _ in range(8)]
     print(f"{clients} clients killed: {', '.join(f'{seconds:.2f} s' for seconds in taken)}, limit {limit:.2f} s")
     assert min(taken) < limit
     assert Server(running).status().phase is Phase.RUNNING

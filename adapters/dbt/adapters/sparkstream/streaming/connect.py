@@ -30,6 +30,13 @@ DEFAULT_PORT = 15002
 PATIENCE = 10.0
 """Seconds for the server's machine to answer at all."""
 
+RETRIES: dict[str, Any] = {"max_retries": 6, "initial_backoff": 50, "backoff_multiplier": 4.0, "max_backoff": 5000}
+"""How often a question is asked again that the server doesn't answer, and milliseconds between: 15 seconds in all.
+
+Spark's own client goes on for ten minutes with each question, so dbt would hang for half an hour after its server was
+killed.
+"""
+
 _starting = threading.Lock()
 
 
@@ -116,7 +123,7 @@ def opened(url: str, greet: Callable[[Any], object], fault: Callable[[str], Exce
     try:
         # The client would go on trying for minutes.
         socket.create_connection(_address(url), PATIENCE).close()
-        session = SparkSession.builder.remote(url).create()
+        session = _patient(SparkSession.builder.remote(url).create())
         greet(session)
     except Exception as error:
         raise fault(f"no Spark Connect at {redacted(url)}: {readable(error)}\n  is the server running?") from error
@@ -138,7 +145,15 @@ def joined_session(url: str, user: str, identifier: str) -> Any:
     builder.set(ChannelBuilder.PARAM_SESSION_ID, identifier)
     if user:
         builder.set(ChannelBuilder.PARAM_USER_ID, user)
-    return SparkSession(connection=builder)
+    return _patient(SparkSession(connection=builder))
+
+
+def _patient(session: Any) -> Any:
+    """A session whose questions end soon where the server is gone."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session.client.set_retry_policies([DefaultPolicy(**RETRIES)])
+    return session
 
 
 def _address(url: str) -> tuple[str, int]:
