@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, last_done
-from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, Facts
 
@@ -45,8 +45,8 @@ class Change:
     @property
     def doubtful(self) -> list[str]:
         """New files beside lost ones: of a compaction they would have the lost rows, else new rows."""
-        beside = {_folder(name) for name in self.lost}
-        return sorted(name for name in self.new if _folder(name) in beside)
+        folders = {beside(name) for name in self.lost}
+        return sorted(name for name in self.new if beside(name) in folders)
 
 
 class Sources:
@@ -122,7 +122,9 @@ class Sources:
         """
         read = _ReadFiles.of(self._engine, checkpoint)
         changes = [change for source in sources if (change := self._change(source, read))]
-        if changes and all(source.checksum is not None for source in sources) and len(changes) == len(sources):
+        # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
+        reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
+        if reloaded and len(reloaded) == len(sources):
             return None
         notes = f"{checkpoint}_accepted"
         accepted = set(self._engine.lines(notes)) if changes else set()
@@ -200,10 +202,6 @@ class Sources:
                 "  to remove old rows, remove whole partitions, or run the model after that and before new rows come"
             )
         return False
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
 
 
 @dataclass(frozen=True)
