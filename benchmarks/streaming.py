@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from dbt.adapters.sparkstream.session import spark_session
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine

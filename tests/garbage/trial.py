@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
-from dbt.adapters.sparkstream.sql.errors import RequestError, TranslatorFault
+from dbt.adapters.sparkstream.sql.core.errors import RequestError, TranslatorFault
 from dbt.adapters.sparkstream.sql.membership import find
 from dbt.adapters.sparkstream.sql.requests import request_sql
 from dbt.adapters.sparkstream.sql.streaming import plan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, joins
+from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, joins
 from tests.golden.runner import Case, compare, create_view, load
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.sparkstream.sql.optimize import joins
+from dbt.adapters.sparkstream.sql.passes.optimize import joins
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
-from dbt.adapters.sparkstream.sql.optimize import cumulate, hop, running, sliding
+from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, running, sliding
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,

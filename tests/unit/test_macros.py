@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.interval import MICROS, Interval, IntervalError
-from dbt.adapters.sparkstream.sql.parser import read_interval
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from tests.macros import CompilerError, macros
 
 ADAPTERS = ("spark", "sparkstream")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql import translate
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine

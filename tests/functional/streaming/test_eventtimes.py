@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.config import DAY
 from dbt.adapters.sparkstream.streaming.errors import StreamingError

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dbt.adapters.sparkstream.server.process import birth
-from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming import engine, lease, runs, sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch

@@ -11,7 +11,7 @@ import re
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.translate import Schema
+from dbt.adapters.sparkstream.sql.core.schema import Schema
 
 
 class Pairs:

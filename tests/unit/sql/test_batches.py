@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
-from dbt.adapters.sparkstream.sql.batches import Batch, Cut, Rows
-from dbt.adapters.sparkstream.sql.windows import Window
+from dbt.adapters.sparkstream.sql.core.windows import Window
+from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
 from tests.unit.sql.pairs import flat
 
 CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"

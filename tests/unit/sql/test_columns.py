@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.translate import Schema, tables
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.translate import tables
 from tests.unit.sql.pairs import Pairs, flat
 
 SCHEMA: Schema = {

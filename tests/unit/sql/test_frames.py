@@ -10,7 +10,7 @@ import pytest
 import sqlglot
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.frames import Bound, Frame, FrameError, Kind
+from dbt.adapters.sparkstream.sql.core.frames import Bound, Frame, FrameError, Kind
 from dbt.adapters.sparkstream.sql.translate import tables
 from tests.unit.sql.pairs import Pairs, flat
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.sql.interval import ZERO, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
 from tests.unit.sql.pairs import Pairs, tumble
 
 # A statement and its translation stay on one line.

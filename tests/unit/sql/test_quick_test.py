@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlglot.errors import TokenError
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.translate import may_hold_windows
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 PIECES = [
     "hop(",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
-from dbt.adapters.sparkstream.sql.errors import TranslatorFault
+from dbt.adapters.sparkstream.sql.core.errors import TranslatorFault
 from dbt.adapters.sparkstream.sql.membership import find
 from dbt.adapters.sparkstream.sql.requests import request_sql
 from dbt.adapters.sparkstream.sql.statement import Statement

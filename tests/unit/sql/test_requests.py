@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError
-from dbt.adapters.sparkstream.sql.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.requests import request_sql
 from dbt.adapters.sparkstream.sql.requests.rows import row_sql
 from tests.unit.sql.pairs import flat

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt.adapters.sparkstream.sql.optimize.aggregates import Partial
-from dbt.adapters.sparkstream.sql.optimize.slices import Column
-from dbt.adapters.sparkstream.sql.optimize.sliding import AHEAD, BACK, SHORT, Sliding
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Column
+from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, SHORT, Sliding
 
 HIGHEST = Column("__max_1", Partial("max(v)", "max", "greatest({a}, {b})"), None)
 WHOLE = Column("__sum_1", Partial("sum(v)", "sum", None), None)

@@ -8,7 +8,7 @@ import pytest
 from sqlglot.dialects.spark import Spark
 
 from dbt.adapters.sparkstream.sql import translate
-from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from tests.unit.sql.pairs import flat, tumble
 
 CALL = "tumble(t, ts, '5m')"

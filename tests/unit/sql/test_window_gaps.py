@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationWarning, translate
-from dbt.adapters.sparkstream.sql.batches import Batch, Rows
+from dbt.adapters.sparkstream.sql.passes.batches import Batch, Rows
 
 FLINK = "HOP(TABLE bid, DESCRIPTOR(bidtime), INTERVAL '1' HOUR, INTERVAL '10' MINUTES)"
 

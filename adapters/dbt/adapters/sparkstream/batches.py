@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import EventTimeFilter
 
-from dbt.adapters.sparkstream.sql.batches import Batch, Cut, Rows
-from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Session, Window
+from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Session, Window
+from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter

@@ -31,12 +31,12 @@ from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
-from dbt.adapters.sparkstream.sql.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.translate import tables
 from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.batches import Batch
+    from dbt.adapters.sparkstream.sql.passes.batches import Batch
 
 logger = AdapterLogger("SparkStream")
 
@@ -272,7 +272,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     def shows_utc(self) -> bool:
         """Whether the session's clock shows UTC; no where there is no connection to ask."""
-        from dbt.adapters.sparkstream.sql.lower import UTC
+        from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 
         if self.get_if_exists() is None:
             return False

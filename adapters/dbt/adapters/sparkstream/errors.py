@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.redaction import redacted
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.errors import Finding
+    from dbt.adapters.sparkstream.sql.core.errors import Finding
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")

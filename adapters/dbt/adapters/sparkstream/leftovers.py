@@ -10,7 +10,7 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 _MANAGED = re.compile(r"\[LOCATION_ALREADY_EXISTS\] Cannot name the managed table as (\S+), .*? location '([^']+)'")
 _LOCATED = re.compile(r"cannot create table with location to a non-empty directory (\S+?)\. To allow")

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.redaction import is_secret
 from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, METASTORE_URL, embedded_session_conf, read_properties
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.thrift_wrapper import CANCELLED
 
 if TYPE_CHECKING:

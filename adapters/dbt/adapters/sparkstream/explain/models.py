@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.explain.sampling import section
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
 from dbt.adapters.sparkstream.sql.membership import Use, find
-from dbt.adapters.sparkstream.sql.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.explain.picture import Picture
 from dbt.adapters.sparkstream.sql.explain import Explanation, decision_lines
-from dbt.adapters.sparkstream.sql.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 
 
 @dataclass(frozen=True)

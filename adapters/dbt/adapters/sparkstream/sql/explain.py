@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.optimize import Decision
-from dbt.adapters.sparkstream.sql.translate import Schema, may_hold_windows
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,13 @@ def explain(
     """
     if dialect == "spark" and not may_hold_windows(sql):
         return Explanation(sql, ())
-    from dbt.adapters.sparkstream.sql.net import net
+    from dbt.adapters.sparkstream.sql.core.net import net
+    from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
     from dbt.adapters.sparkstream.sql.statement import Statement
-    from dbt.adapters.sparkstream.sql.windows import Tumble, window_functions
 
     with net(sql):
         statement = Statement.parse(sql, dialect)
-        plain = statement.translated(schema, arrival=arrival, warn=lambda _: None)
+        plain = statement.translated(schema, arrival=arrival)
         try:
             text, decisions = statement.by_rules(schema, arrival=arrival)
         except TranslationError as error:

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.sql.errors import TranslationError, TranslationWarning
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
+from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.batches import Batch
-
-Schema = Mapping[str, Mapping[str, str]]
-"""Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
-Describe = Callable[[list[str]], Schema]
-"""Gives the Schema of tables, as far as it can."""
-Warn = Callable[[TranslationWarning], None]
-"""Takes a warning."""
-
-_FUNCTIONS = ("tumble", "hop", "cumulate", "session")
-_SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
-"""A window function is one of these words with one of these suffixes, and a parenthesis; in any case."""
-_COMMENTS = ("--", "/*")
-"""What may stand between two words beside white space."""
-_CLOSINGS = {"'": "'", '"': '"', "`": "`", "--": "\n", "/*": "*/"}
-"""What begins a string, a quoted name or a comment -> what ends it."""
+    from dbt.adapters.sparkstream.sql.passes.batches import Batch
 
 
 def translate(
@@ -70,22 +57,18 @@ def translate(
         return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival, warn=warn).describe()
     if dialect == "spark" and not may_hold_windows(sql):
         return sql
-    from dbt.adapters.sparkstream.sql.net import net
+    from dbt.adapters.sparkstream.sql.core.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
-
-    warnings_: list[TranslationWarning] = []
-
-    def translated(schema: Schema | None) -> str:
-        with _gc_paused(), net(sql):
-            return statement.translated(schema, arrival=arrival, warn=warnings_.append, optimize=optimize, batch=batch)
 
     with _gc_paused(), net(sql):
         statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
         names = statement.tables() if callable(schema) else []
     if callable(schema):
         schema = schema(names) if names else None  # may ask a server, which takes its time
-    text = translated(schema)
-    for warning in warnings_:
+    with _gc_paused(), net(sql):
+        found = list(statement.warnings(schema, batch))
+        text = statement.translated(schema, arrival=arrival, optimize=optimize, batch=batch)
+    for warning in found:
         warn(warning)
     return text
 
@@ -115,88 +98,11 @@ def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str
     """
     if dialect == "spark" and not whole and not may_hold_windows(sql):
         return []
-    from dbt.adapters.sparkstream.sql.net import net
+    from dbt.adapters.sparkstream.sql.core.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     with net(sql):
         return Statement.parse(sql, dialect, whole=whole).tables()
-
-
-def may_hold_windows(sql: str) -> bool:
-    """Whether a Spark statement may hold one of our constructs; a quick test that never misses one."""
-    text = sql.lower()
-    if not (_holds_words(text) or "<<" in text):
-        return False
-    code = _code(text)
-    return _holds_words(code) or _holds_island(code)
-
-
-def _holds_words(text: str) -> bool:
-    return (
-        any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
-        or may_hold_frames(text)
-        or _followed(text, "last", ("",), ("join", *_COMMENTS))
-    )
-
-
-def may_hold_frames(text: str) -> bool:
-    """Whether a text in lower case may hold a frame that Spark doesn't know; a quick test that never misses one."""
-    return (
-        "rows_range" in text
-        or "instance_not_in_window" in text
-        or "maxsize" in text
-        or ("preceding" in text and ("open" in text or "exclude" in text or "union" in text))
-    )
-
-
-def _holds_island(text: str) -> bool:
-    """Whether a << stands where a relation does: an island, be its function's name right or not."""
-    before, *rest = text.split("<<")
-    for following in rest:
-        before = before.rstrip()
-        if before.endswith((",", "(", "from", "join", "*/")):
-            return True
-        before = following
-    return False
-
-
-def _followed(text: str, word: str, suffixes: tuple[str, ...], by: tuple[str, ...]) -> bool:
-    """Whether a word, with one of the suffixes, stands in a text with one of some texts behind it."""
-    at = text.find(word)
-    while at >= 0:
-        if not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
-            for suffix in suffixes:
-                end = at + len(word) + len(suffix)
-                if text.startswith(suffix, at + len(word)) and _after_blank(text, end).startswith(by):
-                    return True
-        at = text.find(word, at + 1)
-    return False
-
-
-def _code(text: str) -> str:
-    """A text without its strings, quoted names and comments; or all of it where it takes a tokenizer to find them."""
-    if "\\" in text or "\r" in text:
-        return text
-    text += "\n"
-    code, at = [], 0
-    starts = {opening: start for opening in _CLOSINGS if (start := text.find(opening)) >= 0}
-    while starts:
-        opening = min(starts, key=starts.__getitem__)
-        inside = starts[opening] + len(opening)
-        end = text.find(_CLOSINGS[opening], inside)
-        if end < 0 or (opening == "/*" and "/*" in text[inside:end]):
-            return text
-        code.append(text[at : starts[opening]])
-        at = end + len(_CLOSINGS[opening])
-        starts = {o: new for o, old in starts.items() if (new := old if old >= at else text.find(o, at)) >= 0}
-    return " ".join((*code, text[at:]))
-
-
-def _after_blank(text: str, at: int) -> str:
-    """The next few characters that are no white space."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return text[at : at + 8]
 
 
 __all__ = ["Schema", "TranslationError", "TranslationWarning", "may_hold_windows", "tables", "translate"]

@@ -14,8 +14,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import described
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
+from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.sql.translate import Warn
 from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 OURS = (

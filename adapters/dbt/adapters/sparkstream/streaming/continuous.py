@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from types import FrameType
 
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 
 DEFAULT_INTERVAL = Interval.parse("10 seconds")
 """Time between two micro-batches of a model whose trigger doesn't say."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.sql.lower import UTC
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
 from dbt.adapters.sparkstream.streaming.connect import (
     connect_session,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 
 NEVER = "timestamp'9999-01-01'"
 """No row of a stream has a time from here on: the rows of a flush do."""

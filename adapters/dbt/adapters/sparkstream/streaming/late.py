@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from dbt.adapters.sparkstream.sql.interval import Interval
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dbt.adapters.sparkstream.sql.core.errors import Warn
+from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
-from dbt.adapters.sparkstream.sql.translate import Schema, Warn
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError

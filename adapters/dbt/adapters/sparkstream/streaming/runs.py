@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.late import Aside
 from dbt.adapters.sparkstream.streaming.progress import Batch

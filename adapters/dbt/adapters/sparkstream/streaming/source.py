@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.interval import Interval
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import RowView
 
 

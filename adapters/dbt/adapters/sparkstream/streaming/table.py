@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError

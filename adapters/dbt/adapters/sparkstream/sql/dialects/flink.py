@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
-from dbt.adapters.sparkstream.sql.parser import SpanParser
-from dbt.adapters.sparkstream.sql.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
 
 
 class Flink(SparkStream):

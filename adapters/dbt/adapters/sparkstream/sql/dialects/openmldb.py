@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.parser import SpanParser
+from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
 
 KEPT_FUNCTIONS = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Functions whose arguments have a grammar of their own; all others are read as a name and arguments."""

@@ -10,13 +10,14 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.parser import EXPRESSIONS, WindowParser, with_spans
+from dbt.adapters.sparkstream.sql.grammar.scan import may_have_rules
+from dbt.adapters.sparkstream.sql.grammar.span_parser import EXPRESSIONS
+from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
+from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _BINARY = ("factor_operand", "factor", "term", "bitwise", "comparison", "equality", "conjunction", "disjunction")
 _NOTED = tuple(name for name in EXPRESSIONS if name.removeprefix("_parse_") not in _BINARY)
 """An operator with an operand on each side is where these are; noting that costs time."""
-
-_RULED = ("HOP", "CUMULATE", "SESSION")
 
 
 class SparkSpans(SparkStream):
@@ -44,11 +45,6 @@ class WholeSpans(SparkSpans):
     class Parser(SparkSpans.Parser):
         def places(self, tokens: list[Token]) -> bytearray | None:
             return None
-
-
-def may_have_rules(tokens: list[Token], at: int) -> bool:
-    """Whether a window that has rules may be called at an index."""
-    return tokens[at].text.upper() in _RULED and tokens[at + 1].token_type == TokenType.L_PAREN
 
 
 def _queries_over_windows(tokens: list[Token]) -> bytearray:

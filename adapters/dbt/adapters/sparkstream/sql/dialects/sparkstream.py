@@ -9,8 +9,8 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.parser import WindowParser
-from dbt.adapters.sparkstream.sql.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 
 def window_function_sql(self: SparkGenerator, node: WindowFunction) -> str:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.parser import SpanParser
-from dbt.adapters.sparkstream.sql.source import SPAN
+from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
 
 
 class Step(exp.Expression, exp.Func):

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, sources
-from dbt.adapters.sparkstream.sql.frame_parser import CALL_START, FramedWindow, WindowSpec
-from dbt.adapters.sparkstream.sql.framing.block import Block
-from dbt.adapters.sparkstream.sql.framing.relation import name_of
-from dbt.adapters.sparkstream.sql.groupwindows import GroupWindow, GroupWindows
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.net import net
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on, closing_token
+from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
-from dbt.adapters.sparkstream.sql.net import net
-from dbt.adapters.sparkstream.sql.source import SPAN, Source, Span, blamed_on, closing_token
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.framing.relation import name_of
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.translate import Schema, may_hold_windows, translate
-from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.translate import translate
 
 _FRAMELESS = (
     "ROW_NUMBER",

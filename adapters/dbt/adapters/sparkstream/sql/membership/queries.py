@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.sql.lower import NTZ, WindowCall, lower
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.windows import Window
+from dbt.adapters.sparkstream.sql.passes.windows.lower import WindowCall, lower
 from dbt.adapters.sparkstream.sql.translate import translate
-from dbt.adapters.sparkstream.sql.windows import Window
 
 TIME, PART, KEY = "__time", "__lane", "__key"
 _ID, _SAMPLE, _UNION = "__id", "__sample", "__union"

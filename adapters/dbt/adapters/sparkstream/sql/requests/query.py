@@ -18,18 +18,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import find_cte, sources
-from dbt.adapters.sparkstream.sql.errors import RequestError, TranslationWarning
-from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.framing.block import Block
-from dbt.adapters.sparkstream.sql.framing.names import AGGREGATES
-from dbt.adapters.sparkstream.sql.framing.relation import name_of
-from dbt.adapters.sparkstream.sql.framing.streams import MARK
-from dbt.adapters.sparkstream.sql.net import net
+from dbt.adapters.sparkstream.sql.core.columns import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.net import net
+from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, blamed_on
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.relation import name_of
+from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.requests.rows import row_sql
-from dbt.adapters.sparkstream.sql.source import SPAN, Edit, Source, Span, blamed_on
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.translate import Describe, Schema
 
 _STORED = f"CAST(FALSE AS BOOLEAN) AS {MARK}"
 _REQUESTED = f"CAST(TRUE AS BOOLEAN) AS {MARK}"
@@ -62,16 +62,12 @@ def request_sql(
     known = schema(tables) if callable(schema) else schema
     with net(sql):
         # faults, where the user made them
-        Statement.parse(sql, dialect).translated(known, arrival=arrival, warn=_ignore)
+        Statement.parse(sql, dialect).translated(known, arrival=arrival)
         if len(original.trees) != 1:
             raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
         text = _Rewriting(original.source, original.trees[0], row, known).text()
         with blamed_on(sql):
-            return Statement.parse(text, dialect).translated(known, arrival=arrival, warn=_ignore, request=True)
-
-
-def _ignore(warning: TranslationWarning) -> None:
-    """Warnings are for who writes the query, not for who asks it."""
+            return Statement.parse(text, dialect).translated(known, arrival=arrival, request=True)
 
 
 class _Rewriting:

@@ -10,9 +10,9 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.errors import RequestError
-from dbt.adapters.sparkstream.sql.literals import string_literal
-from dbt.adapters.sparkstream.sql.types import BITS, INTEGERS, is_string
+from dbt.adapters.sparkstream.sql.core.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 
 def row_sql(row: Mapping[str, Any], columns: Mapping[str, str], table: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 MATCHED = "__matched"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
-from dbt.adapters.sparkstream.sql.groupwindows import GROUP_WINDOWS, is_group_window
-from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
+from dbt.adapters.sparkstream.sql.passes.windows.groups import is_group_window
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
 from dbt.adapters.sparkstream.sql.streaming.names import Streams

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
-from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
-from dbt.adapters.sparkstream.sql.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
-from dbt.adapters.sparkstream.sql.windows import WindowFunction
 
 CLOSED = "__closed_rows"
 """The view that holds the rows which a micro-batch has closed."""

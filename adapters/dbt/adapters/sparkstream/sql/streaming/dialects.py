@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.parser import SpanParser
+from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
 
 
 class SpannedSpark(SparkStream):

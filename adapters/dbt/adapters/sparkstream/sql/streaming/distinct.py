@@ -26,11 +26,12 @@ from collections.abc import Collection, Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
-from dbt.adapters.sparkstream.sql.framing.block import Block
-from dbt.adapters.sparkstream.sql.optimize.aggregates import MERGEABLE, OTHER_AGGREGATES
-from dbt.adapters.sparkstream.sql.optimize.grouping import alternatives
-from dbt.adapters.sparkstream.sql.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE, OTHER_AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
+from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
@@ -91,8 +92,6 @@ def without_distinct(sql: str, streams: Collection[str] | None) -> str:
     Args:
         streams: the names that stand for streams and stages; None where every table is one.
     """
-    from dbt.adapters.sparkstream.sql.statement import Statement
-
     if "distinct" not in sql.casefold():
         return sql
     statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))

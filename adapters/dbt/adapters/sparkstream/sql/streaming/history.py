@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
-from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.frame_parser import FramedWindow
-from dbt.adapters.sparkstream.sql.frames import Kind
-from dbt.adapters.sparkstream.sql.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.parser import read_interval
-from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.frames import Kind
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 
 END = "window_end"
 NEW = "__is_new"

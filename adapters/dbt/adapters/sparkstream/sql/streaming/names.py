@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import find_cte, sources
-from dbt.adapters.sparkstream.sql.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.columns import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
 
 
 class Streams:

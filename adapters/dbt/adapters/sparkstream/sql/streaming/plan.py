@@ -15,14 +15,17 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Columns, Resolver
-from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.flink.typing import FlinkResolver
-from dbt.adapters.sparkstream.sql.net import net
-from dbt.adapters.sparkstream.sql.optimize import Decision
-from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.source import Edit, Source, blamed_on
+from dbt.adapters.sparkstream.sql.core.columns import Columns, Resolver
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError, Warn
+from dbt.adapters.sparkstream.sql.core.net import net
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
+from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
+from dbt.adapters.sparkstream.sql.passes.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
@@ -34,7 +37,6 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
-from dbt.adapters.sparkstream.sql.translate import Schema, Warn
 
 
 @dataclass(frozen=True)
@@ -154,13 +156,11 @@ def _plan(
     arrival: str | None,
     warn: Warn,
 ) -> StreamPlan:
-    from dbt.adapters.sparkstream.sql.statement import Statement
-
     statement = Statement.parse(sql, dialect, mode="stream", whole=True, reader=dialect_with_spans(dialect))
     if len(statement.trees) != 1:
         raise TranslationError("a streaming model is one query")
     [tree] = statement.trees
-    for warning in statement.sparse_windows():
+    for warning in statement.warnings(schema):
         warn(warning)
     source = statement.source
     names = Streams(streams)
@@ -251,9 +251,10 @@ def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str 
 
 
 def _translated(sql: str, dialect: str, schema: Schema | None, arrival: str | None = None) -> str:
-    from dbt.adapters.sparkstream.sql.translate import translate
-
-    return translate(sql, dialect, schema=schema, optimize=False, arrival=arrival).strip().rstrip(";")
+    if dialect == "spark" and not may_hold_windows(sql):
+        return sql.strip().rstrip(";")
+    statement = Statement.parse(sql, dialect)
+    return statement.translated(schema, arrival=arrival).strip().rstrip(";")
 
 
 def _apply(source: Source, edits: list[Edit]) -> None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver, find_cte
-from dbt.adapters.sparkstream.sql.lower import lower
-from dbt.adapters.sparkstream.sql.source import Source
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
+from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
+from dbt.adapters.sparkstream.sql.passes.windows.lower import lower
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, is_session
-from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, WindowFunction
 
 SO_FAR = "__rows_so_far"
 """The view that holds the kept rows and the new ones."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.interval import MILLISECOND
-from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Session, WindowFunction
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct
-from dbt.adapters.sparkstream.sql.windows import WINDOW_COLUMNS, Session, WindowFunction
 
 ALL = "__all_rows"
 """The key of sessions without keys, which Spark wants to have one."""

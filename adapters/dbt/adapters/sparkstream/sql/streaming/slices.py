@@ -14,22 +14,23 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.dialects.spans import WholeSpans
-from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.lower import NTZ, nested
-from dbt.adapters.sparkstream.sql.optimize import Decision, SparkResolver
-from dbt.adapters.sparkstream.sql.optimize.block import WindowAggregate, read_aggregate
-from dbt.adapters.sparkstream.sql.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.optimize.rules import SLICE_RULES, SliceRule
-from dbt.adapters.sparkstream.sql.optimize.slices import Slices, counts_values, select
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision, SparkResolver
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES, SliceRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values, select
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut
 from dbt.adapters.sparkstream.sql.streaming.history import END, NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL, check_around
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
-from dbt.adapters.sparkstream.sql.translate import Schema
-from dbt.adapters.sparkstream.sql.windows import Cumulate, Hop, Window, WindowFunction, window_functions
 
 KEPT = "__kept_rows"
 """The view that holds what a micro-batch has kept."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import Resolver
-from dbt.adapters.sparkstream.sql.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.sessions import Sessions, aggregation
-from dbt.adapters.sparkstream.sql.windowfunctions import WindowFunctions
-from dbt.adapters.sparkstream.sql.windows import Session, WindowFunction
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.columns import find_cte
-from dbt.adapters.sparkstream.sql.errors import TranslationError
-from dbt.adapters.sparkstream.sql.source import Span
+from dbt.adapters.sparkstream.sql.core.columns import find_cte
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.source import Span
+from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 
 _BEYOND_A_ROW = {
@@ -44,8 +45,6 @@ class RowView:
         Raises:
             TranslationError: what of it takes more than a row.
         """
-        from dbt.adapters.sparkstream.sql.statement import Statement
-
         statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))
         [tree] = statement.trees
         for kind, name in _BEYOND_A_ROW.items():

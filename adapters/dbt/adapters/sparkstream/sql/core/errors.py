@@ -1,0 +1,77 @@
+"""What the translator has to say about a text: one error and one warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Finding(Exception):
+    """Something about a piece of a text, where it stands, and how to write it.
+
+    Attributes:
+        message: what it is, in one sentence.
+        line: its line in the text given to the translator, from 1.
+        column: its column in that line, from 1.
+        hint: how to write it instead, or None.
+        source_line: the whole line of the text that it is in.
+        width: how many characters from `column` on it takes.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int = 1,
+        column: int = 1,
+        hint: str | None = None,
+        source_line: str = "",
+        width: int = 1,
+    ) -> None:
+        self.message = message
+        self.line = line
+        self.column = column
+        self.hint = hint
+        self.source_line = source_line
+        self.width = max(width, 1)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        return self.describe(f"line {self.line}, column {self.column}")
+
+    def describe(self, place: str) -> str:
+        """The whole finding as text, with `place` (such as `models/a.sql:4:58`) before the line that it is in."""
+        parts = [self.message, f"  {place}"]
+        if self.source_line:
+            text = self.source_line.expandtabs(1)
+            # A long line is cut to what is around the fault.
+            start = max(0, self.column - 1 - 60)
+            shown = text[start : start + 110]
+            mark = " " * (self.column - 1 - start) + "^" * min(self.width, max(1, 110 - (self.column - 1 - start)))
+            parts += [f"    {shown}".rstrip(), f"    {mark}"]
+        if self.hint:
+            parts.append(f"  {self.hint}")
+        return "\n".join(parts)
+
+
+class TranslationError(Finding, ValueError):
+    """SQL that can't be translated: what is wrong, where, and how to write it."""
+
+
+class TranslatorFault(TranslationError):
+    """A fault of the translator itself, which no check foresaw; `__cause__` is what Python said."""
+
+
+class TranslationWarning(Finding, UserWarning):
+    """SQL that is translated, but hardly does what its author expects of it."""
+
+
+Warn = Callable[[TranslationWarning], None]
+"""Takes a warning."""
+
+
+class RequestError(ValueError):
+    """A row or a query that can't be a request; the message says what to do."""
+
+
+class ArgumentError(ValueError):
+    """An argument of the translator's functions that is none, such as an unknown dialect."""

@@ -1,0 +1,10 @@
+"""What callers tell the translator of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+Schema = Mapping[str, Mapping[str, str]]
+"""Table, as the SQL names it -> column -> Spark type, such as `decimal(10,2)`."""
+Describe = Callable[[list[str]], Schema]
+"""Gives the Schema of tables, as far as it can."""

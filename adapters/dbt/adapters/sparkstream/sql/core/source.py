@@ -1,0 +1,206 @@
+"""The text of a statement: its tokens, where its nodes stand, and the edits to make in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.errors import Finding, TranslationError, TranslationWarning
+
+Span = tuple[int, int]
+"""Start and end (exclusive) of a piece of the text, in characters."""
+
+SPAN = "span"
+"""Key under which the parser keeps a node's Span in its meta."""
+
+
+_LONGEST = 5_000_000
+"""Characters that an edit may write: calls within calls, each standing twice in Spark SQL, would fill the memory."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A piece of the text and what shall stand there; asked for once all edits within the piece are made.
+
+    Of two edits of the same piece the one of the higher level comes last, and renders what the other made.
+    """
+
+    span: Span
+    text: Callable[[], str]
+    level: int = 0
+
+
+class Source:
+    """A statement's text with edits that leave every other character as it is."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._starts = [t.start for t in tokens]
+        self._edits: dict[Span, str] = {}
+        self._edited: list[Span] = []  # the keys of _edits, in order: none reaches into another
+
+    # -- places ------------------------------------------------------------------------------------
+    def tokens_in(self, span: Span) -> list[Token]:
+        """The tokens that stand within a span."""
+        first = bisect_right(self._starts, span[0] - 1)
+        last = bisect_right(self._starts, span[1] - 1)
+        return self.tokens[first:last]
+
+    def span(self, node: exp.Expr) -> Span:
+        """Where a node stands: as the parser noted it, else from the first to the last of its parts."""
+        noted = node.meta.get(SPAN) if node._meta else None
+        if noted:
+            return noted
+        spans = [self.span(child) for child in node.iter_expressions()]
+        if node._meta and "start" in node.meta:
+            spans.append((node.meta["start"], node.meta["end"] + 1))
+        if not spans:
+            raise self._unplaced(node)
+        return min(s for s, _ in spans), max(e for _, e in spans)
+
+    def _unplaced(self, node: exp.Expr) -> TranslationError:
+        """An error about a node that the parser has made of nothing that is written: at what is around it."""
+        around = node.parent
+        while around is not None and not (around._meta and around.meta.get(SPAN)):
+            around = around.parent
+        return self.error(
+            around.meta[SPAN] if around is not None else (0, len(self.text)),
+            f"something is missing here, or is read as what it isn't ({type(node).__name__.lower()})",
+            "write it in full, or in another way",
+        )
+
+    def call_span(self, node: exp.Expr) -> Span:
+        """Where a function call stands, from its name to its closing parenthesis, without OVER or FILTER."""
+        start = node.meta["start"]
+        index = bisect_right(self._starts, start) - 1
+        depth = 0
+        for token in self.tokens[index:]:
+            if token.token_type == TokenType.L_PAREN:
+                depth += 1
+            elif token.token_type == TokenType.R_PAREN:
+                depth -= 1
+                if depth == 0:
+                    return start, token.end + 1
+        return start, node.meta["end"] + 1
+
+    def written(self, node: exp.Expr) -> str:
+        """A node's text as its author wrote it."""
+        return self.text[slice(*self.span(node))]
+
+    def indent(self, offset: int) -> str:
+        """The white space that the line of an offset begins with."""
+        start = self.text.rfind("\n", 0, offset) + 1
+        line = self.text[start:offset]
+        return line[: len(line) - len(line.lstrip())]
+
+    def error(self, span: Span, message: str, hint: str | None = None) -> TranslationError:
+        """An error that points at a span."""
+        return error_at(self.text, span, message, hint)
+
+    def warning(self, span: Span, message: str, hint: str | None = None) -> TranslationWarning:
+        """A warning that points at a span."""
+        return _finding(TranslationWarning, self.text, span, message, hint)
+
+    # -- edits -------------------------------------------------------------------------------------
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
+        for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.level)):
+            text = edit.text()
+            if len(text) > _LONGEST:
+                raise self.error(
+                    edit.span,
+                    f"this takes more than {_LONGEST:,} characters in Spark SQL, which says each call in several steps",
+                    "take its innermost part into a subquery",
+                )
+            first, last = edit.span
+            place = bisect_left(self._edited, (first,))
+            while place < len(self._edited) and self._edited[place][1] <= first:
+                place += 1  # behind what is inserted right before it
+            begin = end = place
+            while begin and self._edited[begin - 1][1] > first:
+                begin -= 1
+            while end < len(self._edited) and self._edited[end][0] < last:
+                end += 1
+            for gone in self._edited[begin:end]:
+                del self._edits[gone]
+            del self._edited[begin:end]
+            if edit.span not in self._edits:
+                insort(self._edited, edit.span)
+            self._edits[edit.span] = text
+
+    def render(self, span: Span | None = None) -> str:
+        """The text of a span, or all of it, with the edits made so far."""
+        start, end = span or (0, len(self.text))
+        out: list[str] = []
+        at = start
+        for (first, last), sql in self._inside(start, end):
+            out += (self.text[at:first], sql)
+            at = last
+        out.append(self.text[at:end])
+        return "".join(out)
+
+    def rendered(self, node: exp.Expr) -> str:
+        """A node's text, with the edits made so far."""
+        return self.render(self.span(node))
+
+    def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
+        for place in range(bisect_left(self._edited, (start,)), len(self._edited)):
+            span = self._edited[place]
+            if span[0] > end:
+                return
+            if span[1] <= end:
+                yield span, self._edits[span]
+
+
+def closing_token(tokens: list[Token], opening: int) -> Token | None:
+    """The parenthesis that closes the one at an index, or None."""
+    depth = 0
+    for token in tokens[opening:]:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth == 0:
+            return token
+    return None
+
+
+def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:
+    """A TranslationError that points at a span of a text."""
+    return _finding(TranslationError, text, span, message, hint)
+
+
+@contextmanager
+def blamed_on(text: str, span: Span | None = None) -> Iterator[None]:
+    """Makes errors about SQL that the translator wrote errors about the text that it wrote it from.
+
+    Args:
+        text: the user's text.
+        span: the piece of it that the SQL stands for; all of it if None.
+    """
+    try:
+        yield
+    except TranslationError as error:
+        raise error_at(text, span or (0, len(text)), error.message, error.hint) from error
+
+
+_F = TypeVar("_F", bound=Finding)
+
+
+def _finding(kind: type[_F], text: str, span: Span, message: str, hint: str | None) -> _F:
+    start = min(max(span[0], 0), len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    return kind(
+        message,
+        line=text.count("\n", 0, start) + 1,
+        column=start - line_start + 1,
+        hint=hint,
+        source_line=text[line_start:line_end].rstrip("\r"),
+        width=max(1, min(span[1], line_end) - start),
+    )

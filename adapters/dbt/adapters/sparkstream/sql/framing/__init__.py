@@ -1,5 +1,0 @@
-"""Frames lowered to Spark SQL: OpenMLDB's windows, SQLstream's windows, and the same in Spark SQL."""
-
-from dbt.adapters.sparkstream.sql.framing.query import Frames
-
-__all__ = ["Frames"]

@@ -1,0 +1,228 @@
+"""The grammar of a frame: `ROWS_RANGE BETWEEN 10s PRECEDING AND CURRENT ROW MAXSIZE 5 EXCLUDE CURRENT_TIME`."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.frames import CURRENT_ROW, UNBOUNDED, Bound, Frame, FrameError, Kind
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.grammar.placed import PlacedParser
+
+FLAGS = ("EXCLUDE CURRENT_TIME", "EXCLUDE CURRENT_ROW", "INSTANCE_NOT_IN_WINDOW")
+_UNITS = {"": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_OFFSET = re.compile(r"(-?\s*\d+)([a-zA-Z]*)")
+
+
+class FrameGrammar(PlacedParser):
+    """Reads frames."""
+
+    FRAME_DIALECT = "spark"
+
+    # -- frames --------------------------------------------------------------------------------------
+    def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
+        unit = self._curr
+        word = unit.text.upper() if unit else ""
+        sqlstream = self.FRAME_DIALECT == "sqlstream"
+        if word == "RANGE" and not sqlstream:
+            raise self._error(
+                "RANGE takes none of these: a frame by key is ROWS_RANGE", "write ROWS_RANGE BETWEEN ...", unit
+            )
+        if word == "ROWS_RANGE" and sqlstream:
+            raise self._error("ROWS_RANGE is RANGE in SQLstream", "write RANGE ...", unit)
+        if word not in ("ROWS", "RANGE", "ROWS_RANGE"):
+            hint = (
+                "write RANGE INTERVAL '1' HOUR PRECEDING, or ROWS 9 PRECEDING"
+                if sqlstream
+                else "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or ROWS_RANGE BETWEEN 10s PRECEDING AND ..."
+            )
+            raise self._error("a window needs a frame", hint, opening, self._curr or self._prev)
+        self._advance()
+        kind = Kind.ROWS if word == "ROWS" else Kind.ROWS_RANGE
+        places: dict[str, tuple[Token, Token]] = {}
+        end = CURRENT_ROW
+        if self._match(TokenType.BETWEEN):
+            start, places["start"] = self._parse_bound(kind)
+            if not self._match(TokenType.AND):
+                raise self._error(
+                    "AND and the end of the frame are missing here",
+                    f"write {word} BETWEEN ... PRECEDING AND CURRENT ROW",
+                    self._curr or self._prev,
+                )
+            end, places["end"] = self._parse_bound(kind)
+        elif self.FRAME_DIALECT == "openmldb":
+            raise self._error(
+                "a frame has two bounds", f"write {word} BETWEEN ... PRECEDING AND CURRENT ROW", unit, self._curr
+            )
+        else:
+            start, places["start"] = self._parse_bound(kind)
+        maxsize = None
+        if self._curr and self._curr.text.upper() == "MAXSIZE":
+            maxsize, places["maxsize"] = self._parse_maxsize()
+        flags = self._parse_flags()
+        if not ordered and not sqlstream:
+            self._check_unordered(kind, start, end, flags, unit)
+        try:
+            return Frame.of(
+                kind,
+                start,
+                end,
+                maxsize=maxsize,
+                exclude_time="EXCLUDE CURRENT_TIME" in flags,
+                exclude_row="EXCLUDE CURRENT_ROW" in flags,
+                instance_not_in_window="INSTANCE_NOT_IN_WINDOW" in flags,
+            )
+        except FrameError as error:
+            advice = error.hint.replace("ROWS_RANGE", "RANGE") if error.hint and sqlstream else error.hint
+            raise self._error(str(error), advice, *places[error.part]) from None
+
+    def _check_unordered(self, kind: Kind, start: Bound, end: Bound, flags: dict[str, Token], unit: Token) -> None:
+        if "EXCLUDE CURRENT_TIME" in flags:
+            raise self._error(
+                "EXCLUDE CURRENT_TIME needs ORDER BY: it goes by the key of the rows",
+                "write ORDER BY ts before the frame",
+                flags["EXCLUDE CURRENT_TIME"],
+            )
+        if kind is Kind.ROWS_RANGE and (start != UNBOUNDED or end != CURRENT_ROW):
+            raise self._error(
+                "ROWS_RANGE needs ORDER BY: its bounds go by the key of the rows",
+                "write ORDER BY ts before the frame",
+                unit,
+            )
+
+    def _parse_maxsize(self) -> tuple[int, tuple[Token, Token]]:
+        first = self._curr
+        self._advance()
+        negative = self._match(TokenType.DASH)
+        number = self._curr
+        if not number or number.token_type != TokenType.NUMBER or not number.text.isdecimal():
+            raise self._error("MAXSIZE takes a whole number of rows", "write MAXSIZE 100", first, number or first)
+        self._advance()
+        return int(number.text) * (-1 if negative else 1), (first, number)
+
+    def _parse_flags(self) -> dict[str, Token]:
+        found: dict[str, Token] = {}
+        while self._curr:
+            first = self._curr
+            word = first.text.upper()
+            if word == "EXCLUDE" and self._next and self._next.text.upper() in ("CURRENT_TIME", "CURRENT_ROW"):
+                flag = f"EXCLUDE {self._next.text.upper()}"
+                self._advance(2)
+            elif word == "INSTANCE_NOT_IN_WINDOW":
+                flag = word
+                self._advance()
+            else:
+                break
+            found[flag] = first
+        return found
+
+    def _refuse_rest(self) -> None:
+        """Says what is wrong with what stands where a window's `)` should."""
+        token = self._curr
+        if token and token.text.upper() == "MAXSIZE":
+            raise self._error(
+                "MAXSIZE stands right behind the frame, before EXCLUDE and INSTANCE_NOT_IN_WINDOW",
+                "write ROWS_RANGE BETWEEN ... AND ... MAXSIZE 100 EXCLUDE CURRENT_ROW",
+                token,
+            )
+        if token and token.token_type == TokenType.COMMA:
+            raise self._error("a window's flags stand without commas", "write a space instead", token)
+        raise self._error(
+            "this can't stand behind a window's frame",
+            f"close the window with ); its flags are MAXSIZE 100, {', '.join(FLAGS)}",
+            token or self._prev,
+        )
+
+    def _parse_bound(self, kind: Kind) -> tuple[Bound, tuple[Token, Token]]:
+        first = self._curr
+        if first and first.text.upper() == "CURRENT" and self._next and self._next.text.upper() == "ROW":
+            self._advance(2)
+            return CURRENT_ROW, (first, self._prev)
+        tokens: list[Token] = []
+        depth = 0
+        while self._curr and self._curr.text.upper() not in ("OPEN", "PRECEDING", "FOLLOWING"):
+            kind_ = self._curr.token_type
+            depth += (kind_ == TokenType.L_PAREN) - (kind_ == TokenType.R_PAREN)
+            if depth < 0 or kind_ in (TokenType.AND, TokenType.BETWEEN):
+                break
+            tokens.append(self._curr)
+            self._advance()
+        opened = bool(self._curr and self._curr.text.upper() == "OPEN")
+        if opened:
+            self._advance()
+        if self._curr and self._curr.text.upper() == "FOLLOWING":
+            raise self._error(
+                "FOLLOWING is not supported: a frame holds no rows of the future",
+                "write CURRENT ROW",
+                first,
+                self._curr,
+            )
+        if not (self._curr and self._curr.text.upper() == "PRECEDING") or not tokens:
+            raise self._error(
+                "this is no bound of a frame",
+                "write UNBOUNDED PRECEDING, 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                first or self._prev,
+            )
+        self._advance()
+        places = first, self._prev
+        if len(tokens) == 1 and tokens[0].text.upper() == "UNBOUNDED":
+            return UNBOUNDED, places
+        bound = self._interval_bound(kind, tokens, opened) or self._offset_bound(tokens, opened)
+        return bound, places
+
+    def _interval_bound(self, kind: Kind, tokens: list[Token], opened: bool) -> Bound | None:
+        if tokens[0].token_type != TokenType.INTERVAL:
+            if self.FRAME_DIALECT == "sqlstream" and kind is Kind.ROWS_RANGE:
+                raise self._error(
+                    "RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", tokens[0], tokens[-1]
+                )
+            return None
+        if self.FRAME_DIALECT == "openmldb":
+            raise self._error(
+                "OpenMLDB writes a length of time as a number and a unit",
+                "write 10s, 30m, 3h or 1d",
+                tokens[0],
+                tokens[-1],
+            )
+        try:
+            micros = read_interval(tokens).micros
+        except IntervalError as error:
+            raise self._error(str(error), error.hint, tokens[0], tokens[-1]) from None
+        if micros < 0:
+            raise self._error("a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1])
+        if micros % 1000:
+            raise self._error(
+                "a frame's bound is in whole milliseconds",
+                "write INTERVAL '0.001' SECOND or more",
+                tokens[0],
+                tokens[-1],
+            )
+        return Bound(micros // 1000, opened, timed=True)
+
+    def _offset_bound(self, tokens: list[Token], opened: bool) -> Bound:
+        text = self.sql[tokens[0].start : tokens[-1].end + 1].strip()
+        found = _OFFSET.fullmatch(text)
+        if not found:
+            raise self._error(
+                "a frame's bound is a whole number, or one with a unit right behind it",
+                "write 3 PRECEDING, INTERVAL '10' SECOND PRECEDING or CURRENT ROW"
+                if self.FRAME_DIALECT == "sqlstream"
+                else "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                tokens[0],
+                tokens[-1],
+            )
+        number, unit = int(re.sub(r"\s", "", found[1])), found[2].lower()
+        if unit not in _UNITS or (unit and self.FRAME_DIALECT == "sqlstream"):
+            raise self._error(
+                f"{found[2]} is no unit of a frame",
+                "write INTERVAL '1' MINUTE"
+                if self.FRAME_DIALECT == "sqlstream"
+                else "write s, m, h or d; a number without a unit is milliseconds",
+                tokens[0],
+                tokens[-1],
+            )
+        if number < 0 and self.FRAME_DIALECT == "sqlstream":
+            raise self._error("a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1])
+        return Bound(number * _UNITS[unit], opened, timed=bool(unit))

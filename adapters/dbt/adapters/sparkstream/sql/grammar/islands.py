@@ -1,0 +1,36 @@
+"""What looks like an island and holds no window function."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
+
+_BEFORE = (TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.L_PAREN)
+"""What a relation stands behind, and no operator does."""
+
+
+def check_islands(tokens: list[Token], sql: str) -> None:
+    """Refuses `<<` where a relation begins and none of our functions follows.
+
+    Raises:
+        TranslationError: points at the function's name, and says which one was meant.
+    """
+    for before, first, second, at in zip(tokens, tokens[1:], tokens[2:], range(3, len(tokens)), strict=False):
+        if not (first.token_type is second.token_type is TokenType.LT and before.token_type in _BEFORE):
+            continue
+        name = tokens[at]
+        called = at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.L_PAREN
+        near = get_close_matches(name.text.upper(), WINDOWS, 1)
+        if name.text.upper() in WINDOWS:
+            if called:
+                continue
+            message, hint = f"{name.text} takes its arguments in parentheses", f"write << {name.text}(...) >>"
+        else:
+            message = f"there is no window function {name.text}"
+            known = ", ".join(window.lower() for window in WINDOWS)
+            hint = f"did you mean {near[0].lower()}?" if near else f"behind << stands one of {known}"
+        raise error_at(sql, (name.start, name.end + 1), message, hint)

@@ -1,0 +1,123 @@
+"""What the parsers of windows and frames share: errors with their place, spans of queries, pieces read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlglot.parser
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
+
+if not str(sqlglot.parser.__file__).endswith(".py"):
+    raise ImportError(
+        "sqlglot's compiled build can't be extended with dialects, and dbt-sparkstream needs its own\n"
+        "  uninstall it: pip uninstall sqlglotc, then pip install --force-reinstall sqlglot"
+    )
+
+
+class PlacedParser(SparkParser):
+    """Spark's parser, whose errors have their place in the text."""
+
+    def raise_error(self, message: str, token: Token | None = None) -> None:
+        at = token or self._curr or self._prev
+        try:
+            super().raise_error(message, at)
+        except ParseError as error:
+            error.span = span_of(at, at) if at else (len(self.sql), len(self.sql))  # type: ignore[attr-defined]
+            raise
+
+    def _warn_unsupported(self) -> None:
+        # sqlglot would go on with the statement as an opaque text; a construct of ours in it would be lost.
+        self.raise_error("this kind of statement can't hold a window function")
+
+    def _error(self, message: str, hint: str | None, first: Token, last: Token | None = None) -> TranslationError:
+        """An error that blames the tokens from the first to the last."""
+        return error_at(self.sql, span_of(first, last or first), message, hint)
+
+    # -- queries -------------------------------------------------------------------------------------
+    def _parse_query_modifiers(self, this: Any) -> Any:
+        result = super()._parse_query_modifiers(this)
+        if isinstance(result, exp.Select) and self._select_starts and SPAN not in result.meta:
+            result.meta[SPAN] = (self._select_starts[-1].start, self._prev.end + 1)
+        return result
+
+    def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        first = self._curr
+        if not first or first.token_type != TokenType.SELECT:
+            return super()._parse_select_query(*args, **kwargs)
+        self._select_starts.append(first)
+        try:
+            return super()._parse_select_query(*args, **kwargs)
+        finally:
+            self._select_starts.pop()
+
+    @property
+    def _select_starts(self) -> list[Token]:
+        return self.__dict__.setdefault("_starts_of_selects", [])
+
+    # -- what sqlglot would read again and again ---------------------------------------------------------
+    # sqlglot tries a reading, goes back and tries another. Where both hold the same piece, and that piece such pieces
+    # of its own, each level doubles the time. These remember what a piece was read as.
+    def _read_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        """A join: behind one without ON, sqlglot looks for joins that belong to it."""
+        if args or kwargs.keys() - {"alias_tokens"}:
+            return super()._parse_join(*args, **kwargs)
+        key = "join" if kwargs.get("alias_tokens") is None else "join under an alias"
+        return self._once(key, lambda: super(PlacedParser, self)._parse_join(**kwargs))
+
+    def _parse_types(
+        self,
+        check_func: bool = False,
+        schema: bool = False,
+        allow_identifiers: bool = True,
+        with_collation: bool = False,
+    ) -> exp.Expr | None:
+        """A type: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions."""
+
+        def read() -> exp.Expr | None:
+            return super(PlacedParser, self)._parse_types(check_func, schema, allow_identifiers, with_collation)
+
+        in_expression = check_func and not schema and not allow_identifiers
+        return self._once("type", read) if in_expression else read()
+
+    def _once(self, kind: str, read: Callable[[], Any]) -> Any:
+        """What a method reads here; the second time what it read the first time."""
+        first = self._curr
+        if not first:
+            return read()
+        key = kind, first.start
+        if key in self._pieces:
+            piece, length = self._pieces[key]
+            self._advance(length)
+            return piece
+        at = self._index
+        piece = read()
+        self._pieces[key] = piece, self._index - at
+        return piece
+
+    @property
+    def _pieces(self) -> dict[tuple[str, int], tuple[Any, int]]:
+        """Kind of a piece and where it begins -> what it was read as, and how many tokens it has."""
+        return self.__dict__.setdefault("_pieces_read", {})
+
+    def _closing(self, opening: int) -> int | None:
+        """The index of the token that closes the parenthesis at an index, if there is one."""
+        depth = 0
+        for i in range(opening, len(self._tokens)):
+            kind = self._tokens[i].token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            if depth == 0:
+                return i
+        return None
+
+    def _index_behind(self, opening: int) -> int:
+        """The index behind the parentheses that open at an index; the end where they are never closed."""
+        closing = self._closing(opening)
+        return len(self._tokens) if closing is None else closing + 1

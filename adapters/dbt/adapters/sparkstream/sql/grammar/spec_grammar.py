@@ -1,0 +1,259 @@
+"""The grammar of OpenMLDB's and SQLstream's window specifications, and of LAST JOIN."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, is_ours
+from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, LastJoin, OrderKey, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
+
+_NO_WINDOW_NAMES = (
+    TokenType.PARTITION_BY,
+    TokenType.ORDER_BY,
+    TokenType.ROWS,
+    TokenType.RANGE,
+    TokenType.UNION,
+    TokenType.COMMA,
+)
+
+
+class SpecGrammar(FrameGrammar):
+    """Reads window specifications, their UNION, and LAST JOIN; mixed into the parser of every dialect."""
+
+    # -- LAST JOIN -----------------------------------------------------------------------------------
+    def _at_last_join(self) -> bool:
+        return bool(
+            self._curr
+            and self._next
+            and self._curr.text.upper() == "LAST"
+            and self._next.token_type == TokenType.JOIN
+            and self._curr.token_type != TokenType.IDENTIFIER
+        )
+
+    def _parse_table_alias(self, alias_tokens: Any = None) -> exp.TableAlias | None:
+        if self._at_last_join():
+            return None
+        return super()._parse_table_alias(alias_tokens)
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        if not self._at_last_join():
+            return self._read_join(*args, **kwargs)
+        first = self._curr
+        self._advance(2)
+        start = self._curr
+        table = self._parse_table()
+        if table is None:
+            self.raise_error("LAST JOIN needs a table here")
+            return None
+        table.meta[SPAN] = (start.start, self._prev.end + 1)
+        order: OrderKey | None = None
+        if self._match(TokenType.ORDER_BY):
+            order = self._order_keys("LAST JOIN")[0]
+        if not self._match(TokenType.ON):
+            raise self._error(
+                "LAST JOIN needs ON and a condition", "write LAST JOIN t ORDER BY t.ts ON a.k = t.k", first, self._prev
+            )
+        join = LastJoin(this=table, on=self._parse_disjunction(), order=order)
+        join.meta[SPAN] = (first.start, self._prev.end + 1)
+        return join
+
+    # -- windows -------------------------------------------------------------------------------------
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if not alias and self._curr and self._curr.token_type == TokenType.OVER:
+            self._check_over()
+        if not self._at_frame(alias):
+            return super()._parse_window(this, alias=alias)
+        if not alias:
+            this = self._before_over(this)
+        self._advance()  # AS or OVER
+        spec, children = self._parse_window_specification()
+        window = FramedWindow(
+            this=this,
+            over=None if alias else "OVER",
+            spec_value=spec,
+            union=children[0],
+            keys=children[1],
+        )
+        window.meta[SPAN] = spec.span
+        return window
+
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        first = self._curr
+        try:
+            node = super()._parse_function_call(*args, **kwargs)
+        except IndexError:  # sqlglot takes the arguments of a function such as MAP by their places
+            place = (first.start, self._prev.end + 1) if first else (0, 0)
+            raise error_at(
+                self.sql, place, "this function has too few arguments", "write all of its arguments"
+            ) from None
+        if isinstance(node, exp.Window) and first:
+            node.meta[CALL_START] = first.start
+        return node
+
+    def _check_over(self) -> None:
+        after = self._next
+        framed = self.FRAME_DIALECT != "spark"
+        if not after:
+            wrong = framed
+        else:
+            wrong = after.token_type in _NO_WINDOW_NAMES or (
+                framed and (after.token_type in (TokenType.ALIAS, TokenType.FROM) or after.text.upper() in FRAME_WORDS)
+            )
+        if wrong:
+            raise self._error(
+                "OVER takes a window's name, or a window in parentheses",
+                "write OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
+                self._curr,
+                after,
+            )
+
+    def _before_over(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Reads FILTER (...) and IGNORE NULLS, which may stand between a call and OVER."""
+        if self._match_pair(TokenType.FILTER, TokenType.L_PAREN):
+            this = self.expression(exp.Filter(this=this, expression=self._parse_where()))
+            self._match_r_paren()
+        return self._parse_respect_or_ignore_nulls(this)
+
+    @cached_property
+    def _may_hold_frames(self) -> bool:
+        return self.FRAME_DIALECT != "spark" or may_hold_frames(self.sql.lower())
+
+    def _at_frame(self, alias: bool) -> bool:
+        """Whether `OVER (` or `AS (` and a window of ours stand here."""
+        if not self._may_hold_frames:
+            return False
+        tokens, at = self._tokens, self._index
+        if not alias:
+            if at + 1 < len(tokens) and tokens[at].token_type == TokenType.FILTER:
+                at = self._index_behind(at + 1)
+            if at + 1 < len(tokens) and tokens[at].text.upper() in ("IGNORE", "RESPECT"):
+                at += 2
+        if at + 1 >= len(tokens) or tokens[at + 1].token_type != TokenType.L_PAREN:
+            return False
+        if tokens[at].token_type != (TokenType.ALIAS if alias else TokenType.OVER):
+            return False
+        return bool(self.FRAME_DIALECT != "spark" or is_ours(tokens, at + 1))
+
+    def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
+        opening = self._curr
+        self._advance()
+        unions = self._parse_window_union()
+        partition: list[OrderKey] = []
+        order: list[OrderKey] = []
+        if self._match(TokenType.PARTITION_BY):
+            partition = self._parse_items(self._parse_disjunction)
+        elif self.FRAME_DIALECT == "openmldb":
+            raise self._error(
+                "a window needs PARTITION BY",
+                "write (PARTITION BY key ORDER BY ts ROWS BETWEEN ...)",
+                opening,
+                self._curr,
+            )
+        if self._match(TokenType.ORDER_BY):
+            order = self._order_keys("a window")
+        frame = self._parse_frame(opening, bool(order))
+        if not self._match(TokenType.R_PAREN):
+            self._refuse_rest()
+        span = opening.start, self._prev.end + 1
+        children = unions, [key.expression for key in (*partition, *order)]
+        return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
+
+    def _parse_items(self, method: Any) -> list[OrderKey]:
+        items = []
+        while True:
+            first = self._curr
+            expression = method()
+            if expression is None or not first:
+                self.raise_error("an expression is missing here")
+            else:
+                items.append(OrderKey((first.start, self._prev.end + 1), expression))
+            if not self._match(TokenType.COMMA):
+                return items
+
+    def _order_keys(self, owner: str) -> list[OrderKey]:
+        """Reads the items of ORDER BY; refuses DESC, and more keys than the dialect has."""
+        items: list[OrderKey] = []
+        while True:
+            first = self._curr
+            expression = self._parse_disjunction()
+            if expression is None or not first:
+                self.raise_error("an expression is missing here")
+                break
+            items.append(OrderKey((first.start, self._prev.end + 1), expression))
+            if self._match(TokenType.DESC):
+                raise self._error(f"{owner} runs in ascending order only", "leave DESC out", first, self._prev)
+            self._match(TokenType.ASC)
+            if not self._match(TokenType.COMMA):
+                break
+        most = 1 if owner == "LAST JOIN" or self.FRAME_DIALECT == "openmldb" else 2
+        if len(items) > most:
+            span = items[most].span
+            raise error_at(
+                self.sql,
+                span,
+                f"{owner} takes {'one key' if most == 1 else 'a key and the column of arrival'} in ORDER BY",
+                "order by the key; rows with the same key go by their arrival (arrival='seq')"
+                if most == 1
+                else "write ORDER BY ts, seq",
+            )
+        return items
+
+    def _parse_window_union(self) -> list[exp.Expr]:
+        if not self._match(TokenType.UNION):
+            return []
+        if not self._at_union_list():
+            return self._parse_union_sources()
+        self._advance()  # UNION (t2, t3)
+        sources = self._parse_union_sources()
+        if not self._match(TokenType.R_PAREN):
+            self.raise_error("the list of UNION tables isn't closed; expecting )")
+        return sources
+
+    def _at_union_list(self) -> bool:
+        """Whether the tables of UNION stand in parentheses of their own, and not a subquery alone."""
+        tokens, at = self._tokens, self._index
+        if at + 1 >= len(tokens) or tokens[at].token_type != TokenType.L_PAREN:
+            return False
+        behind = self._index_behind(at + 1)
+        if tokens[at + 1].token_type in (TokenType.SELECT, TokenType.WITH):
+            return False
+        return tokens[at + 1].token_type != TokenType.L_PAREN or (
+            behind < len(tokens)
+            and tokens[behind].token_type
+            in (
+                TokenType.COMMA,
+                TokenType.R_PAREN,
+            )
+        )
+
+    def _parse_union_sources(self) -> list[exp.Expr]:
+        sources = []
+        while True:
+            first = self._curr
+            if not first or first.token_type in (TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.R_PAREN):
+                raise self._error(
+                    "UNION takes tables and subqueries",
+                    "write UNION t2, (SELECT ... FROM t3) PARTITION BY ...",
+                    first or self._prev,
+                )
+            source = (
+                self._parse_select(table=True, nested=True)
+                if first.token_type == TokenType.L_PAREN
+                else self._parse_table_parts()
+            )
+            if source is None:
+                self.raise_error("UNION takes a table or a subquery here")
+            else:
+                source.meta[SPAN] = (first.start, self._prev.end + 1)
+                sources.append(source)
+            if self._match(TokenType.ALIAS):  # UNION t2 AS u: columns go by the names of FROM
+                self._parse_id_var()
+            if not self._match(TokenType.COMMA):
+                return sources

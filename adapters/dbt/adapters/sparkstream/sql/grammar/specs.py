@@ -1,0 +1,56 @@
+"""What the parser makes of window specifications and of LAST JOIN: nodes of the syntax tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.frames import Frame
+from dbt.adapters.sparkstream.sql.core.source import Span
+
+CALL_START = "call_start"
+"""Key under which a call over a window keeps where its name stands."""
+
+
+@dataclass(frozen=True)
+class OrderKey:
+    """An item of a window's ORDER BY: where its expression stands, and the expression."""
+
+    span: Span
+    expression: exp.Expr
+
+
+@dataclass(frozen=True)
+class WindowSpec:
+    """A window as written, with the places of its parts.
+
+    Attributes:
+        span: the specification with its parentheses.
+        frame: its frame.
+        unions: the tables and subqueries of UNION.
+        partition: the expressions of PARTITION BY.
+        order: the items of ORDER BY; ascending, all of them.
+    """
+
+    span: Span
+    frame: Frame
+    unions: tuple[exp.Expr, ...] = ()
+    partition: tuple[OrderKey, ...] = ()
+    order: tuple[OrderKey, ...] = ()
+
+
+class FramedWindow(exp.Window):
+    """A window specification of ours; `spec_value` is its WindowSpec."""
+
+    arg_types = {**exp.Window.arg_types, "union": False, "spec_value": False, "keys": False}
+
+    @property
+    def value(self) -> WindowSpec:
+        return self.args["spec_value"]
+
+
+class LastJoin(exp.Join):
+    """`LAST JOIN t ORDER BY t.ts ON ...`: every row once, with the last matching row of t, or NULLs."""
+
+    arg_types = {**exp.Join.arg_types, "order": False}

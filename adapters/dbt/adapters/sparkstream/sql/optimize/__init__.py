@@ -1,6 +1,0 @@
-"""The optimiser: queries over windows with the same rows, names and types in less time."""
-
-from dbt.adapters.sparkstream.sql.optimize.passes import Decision, Optimizer, may_pay
-from dbt.adapters.sparkstream.sql.optimize.typing import SparkResolver
-
-__all__ = ["Decision", "Optimizer", "SparkResolver", "may_pay"]

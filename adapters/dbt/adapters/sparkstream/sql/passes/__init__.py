@@ -1,0 +1,1 @@
+"""Kinds of constructs, each with the edits that make Spark SQL of it."""

@@ -1,0 +1,169 @@
+"""Windows over rows that dbt has cut to a batch: at the batch's edges they have rows outside of it.
+
+dbt renders a ref of a microbatch model as `(select * from bid where bidtime >= '...' and bidtime < '...')`. A window
+function right on such a query gets the rows that its windows need, and keeps the windows of the batch. Where a window
+is on more than that query, it is refused, and a frame is warned of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import find_cte
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows
+
+_CLAUSES = {"expressions", "from_", "where"}
+_EPOCH = datetime(1970, 1, 1)
+_CUT = "dbt cuts what this {} reads to the rows of a batch, and its windows need others"
+_HINT = "write the window with a macro or an island right on the ref, and the rest of the query around it"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A relation, as it is written, and the column by whose times dbt cuts it."""
+
+    relation: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a window function reads in a batch, and the condition on its windows that are the batch's, or None."""
+
+    relation: str
+    windows: str | None
+
+
+class Widen(Protocol):
+    """Says what a window on a cut relation, with the time column as written, reads instead."""
+
+    def __call__(self, window: Window, time: str, cut: Cut) -> Rows: ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The times between which dbt cuts relations, on the wall clock."""
+
+    start: datetime
+    end: datetime
+    widen: Widen
+
+    def filled_by(self, window: Window) -> bool:
+        """Whether windows fill the batch, so that none needs a row from outside."""
+        return isinstance(window, Tumble) and all(
+            (_micros(edge) - window.offset.micros) % window.size.micros == 0 for edge in (self.start, self.end)
+        )
+
+    def cut(self, query: exp.Expr | None, source: Source) -> Cut | None:
+        """What dbt has cut, if a query is dbt's cut of a relation."""
+        if not isinstance(query, exp.Select) or {key for key, value in query.args.items() if value} != _CLAUSES:
+            return None
+        both, table = query.args["where"].this, query.args["from_"].this
+        if not (isinstance(both, exp.And) and isinstance(both.left, exp.GTE) and isinstance(both.right, exp.LT)):
+            return None
+        edges = [_time(both.left.expression), _time(both.right.expression)]
+        everything = len(query.expressions) == 1 and isinstance(query.expressions[0], exp.Star)
+        if not everything or edges != [self.start, self.end] or both.left.this != both.right.this:
+            return None
+        return Cut(source.written(table), source.written(both.left.this)) if isinstance(table, exp.Table) else None
+
+    def is_in(self, source: Source, *nodes: exp.Expr) -> bool:
+        """Whether rows that dbt has cut come to what nodes read, through subqueries and CTEs as well."""
+        remaining, seen = list(nodes), set()
+        while remaining:
+            for part in remaining.pop().find_all(exp.Select, exp.Table):
+                if self.cut(part, source):
+                    return True
+                cte = find_cte(part) if isinstance(part, exp.Table) and not part.db else None
+                if cte and id(cte) not in seen:
+                    seen.add(id(cte))
+                    remaining.append(cte.this)
+        return False
+
+
+def widened(source: Source, tree: exp.Expr, batch: Batch) -> Iterator[Edit]:
+    """The edits that give window functions the rows that they need."""
+    for function in window_functions(tree):
+        relation = function.this
+        cut = _cut_below(function, source, batch)
+        if cut:
+            rows = batch.widen(function.window, source.written(function.timecol), cut)
+            yield Edit(source.span(relation), lambda rows=rows: rows.relation)  # type: ignore[misc]
+            if rows.windows:
+                yield Edit(source.span(function), lambda f=function, w=rows.windows: _of_batch(source, f, w), level=1)  # type: ignore[misc]
+
+
+def _cut_below(function: WindowFunction, source: Source, batch: Batch) -> Cut | None:
+    """What dbt has cut, if a window function stands right on that."""
+    relation = function.this
+    return batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
+
+
+def _of_batch(source: Source, function: WindowFunction, windows: str) -> str:
+    return f"(/* windows of the batch */ SELECT * FROM {source.rendered(function)} WHERE {windows})"
+
+
+def check(source: Source, tree: exp.Expr, batch: Batch, groups: GroupWindows) -> Iterator[TranslationWarning]:
+    """The warnings about what else reads rows of earlier times: frames and LAST JOIN.
+
+    Args:
+        groups: reads the group windows of the statement.
+
+    Raises:
+        TranslationError: a window on a query over cut rows, or a group window, needs rows from outside the batch.
+    """
+    for function in window_functions(tree):
+        if (
+            not _cut_below(function, source, batch)
+            and not batch.filled_by(function.window)
+            and batch.is_in(source, function.this)
+        ):
+            raise source.error(source.span(function), _CUT.format(function.window.name), _HINT)
+    for select, call, window in groups.windows(tree):
+        if not batch.filled_by(window) and batch.is_in(source, *_inputs(select)):
+            raise source.error(source.call_span(call), _CUT.format(window.name), _HINT)
+    for node in tree.find_all(exp.Window, LastJoin):
+        if _reads_back(node) and batch.is_in(source, *_inputs(node)):
+            yield source.warning(
+                source.span(node),
+                "dbt cuts what is read here to the rows of a batch, so rows of earlier times are missing at its start",
+                "read {{ ref('...').render() }} from earlier on, and keep the rows of the batch in a query around it",
+            )
+
+
+def _reads_back(node: exp.Expr) -> bool:
+    """False for a frame within a window, such as that of a Top-N, and where a window is only named."""
+    if type(node) is exp.Window and not node.args.get("order"):
+        return False
+    keys = node.args.get("partition_by") or node.args.get("keys") or []
+    return not any(key.name.lower() in WINDOW_COLUMNS for key in keys if isinstance(key, exp.Column))
+
+
+def _inputs(node: exp.Expr) -> list[exp.Expr]:
+    """What the query of a node reads, or what it joins itself."""
+    select = node.find_ancestor(exp.Select) if isinstance(node, exp.Window) else node
+    if not isinstance(select, exp.Select):
+        return [node.this] if isinstance(node, LastJoin) else []
+    from_ = select.args.get("from_")
+    return [*([from_] if from_ else []), *(join.this for join in select.args.get("joins") or [])]
+
+
+def _time(literal: exp.Expr) -> datetime | None:
+    """A time as dbt writes it into a ref, on the wall clock."""
+    try:
+        return datetime.fromisoformat(literal.name).replace(tzinfo=None) if isinstance(literal, exp.Literal) else None
+    except ValueError:
+        return None
+
+
+def _micros(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,118 @@
+"""Flink's constructors and predicates that Spark writes in another way or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+
+_REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
+"""What means something in Java's patterns, but stands for itself in SQL's."""
+_SIMILAR_SPECIALS = frozenset("[]()|^-+*_%?{}")
+
+
+def is_map_constructor(node: exp.Expr | None) -> bool:
+    """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript of a column."""
+    return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
+
+
+class Constructs:
+    """Edits ARRAY[...], MAP[...], x[i], SIMILAR TO, BETWEEN SYMMETRIC and OVERLAPS.
+
+    Attributes:
+        handlers: kind of node -> what gives its edits.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterator[Edit]]] = {
+            exp.Array: self._array,
+            exp.Bracket: self._bracket,
+            exp.SimilarTo: self._similar,
+            exp.Between: self._between,
+            exp.Overlaps: self._overlaps,
+        }
+
+    def _text(self, node: exp.Expr) -> str:
+        return self._source.rendered(node)
+
+    def _negated(self, predicate: exp.Expr) -> str:
+        """`NOT ` where it stands between a predicate's operand and its operator."""
+        _, end = self._source.span(predicate)
+        behind = self._source.tokens_in((self._source.span(predicate.this)[1], end))
+        return "NOT " if behind and behind[0].token_type == TokenType.NOT else ""
+
+    def _list(self, nodes: list[exp.Expr]) -> str:
+        return ", ".join(map(self._text, nodes))
+
+    def _array(self, node: exp.Expr) -> Iterator[Edit]:
+        if self._source.tokens_in(self._source.span(node))[1].text == "[":
+            yield Edit(self._source.span(node), lambda: f"ARRAY({self._list(node.expressions)})")
+
+    def _bracket(self, node: exp.Expr) -> Iterator[Edit]:
+        if is_map_constructor(node):
+            yield Edit(self._source.span(node), lambda: f"MAP({self._list(node.expressions)})")
+        else:
+            # Arrays count from 1, and what isn't there is NULL.
+            yield Edit(
+                self._source.span(node),
+                lambda: f"TRY_ELEMENT_AT({self._text(node.this)}, {self._list(node.expressions)})",
+            )
+
+    def _similar(self, node: exp.Expr) -> Iterator[Edit]:
+        pattern = node.expression
+        escaped = node.parent if isinstance(node.parent, exp.Escape) else None
+        whole = escaped or node
+        if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+            raise self._source.error(
+                self._source.span(pattern), "SIMILAR TO takes a constant pattern here", "write REGEXP(text, pattern)"
+            )
+        regex = self._regex(pattern, escaped.expression.name if escaped else "")
+        literal = string_literal(regex)
+        yield Edit(self._source.span(whole), lambda: f"{self._text(node.this)} {self._negated(node)}RLIKE {literal}")
+
+    def _regex(self, pattern: exp.Expr, escape: str) -> str:
+        """A pattern of SIMILAR TO as a Java pattern for the whole text (Calcite: Like.sqlToRegexSimilar)."""
+        out, characters = [], iter(pattern.name)
+        for character in characters:
+            if escape and character == escape:
+                following = next(characters, "")
+                if following != escape and following not in _SIMILAR_SPECIALS:
+                    raise self._source.error(
+                        self._source.span(pattern), f"{escape!r} escapes nothing here", "put it before % or _"
+                    )
+                out.append(f"\\{following}")
+            elif character == "%":
+                out.append("(?s:.*)")
+            elif character == "_":
+                out.append(".")
+            else:
+                out.append(_REGEX_ONLY.get(character, character))
+        text = "".join(out)
+        if "[:" in text:
+            raise self._source.error(
+                self._source.span(pattern), "a named class of characters can't be translated", "write [a-zA-Z]"
+            )
+        return f"\\A(?:{text})\\z"
+
+    def _between(self, node: exp.Expr) -> Iterator[Edit]:
+        if not node.args.get("symmetric"):
+            return
+        this, low, high = node.this, node.args["low"], node.args["high"]
+
+        def text() -> str:
+            value, one, other = self._text(this), self._text(low), self._text(high)
+            both = f"({value} BETWEEN {one} AND {other} OR {value} BETWEEN {other} AND {one})"
+            return f"({self._negated(node)}{both})" if self._negated(node) else both
+
+        yield Edit(self._source.span(node), text)
+
+    def _overlaps(self, node: exp.Expr) -> Iterator[Edit]:
+        raise self._source.error(
+            self._source.span(node), "Spark has no OVERLAPS", "write start1 <= end2 AND start2 <= end1"
+        )
+        yield  # never reached: makes this a generator like the others

@@ -1,0 +1,176 @@
+"""Flink's date and time functions where Spark's differ: weeks, patterns, FLOOR and CEIL, months between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+
+FLOOR_UNITS = (
+    "MILLISECOND",
+    "SECOND",
+    "MINUTE",
+    "HOUR",
+    "DAY",
+    "WEEK",
+    "MONTH",
+    "QUARTER",
+    "YEAR",
+    "DECADE",
+    "CENTURY",
+)
+
+
+def _days(date: str) -> str:
+    return f"CAST({date} AS TIMESTAMP_NTZ)"
+
+
+def _date_floor(date: str, unit: str) -> str:
+    """The first day of a unit; Flink's weeks begin on Sunday."""
+    if unit == "DAY":
+        return date
+    if unit == "WEEK":
+        return f"DATE_SUB({date}, DAYOFWEEK({date}) - 1)"
+    return f"TRUNC({date}, '{unit}')"
+
+
+def _date_ceil(date: str, unit: str) -> str:
+    """The first day of the next unit, or the day itself where it begins one."""
+    start = _date_floor(date, unit)
+    following = {
+        "WEEK": f"DATE_ADD({start}, 7)",
+        "MONTH": f"ADD_MONTHS({start}, 1)",
+        "QUARTER": f"ADD_MONTHS({start}, 3)",
+        "YEAR": f"ADD_MONTHS({start}, 12)",
+    }[unit]
+    return f"CASE WHEN {date} = {start} THEN {date} ELSE {following} END"
+
+
+def _clock(time: str, unit: str) -> str:
+    """The time of day down to a unit, as an interval."""
+    fields = ["HOUR", "MINUTE", "SECOND"][: ["HOUR", "MINUTE", "SECOND"].index(unit) + 1]
+    return f"MAKE_DT_INTERVAL(0, {', '.join(f'{field}({time})' for field in fields)})"
+
+
+def floor_to(time: str, unit: str, type_: str | None) -> str:
+    """`FLOOR(time TO unit)` in the type of the time.
+
+    Raises:
+        ValueError: a unit without a rule.
+    """
+    if type_ == "date":
+        if unit not in ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+            raise ValueError(f"FLOOR of a date TO {unit} has no counterpart")
+        return _date_floor(time, unit)
+    if unit not in ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+        raise ValueError(f"FLOOR TO {unit} has no counterpart")
+    if type_ == "timestamp":
+        if unit == "WEEK":
+            return f"CAST({_date_floor(f'CAST({time} AS DATE)', unit)} AS TIMESTAMP)"
+        return f"DATE_TRUNC('{unit}', {time})"
+    # date_trunc would go through the session's zone, where some wall clock times don't exist.
+    day = f"CAST({time} AS DATE)"
+    if unit == "MILLISECOND":
+        return f"{_days(day)} + INTERVAL '0.001' SECOND * (({time} - {_days(day)}) DIV INTERVAL '0.001' SECOND)"
+    if unit in ("HOUR", "MINUTE", "SECOND"):
+        return f"{_days(day)} + {_clock(time, unit)}"
+    return _days(_date_floor(day, unit))
+
+
+def ceil_to(time: str, unit: str, type_: str | None) -> str:
+    """`CEIL(time TO unit)`; from WEEK on Flink looks at the day alone and forgets the time of day.
+
+    Raises:
+        ValueError: a unit without a rule.
+    """
+    if unit in ("WEEK", "MONTH", "QUARTER", "YEAR"):
+        date = time if type_ == "date" else f"CAST({time} AS DATE)"
+        ceiling = _date_ceil(date, unit)
+        return ceiling if type_ == "date" else f"CAST({ceiling} AS {(type_ or 'timestamp_ntz').upper()})"
+    if type_ == "date":
+        if unit != "DAY":
+            raise ValueError(f"CEIL of a date TO {unit} has no counterpart")
+        return time
+    floor = floor_to(time, unit, type_)
+    step = "INTERVAL '0.001' SECOND" if unit == "MILLISECOND" else f"INTERVAL '1' {unit}"
+    return f"CASE WHEN {time} = {floor} THEN {time} ELSE {floor} + {step} END"
+
+
+def months_between(start: str, end: str) -> str:
+    """Whole months from start to end: the most that can be added to the earlier one without passing the later.
+
+    Spark counts none from 31 January to 29 February; Flink counts one, as the month's end is the end of a month.
+    """
+
+    def forward(a: str, b: str) -> str:
+        months = f"(YEAR({b}) - YEAR({a})) * 12 + MONTH({b}) - MONTH({a})"
+        day, clock = f"CAST({b} AS DATE)", f"{b} - CAST(CAST({b} AS DATE) AS TIMESTAMP_NTZ)"
+        reached = f"ADD_MONTHS(CAST({a} AS DATE), {months})"
+        late = f"{a} - CAST(CAST({a} AS DATE) AS TIMESTAMP_NTZ) > {clock}"
+        return f"{months} - CASE WHEN {reached} > {day} OR {reached} = {day} AND {late} THEN 1 ELSE 0 END"
+
+    return f"CASE WHEN {end} >= {start} THEN {forward(start, end)} ELSE -({forward(end, start)}) END"
+
+
+def _pieces(pattern: str) -> Iterator[tuple[str, str]]:
+    """Splits a java.time pattern into ('quoted' | letter | '', text) pieces."""
+    at = 0
+    while at < len(pattern):
+        end = at + 1
+        if pattern[at] == "'":
+            end = pattern.find("'", end)
+            end = len(pattern) if end < 0 else end + 1
+            yield "quoted", pattern[at:end]
+        elif pattern[at].isalpha():
+            while end < len(pattern) and pattern[end] == pattern[at]:
+                end += 1
+            yield pattern[at], pattern[at:end]
+        else:
+            while end < len(pattern) and not (pattern[end].isalpha() or pattern[end] == "'"):
+                end += 1
+            yield "", pattern[at:end]
+        at = end
+
+
+# Weeks as in java.time's default locale: they begin on Sunday, and 1 January is in week 1.
+_WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
+_WEEK_OF_MONTH = "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)"
+
+
+def date_format(name: str, time: str, pattern: str) -> str:
+    """DATE_FORMAT with a constant pattern, its week letters computed, as Spark refuses them.
+
+    Raises:
+        ValueError: a letter without a rule.
+    """
+    parts: list[str] = []
+    plain = ""
+    for letter, text in _pieces(pattern):
+        special = None
+        if letter == "u":
+            text = "y" * len(text)
+        elif letter == "w":
+            # The last days of December are in week 1 of the next year.
+            next_year = f"YEAR(DATE_ADD({time}, 7 - DAYOFWEEK({time}))) > YEAR({time})"
+            week = f"CASE WHEN {next_year} THEN 1 ELSE {_WEEK.format(t=time)} END"
+            special = f"LPAD(CAST({week} AS STRING), {len(text)}, '0')" if len(text) > 1 else f"CAST({week} AS STRING)"
+        elif letter == "W":
+            special = f"CAST({_WEEK_OF_MONTH.format(t=time)} AS STRING)"
+        elif letter == "Y":
+            special = f"{name}(DATE_ADD({time}, 7 - DAYOFWEEK({time})), '{'y' * len(text)}')"
+        elif letter in ("e", "c"):
+            if len(text) > 2:
+                raise ValueError(f"the pattern letters {text} have no counterpart; EEE gives the day's name")
+            special = f"CAST(DAYOFWEEK({time}) AS STRING)"
+            if len(text) == 2:
+                special = f"LPAD({special}, 2, '0')"
+        if special is None:
+            plain += text
+            continue
+        if plain:
+            parts.append(f"{name}({time}, {string_literal(plain)})")
+        parts.append(special)
+        plain = ""
+    if plain or not parts:
+        parts.append(f"{name}({time}, {string_literal(plain)})")
+    return parts[0] if len(parts) == 1 else f"CONCAT({', '.join(parts)})"

@@ -1,0 +1,202 @@
+"""What OpenMLDB and SQLstream spell in another way than Spark, beside their windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, closing_token
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS
+from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.framing.typing import type_of
+
+_RENAMED = {
+    "IS_NULL": "isnull",
+    "IF_NULL": "ifnull",
+    "LCASE": "lower",
+    "UCASE": "upper",
+    "CHARACTER_LENGTH": "char_length",
+    "BOOL": "boolean",
+    "INT16": "smallint",
+    "INT32": "int",
+    "INT64": "bigint",
+}
+
+
+def _edit(span: Span, text: str) -> Edit:
+    return Edit(span, lambda: text)
+
+
+class OpenMLDBSpelling:
+    """Edits number literals and functions of OpenMLDB that Spark has under another name."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """DOUBLE for 1.5, which is a DECIMAL in Spark; and names of functions."""
+        tokens = self._source.tokens_in(_extent(self._source, tree))
+        for conversion in self._conversions(tree, tokens):
+            yield from conversion
+        for i, token in enumerate(tokens):
+            text = self._source.text[token.start : token.end + 1]
+            called = i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.L_PAREN
+            if token.token_type == TokenType.NUMBER and "." in text and text[-1].isdigit():
+                yield _edit((token.start, token.end + 1), f"{text}D")
+            elif called and text.upper() in _RENAMED and token.token_type != TokenType.IDENTIFIER:
+                yield _edit((token.start, token.end + 1), _RENAMED[text.upper()])
+            elif called and text.upper() == "IDENTITY":
+                yield _edit((token.start, token.end + 1), "")
+
+    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> Iterator[tuple[Edit, Edit]]:
+        """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
+        selects: list[exp.Select] | None = None
+        for i, token in enumerate(tokens[:-2]):
+            name = token.text.upper()
+            if name not in ("BIGINT", "INT64", "TIMESTAMP") or tokens[i + 1].token_type != TokenType.L_PAREN:
+                continue
+            closing = closing_token(tokens, i + 1)
+            if selects is None:
+                selects = [s for s in tree.find_all(exp.Select) if SPAN in s.meta]
+            around = [s for s in selects if s.meta[SPAN][0] <= token.start < s.meta[SPAN][1]]
+            if closing is None or not around:
+                continue
+            inner = max(around, key=lambda s: s.meta[SPAN][0])
+            value = self._source.text[tokens[i + 1].end + 1 : closing.start]
+            parts = (_from_millis if name == "TIMESTAMP" else _millis)(type_of(value, inner, self._resolver))
+            if parts:
+                before, after = parts
+                yield (
+                    _edit((token.start, tokens[i + 1].end + 1), before),
+                    _edit((closing.start, closing.end + 1), after),
+                )
+
+
+def _millis(type_: str | None) -> tuple[str, str] | None:
+    """What stands around the value of BIGINT(value), or None if Spark's is the same."""
+    if type_ is not None:
+        return ("unix_millis(", ")") if type_ == "timestamp" else None
+    return _by_type(
+        "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
+        "ELSE CAST(v AS BIGINT) END"
+    )
+
+
+def _from_millis(type_: str | None) -> tuple[str, str] | None:
+    """What stands around the value of TIMESTAMP(value), or None if Spark's is the same."""
+    if type_ is not None:
+        return ("timestamp_millis(", ")") if type_ in INTEGERS else None
+    integers = ", ".join(f"'{t}'" for t in INTEGERS)
+    return _by_type(
+        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
+        "ELSE CAST(v AS TIMESTAMP) END"
+    )
+
+
+def _by_type(body: str) -> tuple[str, str]:
+    """What stands around a value v whose type only Spark knows."""
+    return "get(transform(array(", f"), v -> {body}), 0)"
+
+
+def _extent(source: Source, tree: exp.Expr) -> Span:
+    """From the first to the last token of a statement."""
+    start = min((n.meta[SPAN][0] for n in tree.walk() if n._meta and SPAN in n.meta), default=0)
+    end = max((n.meta[SPAN][1] for n in tree.walk() if n._meta and SPAN in n.meta), default=len(source.text))
+    return start, end
+
+
+class SQLstreamSpelling:
+    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, and FIRST_VALUE with GROUP BY."""
+
+    def __init__(self, source: Source, *, arrival: str | None = None) -> None:
+        self._source = source
+        self._arrival = arrival
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """Every such place in a statement."""
+        yield from self._tokens(self._source.tokens_in(_extent(self._source, tree)))
+        for node in tree.find_all(exp.Floor, exp.Ceil):
+            if node.args.get("to"):
+                yield self._rounding(node)
+        for step in tree.find_all(Step):
+            yield self._step(step)
+        for select in tree.find_all(exp.Select):
+            if select.args.get("group"):
+                yield from self._edges(select)
+
+    def _tokens(self, tokens: list[Token]) -> Iterator[Edit]:
+        for i, token in enumerate(tokens):
+            raw = self._source.text[token.start : token.end + 1]
+            span = token.start, token.end + 1
+            if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
+                yield _edit(span, "`" + token.text.replace("`", "``") + "`")
+            elif token.token_type == TokenType.STRING and ("''" in raw[1:-1] or "\\" in raw):
+                yield _edit(span, string_literal(token.text))
+            elif is_stream_word(tokens, i):
+                end = tokens[i + 1].start
+                between = self._source.text[token.end + 1 : end]
+                yield _edit((token.start, end if not between.strip() else token.end + 1), "")
+
+    def _rounding(self, node: exp.Expr) -> Edit:
+        source = self._source
+        span = source.span(node)
+        value = source.span(node.this)
+        unit = node.args["to"].name.upper()
+        floor = isinstance(node, exp.Floor)
+
+        def text() -> str:
+            time = source.render(value)
+            start = f"date_trunc('{unit}', {time})"
+            return start if floor else f"IF({start} = {time}, {start}, {start} + INTERVAL '1' {unit})"
+
+        return Edit(span, text)
+
+    def _step(self, node: Step) -> Edit:
+        source = self._source
+        by = source.span(node.args["by"])
+        tokens = source.tokens_in(by)
+        value = source.span(node.this)
+        micros: int | None = None
+        if tokens[0].token_type == TokenType.INTERVAL:
+            try:
+                micros = read_interval(tokens).micros
+            except IntervalError as error:
+                raise source.error(by, f"STEP: {error}", error.hint) from None
+            if micros <= 0:
+                raise source.error(by, "STEP takes a positive interval", "write STEP(ROWTIME BY INTERVAL '5' MINUTE)")
+        elif re.fullmatch(r"[-+]?\s*0*\.?0*", source.text[slice(*by)]):
+            raise source.error(by, "STEP takes a positive number", "write STEP(n BY 10)")
+
+        def text() -> str:
+            value_ = source.render(value)
+            if micros is None:
+                return f"(({value_}) - pmod({value_}, {source.render(by)}))"
+            return f"timestamp_micros(unix_micros({value_}) - pmod(unix_micros({value_}), {micros}))"
+
+        return Edit(source.span(node), text)
+
+    def _edges(self, select: exp.Select) -> Iterator[Edit]:
+        """FIRST_VALUE and LAST_VALUE of a group go by ROWTIME, and by arrival."""
+        source = self._source
+        for call in select.find_all(exp.Anonymous):
+            name = call.name.upper()
+            if name not in ("FIRST_VALUE", "LAST_VALUE") or len(call.expressions) != 1:
+                continue
+            if isinstance(call.parent, exp.Window) or call.find_ancestor(exp.Select) is not select:
+                continue
+            value = source.span(call.expressions[0])
+            columns = list(call.expressions[0].find_all(exp.Column))
+            prefix = source.written(columns[0].args["table"]) + "." if columns and columns[0].table else ""
+            prefix = prefix.replace('"', "`")
+            order = f"struct({prefix}ROWTIME, {prefix}{self._arrival})" if self._arrival else f"{prefix}ROWTIME"
+            function = "min_by" if name == "FIRST_VALUE" else "max_by"
+            span = source.call_span(call)
+            yield Edit(span, lambda v=value, f=function, o=order: f"{f}({source.render(v)}, {o})")  # type: ignore[misc]

@@ -1,0 +1,167 @@
+"""Aggregates that can be put together from the aggregates of parts: a table.
+
+An aggregate has partials, each an aggregate over the rows of one slice; `merge` puts the partials of many slices
+together, `combine` those of two groups of slices, and `result` makes the aggregate from the merged partials:
+
+    agg(rows of all slices) = result(merge(partial(slice 1), partial(slice 2), ...))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, decimal_parts, is_decimal
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+
+_ADDED = "coalesce({a} + {b}, {a}, {b})"
+"""The sum of two values, one of which may be missing."""
+
+
+@dataclass(frozen=True)
+class Partial:
+    """One column of the slices.
+
+    Attributes:
+        sql: the aggregate over a slice's rows, without FILTER.
+        merge: the aggregate that merges partials; it serves in a window and in GROUP BY.
+        combine: a call with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
+            only the aggregate can.
+        type: the type to cast what `merge` and `combine` give to, where it would be another.
+        counts: whether it is a count, which is a number for every slice.
+        subtracts: whether it is a sum that is exactly the others' when some partials are taken away from it.
+        wide: whether a sum of more than one window's partials may have no room in its type.
+        distinct: the expression whose different values are counted; then there is no partial of one slice alone.
+        present: the aggregate that counts the values that are summed up.
+    """
+
+    sql: str
+    merge: str = "sum"
+    combine: str | None = _ADDED
+    type: str | None = None
+    counts: bool = False
+    subtracts: bool = False
+    wide: bool = False
+    distinct: str | None = None
+    present: str | None = None
+
+    def cast(self, sql: str) -> str:
+        """A merged partial in its own type."""
+        return f"CAST({sql} AS {self.type})" if self.type else sql
+
+
+@dataclass(frozen=True)
+class Mergeable:
+    """An aggregate by its partials, and an expression with `{0}`, `{1}`, ... that makes it from them."""
+
+    partials: tuple[Partial, ...]
+    result: str = "{0}"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call: their text, and the type of the first, where it is known."""
+
+    name: str
+    sql: str
+    type: str | None
+    distinct: bool
+
+
+def _sum(call: Arguments) -> Mergeable:
+    partial = Partial(f"sum({call.sql})", present=f"count({call.sql})")
+    if call.type is None:
+        # A sum of sums of a DECIMAL has ten more digits than the sum; without the type only a text can be cast back.
+        example = Partial(f"sum({call.sql})", "max", None)
+        back = "from_csv(to_csv(named_struct('total', {0})), 'total ' || typeof({1})).total"
+        return Mergeable((replace(partial, combine=None), example), back)
+    if not is_decimal(call.type):
+        return Mergeable((replace(partial, subtracts=call.type in INTEGERS, wide=call.type == "bigint"),))
+    precision, scale = decimal_parts(call.type)
+    if precision > 27:  # it has all 38 digits already: `+` would take one of the scale, where sum doesn't
+        return Mergeable((replace(partial, combine=None),))
+    type_ = f"decimal({precision + 10},{scale})"
+    return Mergeable((replace(partial, type=type_, subtracts=True),))
+
+
+def _avg(call: Arguments) -> Mergeable:
+    if call.type is None or call.type.startswith("interval"):
+        raise NoRule(f"avg of {'a type that nobody knows' if call.type is None else f'an {call.type}'}")
+    count = Partial(f"count({call.sql})", counts=True, subtracts=True)
+    if call.type in ("tinyint", "smallint", "int"):  # whose sum has room in a BIGINT
+        return Mergeable((*_sum(call).partials, count), "{0} / nullif({1}, 0)")
+    if not is_decimal(call.type):
+        return Mergeable((Partial(f"sum(CAST({call.sql} AS DOUBLE))"), count), "{0} / nullif({1}, 0)")
+    precision, scale = decimal_parts(call.type)
+    if scale > 10 or precision - scale > 18 or precision > 27:
+        raise NoRule(f"avg of a {call.type} may need more digits than a DECIMAL has")
+    # Whole part and remainder apart: Spark's own division would keep too few digits to round once, as avg does.
+    total, part = _sum(call).partials[0], f"decimal({scale + 5},{scale + 4})"
+    fraction = f"CAST(CAST({{0}} % {{1}} AS DECIMAL(38,28)) / CAST({{1}} AS DECIMAL(10,0)) AS {part})"
+    whole = f"CAST({{0}} DIV {{1}} AS DECIMAL({precision - scale + 1},0))"
+    result = f"IF({{1}} > 0, CAST({whole} + {fraction} AS DECIMAL({precision + 4},{scale + 4})), NULL)"
+    return Mergeable((total, count), result)
+
+
+def _count(call: Arguments) -> Mergeable:
+    if call.distinct:
+        return Mergeable((Partial("", counts=True, subtracts=True, distinct=call.sql),), "coalesce({0}, 0)")
+    return Mergeable((Partial(f"{call.name}({call.sql})", counts=True, subtracts=True),), "coalesce({0}, 0)")
+
+
+def _extreme(merge: str, combine: str) -> Callable[[Arguments], Mergeable]:
+    return lambda call: Mergeable((Partial(f"{call.name}({call.sql})", merge, f"{combine}({{a}}, {{b}})"),))
+
+
+def _bitwise(operator: str) -> Callable[[Arguments], Mergeable]:
+    combine = f"coalesce({{a}} {operator} {{b}}, {{a}}, {{b}})"
+    return lambda call: Mergeable((Partial(f"{call.name}({call.sql})", call.name, combine),))
+
+
+_MIN, _MAX = _extreme("min", "least"), _extreme("max", "greatest")
+
+MERGEABLE: dict[str, Callable[[Arguments], Mergeable]] = {
+    "count": _count,
+    "count_if": _count,
+    "sum": _sum,
+    "avg": _avg,
+    "mean": _avg,
+    "min": _MIN,
+    "max": _MAX,
+    **dict.fromkeys(("bool_and", "every"), _MIN),
+    **dict.fromkeys(("bool_or", "some"), _MAX),
+    "bit_and": _bitwise("&"),
+    "bit_or": _bitwise("|"),
+    "bit_xor": _bitwise("^"),
+}
+
+_SAME_WHEN_DISTINCT = ("min", "max", "bool_and", "every", "bool_or", "some", "bit_and", "bit_or")
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+OTHER_AGGREGATES = words(
+    """any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate array_agg
+    bitmap_construct_agg bitmap_or_agg bitmap_and_agg collect_list collect_set corr count_min_sketch covar_pop
+    covar_samp first first_value last last_value histogram_numeric hll_sketch_agg hll_union_agg kurtosis listagg
+    max_by median
+    min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count
+    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness std stddev stddev_pop
+    stddev_samp string_agg try_avg try_sum var_pop var_samp variance theta_sketch_agg theta_union_agg
+    theta_intersection_agg kll_sketch_agg_bigint kll_sketch_agg_float kll_sketch_agg_double measure product"""
+)
+"""Spark's aggregates that no rule puts together."""
+
+
+def mergeable(call: Arguments) -> Mergeable:
+    """An aggregate's partials.
+
+    Raises:
+        NoRule: it can't be put together from slices and give exactly the same.
+    """
+    if call.distinct and call.name not in (*_SAME_WHEN_DISTINCT, "count"):
+        raise NoRule(f"{call.name}(DISTINCT ...) can't be put together from slices")
+    return MERGEABLE[call.name](call)

@@ -1,0 +1,106 @@
+"""Windows of HOP from blocks of slices: a suffix of one block and a prefix of the next.
+
+A block is as many slices as a window has. So a window that ends with a slice of a block is
+
+    the slices of the block before that are in it  +  the slices of this block up to its last
+             (a suffix of its block)                      (a prefix of its block)
+
+Both are running aggregates, so the cost doesn't depend on how many slices a window has, and nothing is subtracted.
+Suffixes run from a block's end and prefixes from its beginning. Each has a stage of Spark to itself, as sorting takes
+memory, and two sorts in one stage would take twice as much.
+
+What happens in a block are events: a slice of it comes into the windows, or one of the block before goes, and the
+suffix that is left takes over. Between two events windows change nothing but their bounds; there as many rows come out
+as there are windows, and none for windows without a row.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices, select
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+
+def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
+    """A row for each window, with the number of its last slice as `__last`.
+
+    Args:
+        slices: their blocks are as long as a window.
+        every: how many slices after a window the next one ends.
+    """
+    slices.count_rows()
+    names = [c.name for c in slices.columns]
+    count = next(c.name for c in slices.columns if c.partial.counts)
+    prefixes = nested(_prefixes(slices, nested(_events(slices, nested(_suffixes(slices))))))
+    rows = f"""\
+FROM {prefixes}
+LATERAL VIEW explode({slices.lasts("__from", "__until", every)}) AS __last"""
+    where = f"\nWHERE {count}_prefix IS NOT NULL OR {count}_suffix IS NOT NULL"
+    if all(c.partial.combine for c in slices.columns):
+        return Cells(rows + where, {c.name: _combined(c) for c in slices.columns})
+    values = [f"IF(__is_prefix, {name}_prefix, {name}_suffix) AS {name}" for name in names]
+    parts = f"{select([*slices.carried, '__last', *values])}\n{rows}"
+    parts += f"\nLATERAL VIEW explode(array(TRUE, FALSE)) AS __is_prefix{where}"
+    return Cells(f"FROM {nested(slices.merging(nested(parts), ['__last']))}")
+
+
+def _combined(column: Column) -> str:
+    """The partials of prefix and suffix as one."""
+    combine = column.partial.combine or ""
+    return column.partial.cast(combine.format(a=f"{column.name}_prefix", b=f"{column.name}_suffix"))
+
+
+def _suffixes(slices: Slices) -> str:
+    """The slices, each with the suffix of its block that begins with it, and with the one before it in its block."""
+    items = [
+        "*",
+        # A frame of one row: lead() takes longer than all other frames together.
+        "min(__slice) OVER __next AS __before",
+        "row_number() OVER __from_end = 1 AS __is_last",
+        *(f"{c.merged(' OVER __from_end')} AS {c.name}_suffix" for c in slices.columns),
+    ]
+    by = f"{slices.per(slices.block('__slice'))}ORDER BY __slice DESC ROWS"
+    return f"""\
+{select(items)}
+FROM {nested(slices.numbered())}
+WINDOW
+  __from_end AS ({by} UNBOUNDED PRECEDING),
+  __next AS ({by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"""
+
+
+def _events(slices: Slices, suffixes: str) -> str:
+    """What a slice does, and at which slice.
+
+    It comes (0). In the block behind, the suffix that begins with it takes over when the slice before it goes, or with
+    the block's beginning (1). When the last one goes, no suffix is left (2).
+    """
+    block, size = slices.block("__slice"), slices.size
+    items = [
+        *slices.carried,
+        f"{block} + IF(__event = 0, 0, {size}) AS __block",
+        f"CASE __event WHEN 0 THEN __slice WHEN 1 THEN coalesce(__before, {block} - 1) + {size} "
+        f"ELSE __slice + {size} END AS __at",
+        "__event",
+        *(f"CASE __event WHEN 0 THEN {c.name} WHEN 1 THEN {c.name}_suffix END AS {c.name}" for c in slices.columns),
+    ]
+    return f"""\
+{select(items)}
+FROM {suffixes}
+LATERAL VIEW explode(IF(__is_last, array(0, 1, 2), array(0, 1))) AS __event"""
+
+
+def _prefixes(slices: Slices, events: str) -> str:
+    """The prefix and the suffix after each event, for the slices from it until the next one."""
+    items = [
+        *slices.carried,
+        "greatest(__at, __block) AS __from",
+        f"coalesce(min(__at) OVER __next, __block + {slices.size}) AS __until",
+        *(f"{c.merged(' FILTER (WHERE __event = 0) OVER __so_far')} AS {c.name}_prefix" for c in slices.columns),
+        *(f"last({c.name}) FILTER (WHERE __event > 0) OVER __so_far AS {c.name}_suffix" for c in slices.columns),
+    ]
+    by = f"{slices.per('__block')}ORDER BY __at ROWS"
+    return f"""\
+{select(items)}
+FROM {events}
+WINDOW
+  __so_far AS ({by} UNBOUNDED PRECEDING),
+  __next AS ({by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"""

@@ -1,0 +1,48 @@
+"""HOP by copies: each row is there once per window, as in the plain translation, but bare.
+
+The plain translation gives every copy its bounds in the type of the time column. Where windows are aggregated, it will
+do for each group, so this costs what `window()` written by hand does, or less. It is for what slices aren't for:
+windows that overlap little, and aggregates that need all rows at once.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Window
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
+from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, may_coincide
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+
+class HopCopies:
+    """Aggregates over HOP, each window's rows at once."""
+
+    name = "hop-copies"
+    window = Hop
+    identity = frozenset(WINDOW_COLUMNS)
+
+    def pays(self, window: Window) -> None:
+        assert isinstance(window, Hop)
+        if window.slide > window.size:
+            raise NoRule("windows with rows between them, which Spark's window() doesn't know")
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        if may_coincide(aggregate, self.identity):
+            raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        window = aggregate.function.window
+        assert isinstance(window, Hop)
+        slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
+        query = slices.query(["__start"], nested(slices.clock.copies(slices.relation, window)), "__start")
+        end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
+        bounds = slices.window_columns("__start", end, last)
+        cells = slices.unless_another(Cells(f"FROM {nested(query)}"), "__start", end)
+        return slices.written(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
+
+
+def _whole(call: AggregateCall) -> Mergeable:
+    """An aggregate that is taken over all rows at once."""
+    return Mergeable((Partial(call.sql),))

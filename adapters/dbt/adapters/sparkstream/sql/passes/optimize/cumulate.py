@@ -1,0 +1,95 @@
+"""CUMULATE by slices: each row is aggregated once, and each window is the running aggregate of a block's slices.
+
+A slice is a step and a block is the longest window, so a window is a prefix of a block's slices. Between one slice and
+the next, as many rows come out as there are windows. Different values are counted by the slice of the block that has
+them first.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Window
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
+    Cells,
+    Slices,
+    check_bounds,
+    check_parts,
+    counts_values,
+    may_coincide,
+    select,
+)
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+LEAST_STEPS = 6
+"""Steps of a window from which on slices are worth it even where a slice has two rows."""
+
+
+class CumulateSlices:
+    """Aggregates over CUMULATE, each row once."""
+
+    name = "cumulate-slices"
+    window = Cumulate
+    identity = frozenset({"window_end", "window_time"})
+
+    def pays(self, window: Window) -> None:
+        assert isinstance(window, Cumulate)
+        steps = window.size // window.step
+        if steps < LEAST_STEPS:
+            raise NoRule(f"a row is in {steps} windows at most, and slices pay from {LEAST_STEPS} on")
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        check_parts(aggregate)
+        counts_values(aggregate)
+        if may_coincide(aggregate, self.identity):
+            check_bounds(aggregate)
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        slices = self.slices(aggregate)
+        return slices.written(slices.comment(), self.windows(slices), indent)
+
+    def slices(self, aggregate: WindowAggregate) -> Slices:
+        window = aggregate.function.window
+        assert isinstance(window, Cumulate)
+        return Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
+
+    def every(self, window: Window) -> Interval:
+        assert isinstance(window, Cumulate)
+        return window.size
+
+    def windows(self, slices: Slices) -> str:
+        cells = _cells(slices)
+        block = slices.block("__last")
+        start, end, longest = (slices.at(number) for number in (block, "__last + 1", f"{block} + {slices.size}"))
+        cells = slices.unless_another(cells, start, end, longest)
+        bounds = slices.bounds(block, "__last + 1")
+        coincide = may_coincide(slices.aggregate, self.identity)
+        return slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)
+
+
+def _cells(slices: Slices) -> Cells:
+    """A row for every window that holds a row, with the slices so far merged."""
+    query = slices.numbered()
+    block = slices.block("__slice")
+    by = f"{slices.per(block)}ORDER BY __slice"
+    items = [
+        *slices.carried,
+        "__slice",
+        f"coalesce(lead(__slice) OVER __forward, {block} + {slices.size}) AS __until",
+        *(f"{c.merged(' OVER __up_to')} AS {c.name}" for c in slices.columns),
+    ]
+    frames = f"""\
+{select(items)}
+FROM {nested(_values(slices, query) if slices.counted else query)}
+WINDOW
+  __forward AS ({by}),
+  __up_to AS ({by} ROWS UNBOUNDED PRECEDING)"""
+    return Cells(f"FROM {nested(frames)}\nLATERAL VIEW explode(sequence(__slice, __until - 1)) AS __last")
+
+
+def _values(slices: Slices, query: str) -> str:
+    """The slices, with how many values each has that no slice of its block before it has."""
+    by = f"{slices.per(slices.block('__slice'), '__value')}ORDER BY __slice"
+    first = f"SELECT *, __value IS NOT NULL AND row_number() OVER ({by}) = 1 AS __is_first\nFROM {nested(query)}"
+    return slices.merging(nested(first), ["__slice"], counts=lambda name: [f"count_if(__is_first) AS {name}"])

@@ -1,0 +1,416 @@
+"""Joins of HOPs by rows: each row meets the rows it shares a window with, and each pair is copied once per window.
+
+Windows of one slide and size are told apart by their starts. A row is in those from `__first` to `__last`, which are
+`overlap` at most. Two rows share the windows that both are in:
+
+    greatest(L.__first, R.__first) <= start <= least(L.__last, R.__last)
+
+So joining copies by the bounds of their windows gives the same rows as joining rows by "there is such a window", with
+a row for each. Spark joins by equality: rows meet in buckets of 2 * `overlap` windows. A row of the left side stands in
+the bucket of its last window. One that it shares a window with has its last window less than `overlap` before or
+behind, so a row of the right side stands in the one or two buckets that those may be in, and a pair meets once.
+
+The joined rows become a column for each side, under the side's alias. `L.k` is then a field of it, with the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, in_expression
+from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ, clock, multiple
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+NAME = "hop-join"
+
+LEAST_OVERLAP = 4
+"""Windows that a row is in from which on it is faster to join rows than copies."""
+
+_READ = frozenset(
+    "expressions from_ joins where group having order limit offset distinct windows with_".split()  # noqa: SIM905
+)
+_RELATION = "\0relation\0"
+"""Stands for the relation until all lines are indented; no SQL has it."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a join.
+
+    Attributes:
+        relation: what stands in FROM or behind JOIN.
+        function: the HOP that it is made of.
+        alias: the side's alias, as it is written.
+        type: the type of the time column.
+    """
+
+    relation: exp.Expr
+    function: WindowFunction
+    alias: str
+    type: str
+
+    @property
+    def name(self) -> str:
+        """The alias as references have it, in lower case."""
+        return self.relation.alias.casefold()
+
+
+def joining(function: WindowFunction) -> exp.Select | None:
+    """The query that joins a window function's rows with those of another one; None where something else reads them."""
+    node: exp.Expr = function.parent if isinstance(function.parent, exp.Table) else function
+    while isinstance(node.parent, (exp.From, exp.Join)):
+        select = node.parent.parent
+        if not isinstance(select, exp.Select):
+            return None
+        if select.args.get("joins"):
+            return select if sum(_reads_window(s) for s in sources(select)) > 1 else None
+        if select.args.get("group") or not isinstance(select.parent, exp.Subquery):
+            return None
+        node = select.parent
+    return None
+
+
+def _reads_window(relation: exp.Expr) -> bool:
+    """Whether a relation is the rows of a window function, or some of them."""
+    while isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
+        from_ = relation.this.args.get("from_")
+        if not from_ or relation.this.args.get("group"):
+            return False
+        relation = from_.this
+    return isinstance(relation.this if isinstance(relation, exp.Table) else relation, WindowFunction)
+
+
+def may_join(function: WindowFunction) -> bool:
+    """Whether the rule may be for a window function; a quick test."""
+    window = function.window
+    return isinstance(window, Hop) and window.overlap >= LEAST_OVERLAP and joining(function) is not None
+
+
+class HopJoin:
+    """A SELECT that joins two HOPs of the same windows.
+
+    Attributes:
+        select: the SELECT.
+        left: the side in FROM.
+        right: the side behind JOIN.
+
+    Raises:
+        NoRule: it has something that the rule doesn't know.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, select: exp.Select) -> None:
+        self._source = source
+        self._resolver = resolver
+        self.select = select
+        other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
+        if other or SPAN not in select.meta:
+            raise NoRule(f"{', '.join(other) or 'this form'} beside the join of windows")
+        if in_expression(select):
+            raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
+        [join, *more] = select.args["joins"]
+        if more:
+            raise NoRule("more than two tables are joined; put the join of the windows in a subquery")
+        _check_kind(join)
+        self.left, self.right = (self._side(r) for r in (select.args["from_"].this, join.this))
+        self._bounds: dict[str, exp.Expr] = {}
+        self._needless: list[exp.Expr] = []
+        self._check_windows()
+        self._read_condition(join.args["on"])
+        self._check_rest()
+        self._used: set[str] = set()
+        self._edits = [*self._stars(), *self._references()]
+
+    @property
+    def window(self) -> Hop:
+        """The windows of both sides."""
+        window = self.left.function.window
+        assert isinstance(window, Hop)
+        return window
+
+    # -- reading -------------------------------------------------------------------------------------
+    def _side(self, relation: exp.Expr) -> Side:
+        function = _rows_of(relation)
+        if not relation.alias or relation.alias_column_names:
+            raise NoRule("a side of the join has no alias, or one with a list of columns")
+        rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        if time is None or time.type not in (NTZ, LTZ):
+            raise NoRule(f"nobody knows the type of {function.timecol.name}")
+        if any(rows.find(name) for name in WINDOW_COLUMNS):
+            raise NoRule("the rows have columns of a window already")
+        return Side(relation, function, self._source.written(relation.args["alias"].this), time.type)
+
+    def _check_windows(self) -> None:
+        left, right = self.left.function.window, self.right.function.window
+        if not isinstance(left, Hop) or not isinstance(right, Hop):
+            raise NoRule("a side of the join is no HOP")
+        if (left.size, left.slide, left.offset % left.slide) != (right.size, right.slide, right.offset % right.slide):
+            raise NoRule("the sides of the join have other windows")
+        if self.left.type != self.right.type:
+            raise NoRule("the time columns of the sides are of different types")
+        if left.overlap < LEAST_OVERLAP:
+            raise NoRule(
+                f"a row is in {left.overlap} windows at most, and joining rows pays from {LEAST_OVERLAP} windows on"
+            )
+        if self.left.type != NTZ and not self._resolver.wall_bounds and left.repeats:
+            raise NoRule(f"two windows of more than {LONGEST_APART.words()} may be one, where the clock skips an hour")
+
+    def _read_condition(self, on: exp.Expr) -> None:
+        if on.find(exp.Select):
+            raise NoRule("ON holds a subquery")
+        _check_volatile(on, "ON")
+        for term in conjuncts(on):
+            bound = self._equal(term)
+            if bound in BOUNDS and bound not in self._bounds:
+                self._bounds[bound] = term
+            elif bound is not None:
+                self._needless.append(term)
+            elif any(c.name.casefold() in WINDOW_COLUMNS for c in term.find_all(exp.Column)):
+                raise NoRule("ON looks at columns of the windows in another way than for equality")
+        if len(self._bounds) < len(BOUNDS):
+            raise NoRule("ON doesn't say that both window_start and window_end are equal")
+
+    def _equal(self, term: exp.Expr) -> str | None:
+        """The window column of both sides that a term says is equal, or None."""
+        if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
+            return None
+        both = [term.this, term.expression]
+        if not all(isinstance(c, exp.Column) and len(c.parts) == 2 for c in both):
+            return None
+        names = {c.name.casefold() for c in both}
+        if {c.table.casefold() for c in both} != {self.left.name, self.right.name} or len(names) > 1:
+            return None
+        [name] = names
+        return name if name in WINDOW_COLUMNS else None
+
+    # -- the rest of the query -------------------------------------------------------------------------
+    def _rest(self) -> Iterator[tuple[str, exp.Expr]]:
+        """The pieces of the query that may name columns of the sides, each with the name of its clause."""
+        for clause in ("expressions", "where", "group", "having", "order", "windows"):
+            found = self.select.args.get(clause)
+            for node in found if isinstance(found, list) else [found] if found else []:
+                yield clause, node
+
+    def _check_rest(self) -> None:
+        if any(node.find(exp.Select) for _, node in self._rest()):
+            raise NoRule("a subquery beside the join of windows")
+        group = self.select.args.get("group")
+        more = group and any(value for name, value in group.args.items() if name != "expressions")
+        if group and (more or group.find(exp.GroupingSets, exp.Rollup, exp.Cube)):
+            raise NoRule("grouping sets or GROUP BY ALL beside the join of windows; put the join in a subquery")
+        if any(len(c.parts) > 1 for order in self._orders_of_output() for c in order.find_all(exp.Column)):
+            raise NoRule("ORDER BY of what DISTINCT, UNION and the like give names a side of the join")
+        for item in self.select.expressions:
+            if not isinstance(item, (exp.Alias, exp.Column, exp.Star)) and item.find(exp.Column):
+                raise NoRule(f"{self._source.written(item)} has no name; give it one with AS")
+
+    def _orders_of_output(self) -> Iterator[exp.Expr]:
+        """ORDER BYs that see the SELECT list alone: Spark knows columns in it by their side still, but not fields."""
+        node: exp.Expr = self.select
+        while node is self.select or isinstance(node, exp.SetOperation):
+            order = node.args.get("order")
+            if order and (node is not self.select or node.args.get("distinct")):
+                yield order
+            if node.parent is None:
+                return
+            node = node.parent
+
+    def _stars(self) -> Iterator[Edit]:
+        """A star for each side where there is one for both."""
+        for _, node in self._rest():
+            for star in node.find_all(exp.Star):
+                if not _means_columns(star):
+                    continue
+                self._used.update(WINDOW_COLUMNS)
+                if star.parent is self.select:
+                    both = f"{self.left.alias}.*, {self.right.alias}.*"
+                    yield Edit(self._source.span(star), lambda both=both: both)  # type: ignore[misc]
+
+    def _references(self) -> Iterator[Edit]:
+        """The side's alias before each column that has none."""
+        outputs = {e.output_name.casefold(): e for e in self.select.expressions}
+        for clause, node in self._rest():
+            for column in node.find_all(exp.Column):
+                if len(column.parts) > 1:
+                    self._used |= {column.parts[1].name.casefold()} & set(WINDOW_COLUMNS)
+                side = self._of(column, outputs if clause in ("having", "order") else {}, clause)
+                if side:
+                    text = f"{side.alias}.{self._source.written(column)}"
+                    yield Edit(self._source.span(column), lambda text=text: text)  # type: ignore[misc]
+
+    def _of(self, column: exp.Column, outputs: dict[str, exp.Expr], clause: str) -> Side | None:
+        """The side whose column a reference means; None if it says so itself, or means something else.
+
+        Args:
+            outputs: the columns of the SELECT list that it may mean.
+
+        Raises:
+            NoRule: it can't be told.
+        """
+        sides, name = (self.left, self.right), column.name.casefold()
+        if len(column.parts) > 1:
+            if column.parts[0].name.casefold() not in (s.name for s in sides):
+                raise NoRule(f"{self._source.written(column)} names neither side of the join")
+            return None
+        known = [self._resolver.columns(s.relation) for s in sides]
+        found = [s for s, columns in zip(sides, known, strict=True) if columns.find(name)]
+        complete = all(columns.complete for columns in known)
+        if name in outputs:
+            if clause == "having" and (found or not complete) and not isinstance(outputs[name], exp.Column):
+                raise NoRule(f"{column.name} in HAVING may be a column of the rows or of the SELECT list")
+            return None
+        if not complete or len(found) > 1:
+            raise NoRule(f"{column.name} may be of either side; write the side's alias before it")
+        if not found and name in (s.name for s in sides):
+            raise NoRule(f"{column.name} is a side of the join, and no column")
+        return found[0] if found else None
+
+    # -- rewriting -------------------------------------------------------------------------------------
+    def edits(self) -> Iterator[Edit]:
+        """The join by rows. What stands between the changed pieces of FROM stays as it is."""
+        yield from self._edits
+        for side in (self.left, self.right):
+            yield Edit(self._source.span(side.function), lambda side=side: self._rows(side))  # type: ignore[misc]
+        replaced = {
+            "window_start": f"{self.left.alias}.__bucket = {self.right.alias}.__bucket",
+            "window_end": "{} <= {}".format(*self._shared()),
+        }
+        for bound, term in self._bounds.items():
+            yield Edit(self._source.span(term), lambda text=replaced[bound]: text)  # type: ignore[misc]
+        for term in self._needless:
+            yield Edit(self._source.span(term), lambda: "TRUE")
+        span = Block(self._source, self.select).clauses["from"]
+        yield Edit(span, lambda: self._joined(span), level=1)
+
+    def _shared(self) -> tuple[str, str]:
+        """Where the first and the last window begin that two rows share."""
+        left, right = self.left.alias, self.right.alias
+        return f"greatest({left}.__first, {right}.__first)", f"least({left}.__last, {right}.__last)"
+
+    def _rows(self, side: Side) -> str:
+        """The rows of a side, with the starts of the first and the last window that each is in, and with its bucket."""
+        window = self.window
+        offset, length = window.offset % window.slide, 2 * window.overlap
+        time = clock(self._source.written(side.function.timecol), side.type)
+        query = f"SELECT *, {time.floor('__wall', window.slide, offset)} AS __last\nFROM {nested(time.rows(_RELATION))}"
+        query = f"SELECT *, {time.number('__last', window.slide, offset)} AS __number\nFROM {nested(query)}"
+        first = time.plus("__last", window.slide * (1 - window.overlap))
+        if not window.even:
+            # By the end of a slide, the first of the windows is over.
+            rest = time.plus("__last", window.size + window.slide * (1 - window.overlap))
+            first = f"IF(__wall < {rest}, {first}, {time.plus('__last', window.slide * (2 - window.overlap))})"
+        items = ["* EXCEPT (__wall, __number)", f"{first} AS __first"]
+        items += [f"{multiple('__number', length)} AS __bucket"] if side is self.left else []
+        query = f"SELECT {', '.join(items)}\nFROM {nested(query)}"
+        if side is self.right:
+            buckets = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
+            query += f"\nLATERAL VIEW explode(sequence({', '.join(buckets)}, {length})) AS __bucket"
+        indent = self._source.indent(self._source.span(side.function)[0])
+        text = "(\n" + "\n".join(f"{indent}  {line}" for line in query.split("\n")) + f"\n{indent})"
+        return text.replace(_RELATION, self._source.rendered(side.function.this))
+
+    def _joined(self, span: Span) -> str:
+        """FROM of a query that gives each side as a column; what stood there becomes its FROM."""
+        source = self._source
+        indent, clause = source.indent(span[0]), source.render(span)
+        if not any("\n" in source.text[t.start : t.end + 1] for t in source.tokens_in(span)):
+            clause = clause.replace("\n", "\n  ")  # no new line is part of a string
+        used = [name for name in WINDOW_COLUMNS if name in self._used]
+        sides = (
+            f"struct({', '.join([f'{s.alias}.* EXCEPT (__first, __last, __bucket)', *used])}) AS {s.alias}"
+            for s in (self.left, self.right)
+        )
+        comment = f"/* hop: {self.window.words()}, in which rows are joined before they are copied */"
+        lines = [comment, "SELECT", f"  {next(sides)},", f"  {next(sides)}", clause, *self._copies(used)]
+        text = "".join(f"\n{indent}  {line}" for line in lines)
+        return f"{clause[: len('from')]} ({text}\n{indent})"
+
+    def _copies(self, used: list[str]) -> Iterator[str]:
+        """The copies of a pair, one for each window that both are in, with the window columns that are used.
+
+        They stand here, and not in the columns of the sides: Spark takes apart those that hold nothing but columns.
+        """
+        window, time = self.window, clock("", self.left.type, wall_bounds=self._resolver.wall_bounds)
+        first, last = self._shared()
+        step = time.length(window.slide)
+        shifts = (Interval(0), window.size, window.size + MILLISECOND * -1)
+        if self.left.type == NTZ and used:
+            needed = [shift for name, shift in zip(WINDOW_COLUMNS, shifts, strict=True) if name in used]
+            # Numbers to Spark: it counts on by a step faster than it adds an INTERVAL.
+            starts = (f"sequence({time.plus(first, s)}, {time.plus(last, s)}, {step})" for s in needed)
+            yield f"LATERAL VIEW inline(arrays_zip({', '.join(starts)})) AS {', '.join(used)}"
+            return
+        yield f"LATERAL VIEW explode(sequence({first}, {last}, {step})) AS __start"
+        if used:
+            columns = time.columns(*(time.plus("__start", shift) for shift in shifts))
+            times = (column for name, column in zip(WINDOW_COLUMNS, columns, strict=True) if name in used)
+            yield f"LATERAL VIEW inline(array(struct({', '.join(times)}))) AS {', '.join(used)}"
+
+
+def _rows_of(relation: exp.Expr) -> WindowFunction:
+    """The window function whose rows a side of a join is, all columns of them."""
+    if isinstance(relation, exp.Table) and isinstance(relation.this, WindowFunction):
+        if any(v for k, v in relation.args.items() if k not in ("this", "alias")):
+            raise NoRule("a side of the join is more than a window function")
+        relation = relation.this
+    if isinstance(relation, WindowFunction):
+        return relation
+    if not isinstance(relation, exp.Subquery) or any(v for k, v in relation.args.items() if k not in ("this", "alias")):
+        raise NoRule("a side of the join is no window function")
+    select = relation.this
+    if not isinstance(select, exp.Select) or any(
+        v for k, v in select.args.items() if k not in ("expressions", "from_", "where")
+    ):
+        raise NoRule("a side of the join is more than SELECT * FROM a window function")
+    [item, *more] = select.expressions
+    if more or not isinstance(item, exp.Star) or any(item.args.values()) or not select.args.get("from_"):
+        raise NoRule("a side of the join isn't SELECT * FROM a window function")
+    where = select.args.get("where")
+    if where:
+        _check_volatile(where, "WHERE")
+        if where.find(exp.Select):
+            raise NoRule("a side of the join has a subquery in WHERE")
+        if any(c.name.casefold() in WINDOW_COLUMNS for c in where.find_all(exp.Column)):
+            raise NoRule("a side of the join has a condition on windows")
+    return _rows_of(select.args["from_"].this)
+
+
+def _check_kind(join: exp.Join) -> None:
+    if join.side or join.kind in ("SEMI", "ANTI", "OUTER"):
+        words = " ".join(filter(None, (join.side, join.kind)))
+        raise NoRule(f"{words} JOIN: whether a row has a partner is another question in each of its windows")
+    if (
+        not join.args.get("on")
+        or join.kind not in ("", "INNER")
+        or any(v for k, v in join.args.items() if k not in ("this", "on", "kind"))
+    ):
+        raise NoRule("windows are joined without ON")
+
+
+def _check_volatile(node: exp.Expr, clause: str) -> None:
+    for call in node.find_all(exp.Anonymous):
+        if str(call.this).lower() in VOLATILE:
+            raise NoRule(f"{call.this}() in {clause} gives another value for each window of a row")
+
+
+def _means_columns(star: exp.Star) -> bool:
+    """Whether a star stands for columns, as in `*`, `L.*` and `struct(L.*)`, and not for rows, as in `count(*)`."""
+    if any(star.args.values()):
+        raise NoRule("a star with EXCEPT in the SELECT list")
+    of_side = isinstance(star.parent, exp.Column)
+    around = star.parent.parent if of_side and star.parent else star.parent
+    if isinstance(around, exp.Select):
+        return True
+    if isinstance(around, exp.Anonymous) and str(around.this).lower() == ("struct" if of_side else "count"):
+        return of_side
+    raise NoRule("a star in an expression")

@@ -1,0 +1,174 @@
+"""Windows of HOP from running sums: what has come when a window ends, less what had come when it began.
+
+That is for counts and for sums of whole numbers and decimals, which subtraction gives back exactly; of DOUBLE, what a
+large number has swallowed wouldn't come back. Each slice stands there once and is sorted once, where prefixes and
+suffixes of blocks take two of each.
+
+A slice comes into the windows with its own number, and is gone `size` slices later. Between two such events windows
+change nothing but their bounds. So a slice gives the windows from its coming on, until the next slice comes or an
+earlier one goes; and those from its going on, until the next one goes or another comes. All frames for that only grow:
+
+    __come     the slices up to this one
+    __gone     those gone when this one comes
+    __by_then  those that have come when this one goes
+
+Different values are counted in the same way: a value comes with a slice where it wasn't in the `size` slices before,
+and goes with the last slice that has it for as long. What stands beside such a count and can't be subtracted is
+computed from frames that slide (`sliding`).
+
+Slices of a key are cut into blocks of several windows, so that tasks share them; what the windows at the beginning of a
+block need of the one before is in both.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices, select
+from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+FRAMES = ("come", "gone", "by_then")
+"""The frames that slices are added up over; the module says what each holds."""
+
+WINDOWS_IN_BLOCK = 16
+"""How many times as long as a window a block is: of so many slices, one is in two blocks."""
+
+
+def running_sums(slices: Slices, every: int) -> Cells:
+    """A row for each window, with the number of its last slice as `__last`.
+
+    Args:
+        slices: their partials can all be subtracted, or different values are counted.
+        every: how many slices after a window the next one ends.
+    """
+    gone = f"__slice + {slices.size}"
+    values = {c.name: f"IF(__last < {gone}, {c.name}_coming, {c.name}_going)" for c in slices.columns}
+    ends = (slices.lasts(event, f"{event}_until", every) for event in ("__coming", "__going"))
+    return Cells(f"FROM {nested(_events(slices))}\nLATERAL VIEW explode(concat({', '.join(ends)})) AS __last", values)
+
+
+def _events(slices: Slices) -> str:
+    """For each slice, the windows that it gives when it comes and when it goes, and what is in them."""
+    size = slices.size
+    slides = any(not c.partial.subtracts for c in slices.columns)
+    sliding = Sliding.of(size) if slides else Sliding(size)
+    # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
+    others = f"__latest > __slice AND __latest < __slice + {size}"
+    items = [
+        *slices.carried,
+        "__slice",
+        "greatest(__slice, __block) AS __coming",
+        f"least(__next, __oldest + {size}) AS __coming_until",
+        f"greatest(__slice + {size}, __block) AS __going",
+        f"IF({others}, least(__next + {size}, __after), NULL) AS __going_until",
+    ]
+    for event, frame, without, direction in (("coming", "come", "gone", BACK), ("going", "by_then", "come", AHEAD)):
+        for column in slices.columns:
+            if column.partial.subtracts:
+                left = _difference(slices, column, frame, without)
+            else:
+                left = sliding.together(column, direction)
+            items.append(f"{left} AS {column.name}_{event}")
+    return f"{select(items)}\nFROM {nested(_frames(slices, sliding))}"
+
+
+def _frames(slices: Slices, sliding: Sliding) -> str:
+    """For each slice, what is in the frames around it."""
+    block = slices.size * WINDOWS_IN_BLOCK
+    by = f"{slices.per('__block')}ORDER BY {sliding.order}"
+    slid = [(c, direction) for c in slices.columns if not c.partial.subtracts for direction in (BACK, AHEAD)]
+    # Each running value under a name of its own: Spark computes one that stands there twice twice.
+    items = [
+        *slices.carried,
+        "__slice",
+        "__block",
+        "__next",
+        "coalesce(max(__next) OVER __gone, min(__slice) OVER __come) AS __oldest",
+        "max(__slice) OVER __by_then AS __latest",
+        "max(__next) OVER __by_then AS __after",
+        *(f"sum({value}) OVER __{frame} AS {name}_{frame}" for name, value in _sums(slices) for frame in FRAMES),
+        *(value for column, direction in slid for value in sliding.values(column, direction)),
+    ]
+    frames = {
+        "come": "ROWS UNBOUNDED PRECEDING",
+        "gone": f"RANGE BETWEEN UNBOUNDED PRECEDING AND {sliding.reach} PRECEDING",
+        "by_then": f"RANGE BETWEEN UNBOUNDED PRECEDING AND {sliding.reach} FOLLOWING",
+    }
+    for column, direction in slid:
+        frames |= sliding.frames(column, direction)
+    windows = ",\n".join(f"  __{name} AS ({by} {frame})" for name, frame in frames.items())
+    return f"{select(items)}\nFROM {nested(_followed(slices, sliding, by, block))}\nWINDOW\n{windows}"
+
+
+def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> str:
+    """The slices of each block, with the number of the one behind."""
+    blocks = nested(_values(slices, sliding, block) if slices.counted else _blocks(slices, block))
+    # A frame of one row: lead() takes longer than all other frames together.
+    next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
+    return f"SELECT *, coalesce({next_}, __block + {block}) AS __next\nFROM {blocks}"
+
+
+def _blocks(slices: Slices, block: int) -> str:
+    """The slices in their blocks; those that the windows at a block's beginning reach back to are in it as well."""
+    copies = f"IF(pmod(__slice, {block}) > {block - slices.size}, array(0, {block}), array(0))"
+    return f"""\
+SELECT *, {multiple("__slice", block)} + __behind AS __block
+FROM {nested(slices.numbered())}
+LATERAL VIEW explode({copies}) AS __behind"""
+
+
+def _values(slices: Slices, sliding: Sliding, block: int) -> str:
+    """The same, with how many different values come with each slice, and how many go with it."""
+    by = f"{slices.per('__block', '__value')}ORDER BY __slice ROWS BETWEEN"
+    since = f"__slice - max(__slice) OVER ({by} 1 PRECEDING AND 1 PRECEDING)"
+    until = f"min(__slice) OVER ({by} 1 FOLLOWING AND 1 FOLLOWING) - __slice"
+    values = nested(f"SELECT *, {since} AS __since, {until} AS __until\nFROM {nested(_blocks(slices, block))}")
+    comes, goes = (
+        f"count_if(__value IS NOT NULL AND coalesce({distance} >= {slices.size}, TRUE))"
+        for distance in ("__since", "__until")
+    )
+    return slices.merging(
+        values,
+        ["__slice", "__block"],
+        sliding.places,
+        counts=lambda name: [f"{comes} AS {name}", f"{goes} AS {name}_out"],
+    )
+
+
+def _sums(slices: Slices) -> list[tuple[str, str]]:
+    """What is summed up over the slices: names, and the values of one slice."""
+    found = []
+    for column in slices.columns:
+        name, partial = column.name, column.partial
+        if not partial.subtracts:
+            continue
+        if partial.wide:
+            # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
+            found += [(f"{name}_high", f"shiftright({name}, 32)"), (f"{name}_low", f"{name} & 4294967295")]
+        else:
+            found += [(name, name)]
+        if partial.distinct:
+            found += [(f"{name}_out", f"{name}_out")]
+        if not partial.counts and slices.count_of(column) is None:
+            found += [(f"{name}_set", f"CAST({name} IS NOT NULL AS INT)")]
+    return found
+
+
+def _difference(slices: Slices, column: Column, frame: str, without: str) -> str:
+    """A partial over the slices of a frame that aren't in another; NULL where none of them has a value."""
+    name, partial = column.name, column.partial
+    if partial.distinct:
+        left = _less(name, frame, without, f"{name}_out")
+    elif partial.wide:
+        high, low = (_less(f"{name}_{half}", frame, without) for half in ("high", "low"))
+        left = f"{high} * 4294967296 + {low}"
+    else:
+        left = partial.cast(_less(name, frame, without))
+    if partial.counts:
+        return left
+    count = slices.count_of(column)
+    return f"IF({_less(count.name if count else f'{name}_set', frame, without)} > 0, {left}, NULL)"
+
+
+def _less(name: str, frame: str, without: str, out: str | None = None) -> str:
+    return f"coalesce({name}_{frame} - {out or name}_{without}, {name}_{frame})"

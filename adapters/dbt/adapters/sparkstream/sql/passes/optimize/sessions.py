@@ -1,0 +1,79 @@
+"""SESSION by slices: rows that are less than a gap apart are aggregated once, and sessions are put together from that.
+
+A slice is as long as the gap, so all rows of a key in one slice are of one session. A slice opens a session when its
+first row comes more than the gap after the last row of the slice before. What has to be sorted is slices, not rows.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO
+from dbt.adapters.sparkstream.sql.core.windows import Session, Window
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_parts, counts_values
+from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+
+
+class SessionSlices:
+    """Aggregates over SESSION, sorted by slice and not by row."""
+
+    name = "session-slices"
+    window = Session
+    identity = frozenset({"window_start"})
+
+    def pays(self, window: Window) -> None:
+        assert isinstance(window, Session)
+        if window.gap is None or window.max_duration is not None:
+            raise NoRule("rows of one slice may be of several sessions where more than a constant gap ends them")
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        check_parts(aggregate)
+        if counts_values(aggregate):
+            raise NoRule("count(DISTINCT ...) of sessions can't be put together from slices")
+        function, grouping = aggregate.function, aggregate.grouping
+        if function.close_on is not None:
+            raise NoRule("rows of one slice may be of several sessions where some rows close theirs")
+        if grouping.has_sets:
+            raise NoRule("grouping sets put sessions of several keys together")
+        keys = {key.name.casefold() for key in function.partition_by}
+        grouped = {key.form for key in grouping.keys}
+        if grouped - keys:
+            raise NoRule(
+                "it groups by more than the keys of PARTITION BY, so a session's first row may be in another group"
+            )
+        if keys - grouped:
+            raise NoRule(
+                "it doesn't group by all keys of PARTITION BY, and sessions of several keys may have the same bounds"
+            )
+        if aggregate.filters_rows:
+            raise NoRule(
+                "rows that WHERE leaves out count for the bounds of their sessions; or filter them in a subquery"
+            )
+
+    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
+        window = aggregate.function.window
+        assert isinstance(window, Session) and window.gap is not None
+        slices = Slices(aggregate, window.gap, 1, ZERO)
+        end, last = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
+        bounds = slices.window_columns("__first", end, last)
+        result = slices.result(Cells(f"FROM {nested(_sessions(slices))}"), bounds)
+        per = f", per {', '.join(slices.keys)}" if slices.keys else ""
+        comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"
+        return slices.written(comment, result, indent)
+
+
+def _sessions(slices: Slices) -> str:
+    """A row for every session, with its slices merged."""
+    clock, gap = slices.clock, slices.slice
+    rows, time = clock.slices(slices.relation, MILLISECOND, ZERO)
+    start = clock.floor(time, gap, ZERO)
+    query = slices.query(
+        [f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], nested(rows), start
+    )
+    per = slices.per()
+    opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {clock.length(gap)}, TRUE)"
+    opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"
+    running = f"count_if(__opens) OVER ({per}ORDER BY __start ROWS UNBOUNDED PRECEDING)"
+    numbered = f"SELECT *, {running} AS __session\nFROM {nested(opening)}"
+    items = ["min(__first) AS __first", "max(__last) AS __last"]
+    return slices.merging(nested(numbered), ["__session"], items)

@@ -1,0 +1,1 @@
+"""Row windows: TUMBLE, HOP, CUMULATE and SESSION."""

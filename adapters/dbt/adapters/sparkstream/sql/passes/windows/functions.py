@@ -1,0 +1,114 @@
+"""Window table functions in FROM: checked against their input's columns and written as Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, check_time
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_decimal, is_string
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.passes.windows.lower import WindowCall, lower, spelled
+
+
+class WindowFunctions:
+    """Edits the window table functions of a statement.
+
+    Args:
+        keep: whether they stay, in the one spelling that the optimiser reads.
+        skipped: ids of functions that another edit covers.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, *, keep: bool = False, skipped: Container[int] = ()) -> None:
+        self._source = source
+        self._resolver = resolver
+        self._keep = keep
+        self._skipped = skipped
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """A subquery in the place of every window table function."""
+        for function in window_functions(tree):
+            if id(function) in self._skipped:
+                continue
+            self._check(function)
+            yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
+
+    def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
+        call = self.call(function, utc)
+        if self._keep:
+            return spelled(call)
+        return lower(call, self._source.indent(self._source.span(function)[0]) if indent is None else indent)
+
+    def call(self, function: WindowFunction, utc: bool = False) -> WindowCall:
+        """A window table function with its parts as Spark SQL, as far as the edits so far have made them."""
+        source = self._source
+        rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        span = source.span(function)
+        relation = source.span(function.this)
+        return WindowCall(
+            window=function.window,
+            relation=source.render(relation),
+            time=source.written(function.timecol),
+            time_type=time.type if time else None,
+            keys=tuple(source.written(key) for key in function.partition_by),
+            notes=tuple(
+                note
+                for token in source.tokens_in((span[0], span[1] - 1))
+                for note in token.comments
+                if note not in source.text[slice(*relation)]
+            ),
+            gap=source.written(function.gap) if function.gap is not None else None,
+            close_on=source.rendered(function.close_on) if function.close_on is not None else None,
+            utc=utc,
+            wall_bounds=self._resolver.wall_bounds,
+        )
+
+    def _check(self, function: WindowFunction) -> None:
+        """Refuses a window whose input can't have it, as far as its columns are known."""
+        source, name = self._source, function.window.name
+        rows = self._resolver.columns(function.this)
+        time = rows.find(function.timecol.name)
+        place = source.span(function.timecol)
+        if time:
+            check_time(source, place, time.name, time.type, time.origin)
+        for column in WINDOW_COLUMNS:
+            if rows.find(column):
+                raise source.error(
+                    source.span(function.this),
+                    f"the input of {name} has a column {column} already",
+                    f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
+                )
+        if time is None and rows.complete:
+            known = ", ".join(c.name for c in rows.items)
+            raise source.error(
+                place,
+                f"the input of {name} has no column {function.timecol.name}",
+                f"it has {known}" if known else None,
+            )
+        condition = function.close_on
+        conditions = [] if condition is None else [c for c in condition.find_all(exp.Column) if not c.table]
+        own_gap = [] if function.gap is None else [function.gap]
+        used: list[exp.Expr] = [*function.partition_by, *own_gap, *conditions]
+        for node in used:
+            if rows.complete and not rows.find(node.name):
+                known = ", ".join(c.name for c in rows.items)
+                raise source.error(
+                    source.span(node), f"the input of {name} has no column {node.name}", f"it has {known}"
+                )
+        gap = rows.find(own_gap[0].name) if own_gap else None
+        if gap is not None and gap.type is not None and not _is_gap(gap.type):
+            raise source.error(
+                source.span(own_gap[0]),
+                f"the gap {gap.name} is of type {gap.type}, and no length of time",
+                f"cast it in a subquery, to seconds: (SELECT *, CAST({gap.name} AS DECIMAL(18, 3)) AS gap FROM ...)",
+            )
+
+
+def _is_gap(type_: str) -> bool:
+    """Whether a type can say how long a gap is: a text, a number of seconds, or an interval of days and less."""
+    if type_.startswith("interval"):
+        return not any(unit in type_ for unit in ("year", "month"))
+    return is_string(type_) or type_ in INTEGERS or is_decimal(type_) or type_ == "void"

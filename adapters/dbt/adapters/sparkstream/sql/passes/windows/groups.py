@@ -1,0 +1,251 @@
+"""Flink's deprecated group windows: `GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)` with TUMBLE_START and its like.
+
+Spark has them as `window()` and `session_window()`; a bound is `window.start` of the group. Where it takes the type of
+the time column, it does in SELECT by `coalesce(window.start, min(ts))`, as the group always has a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, check_time, sources
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
+
+_ARGUMENTS = {"TUMBLE": ("size",), "HOP": ("slide", "size"), "SESSION": ("gap",)}
+_USAGE = {
+    "TUMBLE": "TUMBLE(ts, INTERVAL '10' MINUTE)",
+    "HOP": "HOP(ts, slide INTERVAL '5' MINUTE, size INTERVAL '10' MINUTE)",
+    "SESSION": "SESSION(ts, gap INTERVAL '10' MINUTE)",
+}
+
+
+@dataclass(frozen=True)
+class GroupWindow:
+    """A call of a group window: its kind, its time as written and its window."""
+
+    kind: str
+    time: exp.Expr
+    window: Tumble | Hop | Session
+
+    def same(self, other: GroupWindow) -> bool:
+        """Whether both are the same window; names are the same in any case."""
+        times = (self.time.sql("spark").casefold(), other.time.sql("spark").casefold())
+        return (self.kind, self.window, times[0]) == (other.kind, other.window, times[1])
+
+
+def is_call(node: exp.Expr, names: object) -> bool:
+    """Whether a node is a call of a function with one of the names."""
+    return isinstance(node, exp.Anonymous) and isinstance(node.this, str) and node.name.upper() in names  # type: ignore[operator]
+
+
+def is_group_window(node: exp.Expr, strict: bool) -> bool:
+    """Whether a call in GROUP BY is a group window: in Spark SQL only with an interval or a text behind the time."""
+    if not is_call(node, GROUP_WINDOWS):
+        return False
+    return strict or any(
+        isinstance(a, exp.Interval) or (isinstance(a, exp.Literal) and a.is_string) for a in node.expressions[1:]
+    )
+
+
+def in_query(select: exp.Select, node: exp.Expr) -> bool:
+    """Whether a node belongs to a query itself and not to a query within it."""
+    return node.find_ancestor(exp.Select) is select
+
+
+class GroupWindows:
+    """Edits the group windows of a statement's queries."""
+
+    def __init__(self, source: Source, resolver: Resolver, *, strict: bool) -> None:
+        self._source = source
+        self._resolver = resolver
+        self._strict = strict
+
+    def windows(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Anonymous, Tumble | Hop | Session]]:
+        """The group windows of a statement: query, call and window."""
+        for group in tree.find_all(exp.Group):
+            select = group.find_ancestor(exp.Select)
+            for call in group.find_all(exp.Anonymous):
+                if select and is_group_window(call, self._strict) and in_query(select, call):
+                    yield select, call, self._read(call).window
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """Spark's window in the place of every group window and auxiliary function of a statement."""
+        calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE"))]
+        for select in tree.find_all(exp.Select) if calls else ():
+            mine = [c for c in calls if in_query(select, c)]
+            if mine:
+                yield from self._select(select, mine)
+
+    def read(self, select: exp.Select) -> tuple[GroupWindow, list[exp.Expr]] | None:
+        """The group window of a query, and its other keys; None if it has none."""
+        group = select.args.get("group")
+        if group is None or group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
+            return None
+        for key in group.expressions:
+            if is_group_window(key, self._strict):
+                return self._read(key), [other for other in group.expressions if other is not key]
+        return None
+
+    def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
+        group = select.args.get("group")
+        keys = group.expressions if group else []
+        windows = [k for k in (group.find_all(exp.Anonymous) if group else ()) if is_group_window(k, self._strict)]
+        windows = [w for w in windows if in_query(select, w)]
+        if not self._strict and not windows:  # a function of the user's own may have one of these names
+            calls = [c for c in calls if is_call(c, AUXILIARY)]
+        for key in keys:
+            if is_call(key, ("CUMULATE",)) and (self._strict or len(key.expressions) > 2):
+                raise self._source.error(
+                    self._source.call_span(key),
+                    "CUMULATE is no group window",
+                    "write FROM CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) and group by window_start, window_end",
+                )
+        calls = [c for c in calls if not is_call(c, ("CUMULATE",))]
+        if not calls:
+            return
+        spans = self._source
+        if len(windows) > 1:
+            raise spans.error(
+                spans.call_span(windows[1]),
+                "one GROUP BY takes one group window",
+                "put one of them in a subquery, or join two table functions",
+            )
+        read = self._read(windows[0]) if windows else None
+        if read and group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
+            raise spans.error(
+                spans.call_span(windows[0]),
+                f"a group window {read.kind} can't stand beside GROUPING SETS, ROLLUP or CUBE",
+                f"write FROM {read.kind}(TABLE t, DESCRIPTOR(ts), ...) and group by window_start, window_end",
+            )
+        for call in calls:
+            yield self._edit(select, call, read, any(call is w for w in windows))
+
+    def _edit(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> Edit:
+        source = self._source
+        span = source.call_span(call)
+        name = call.name.upper()
+        if is_window:
+            assert read
+            self._check_time(read, select)
+            return Edit(span, lambda: self._spark_window(read, select))
+        if name in GROUP_WINDOWS:
+            raise source.error(
+                span,
+                f"the group window {name}(...) stands in GROUP BY only",
+                f"write {name}_START(...) or {name}_END(...) for its bounds",
+            )
+        kind, bound = AUXILIARY[name]
+        if read is None or kind != read.kind:
+            raise source.error(
+                span,
+                f"{name} needs {kind} with the same arguments in GROUP BY",
+                f"write GROUP BY {_USAGE[kind]}",
+            )
+        if not self._read(call).same(read):
+            raise source.error(
+                span,
+                f"{name} has other arguments than {kind} in GROUP BY",
+                f"give both the same: {source.written(read.time)} and the same intervals",
+            )
+        if bound == "PROCTIME":
+            raise source.error(
+                span,
+                f"{name} has no meaning in batch: there is no processing time",
+                f"write {kind}_ROWTIME(...), or current_timestamp() for the time of the run",
+            )
+        text, end = self._bound(read, bound), self._bound(read, "END")
+        clause = self._clause(select, call)
+        if clause == "where":
+            raise source.error(
+                span, f"{name} can't stand in WHERE, which comes before the windows", "write it in HAVING"
+            )
+        if clause != "expressions":
+            return Edit(span, lambda: text)
+        alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
+        wall_bounds = self._resolver.wall_bounds
+        if self._type(read.time, select) == NTZ or (wall_bounds and bound != "ROWTIME"):
+            return Edit(span, lambda: text + alias)
+        if bound == "ROWTIME" and not wall_bounds:
+            return Edit(
+                span, lambda: f"coalesce({end}, min({source.rendered(read.time)})) - {MILLISECOND.sql()}{alias}"
+            )
+        return Edit(span, lambda: f"coalesce({text}, min({source.rendered(read.time)})){alias}")
+
+    @staticmethod
+    def _clause(select: exp.Select, node: exp.Expr) -> str:
+        while node.parent is not select and node.parent:
+            node = node.parent
+        return node.arg_key or ""
+
+    def _type(self, time: exp.Expr, select: exp.Select) -> str | None:
+        return self._resolver.expression(time, select).type
+
+    def _read(self, call: exp.Anonymous) -> GroupWindow:
+        """Reads a group window, or an auxiliary function as the window it belongs to."""
+        source = self._source
+        name = call.name.upper()
+        kind = AUXILIARY[name][0] if name in AUXILIARY else name
+        names = _ARGUMENTS[kind]
+        span = source.call_span(call)
+        time, *rest = call.expressions or [None]
+        if (len(rest) > len(names) and kind == "TUMBLE") or (kind == "HOP" and len(rest) == 3):
+            raise source.error(
+                source.span(rest[len(names)]),
+                f"a group window {kind} can't be aligned to a time of day",
+                f"write FROM {kind}(TABLE t, DESCRIPTOR(ts), ..., offset INTERVAL '8' HOUR)",
+            )
+        if time is None or len(rest) != len(names):
+            raise source.error(span, f"{name} takes {len(names) + 1} arguments", f"write {_USAGE[kind]}")
+        values = {}
+        for argument, node in zip(names, rest, strict=True):
+            place = source.span(node)
+            try:
+                values[argument] = read_interval(source.tokens_in(place), strict=self._strict)
+            except IntervalError as error:
+                raise source.error(place, f"{name}'s {argument}: {error}", error.hint) from None
+        try:
+            window = GROUP_WINDOWS[kind](**values)
+        except WindowError as error:
+            raise source.error(source.span(rest[names.index(error.argument)]), str(error), error.hint) from None
+        if isinstance(window, Hop) and window.slide > window.size:
+            raise source.error(
+                span,
+                "a group window HOP can't have a slide longer than its size",
+                "write FROM HOP(TABLE t, DESCRIPTOR(ts), slide, size), which drops the rows between two windows",
+            )
+        return GroupWindow(kind, time, window)
+
+    def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
+        place = self._source.span(read.time)
+        name = self._source.text[slice(*place)]
+        if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
+            known = ", ".join(c.name for s in sources(select) for c in self._resolver.columns(s).items)
+            raise self._source.error(place, f"there is no column {name} here", f"there are {known}" if known else None)
+        column = self._resolver.expression(read.time, select)
+        check_time(self._source, place, name, column.type, column.origin)
+
+    def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
+        time = self._source.rendered(read.time)
+        wall = wall_clock(time, self._type(read.time, select) == NTZ)
+        window = read.window
+        if isinstance(window, Session):
+            assert window.gap is not None
+            # Flink keeps milliseconds; session_window would keep what is finer.
+            finer = f"pmod(({wall} - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000)"
+            return f"session_window({wall} - INTERVAL '0.000001' SECOND * {finer}, '{window.gap.words()}')"
+        return time_window(wall, window.size, ZERO, window.slide if isinstance(window, Hop) else None)
+
+    @staticmethod
+    def _bound(read: GroupWindow, bound: str) -> str:
+        window = "session_window" if read.kind == "SESSION" else "window"
+        if bound == "ROWTIME":
+            return f"{window}.end - {MILLISECOND.sql()}"
+        return f"{window}.{bound.lower()}"

@@ -1,0 +1,95 @@
+"""Joins of windows: whether every row meets only the rows of its own window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions
+
+
+def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[TranslationWarning]:
+    """Warns of joins, IN and EXISTS between windows that don't have both bounds equal.
+
+    Their rows are right, but no engine can take them window by window: Flink makes a regular join of them, which
+    keeps its input for ever on a stream, and Spark may compare all rows with each other.
+    """
+    if not window_functions(tree):
+        return
+    for select in tree.find_all(exp.Select):
+        for place, right, terms in _meetings(select):
+            windows = [s for s in right if _windowed(s, resolver)]
+            others = [s for s in _others(select, right) if _windowed(s, resolver)]
+            if not windows or not others:
+                continue
+            missing = [bound for bound in BOUNDS if not _equal(bound, terms, select, resolver)]
+            if missing:
+                both = (f"{_named(b, others[0], resolver)} = {_named(b, windows[0], resolver)}" for b in missing)
+                yield source.warning(
+                    source.span(place),
+                    f"windows are joined without an equal {' and '.join(missing)}: not window by window",
+                    f"write AND {' AND '.join(both)} where only rows of the same window shall meet",
+                )
+
+
+def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], list[exp.Expr]]]:
+    """Where rows of a query meet others: a place to point at, the other relations, the terms that must hold."""
+    where = select.args.get("where")
+    filters = conjuncts(where.this) if where else []
+    for relation in sources(select):
+        join = relation.parent
+        if isinstance(join, exp.Join) and join.this is relation:
+            using = [exp.EQ(this=name, expression=name) for name in join.args.get("using") or []]
+            yield relation, [relation], [*conjuncts(join.args.get("on")), *filters, *using]
+    for term in filters:
+        test = term.this if isinstance(term, exp.Not) else term
+        query = test.args.get("query") if isinstance(test, exp.In) else test.this
+        query = query.unnest() if isinstance(query, exp.Subquery) else query
+        if isinstance(test, (exp.In, exp.Exists)) and isinstance(query, exp.Select):
+            inner = query.args.get("where")
+            pairs = [exp.EQ(this=a, expression=b) for a, b in _paired(test, query)]
+            yield test, sources(query), [*(conjuncts(inner.this) if inner else []), *pairs]
+
+
+def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.Expr]]:
+    """What `(a, b) IN (SELECT c, d ...)` makes equal."""
+    if not isinstance(test, exp.In):
+        return ()
+    tested = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
+    return zip(tested, (p.unalias() for p in query.expressions), strict=False)
+
+
+def _others(select: exp.Select, right: list[exp.Expr]) -> list[exp.Expr]:
+    return [s for s in sources(select) if all(s is not r for r in right)]
+
+
+def _windowed(relation: exp.Expr, resolver: Resolver) -> bool:
+    return any(c.origin in BOUNDS for c in resolver.columns(relation).items)
+
+
+def _named(bound: str, relation: exp.Expr, resolver: Resolver) -> str:
+    """A window's bound as a query names it."""
+    name = next((c.name for c in resolver.columns(relation).items if c.origin == bound), bound)
+    return f"{relation.alias_or_name}.{name}" if relation.alias_or_name else name
+
+
+def _equal(bound: str, terms: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
+    """Whether a term says that two columns are equal which are both this bound of a window."""
+    return any(
+        isinstance(term, (exp.EQ, exp.NullSafeEQ))
+        and _origin(term.this, select, resolver) == _origin(term.expression, select, resolver) == bound
+        for term in terms
+    )
+
+
+def _origin(node: exp.Expr, select: exp.Select, resolver: Resolver) -> str | None:
+    if isinstance(node, exp.Identifier):  # of USING
+        return node.name.lower() if node.name.lower() in BOUNDS else None
+    if not isinstance(node, exp.Column):
+        return None
+    found = resolver.candidates(node, node.find_ancestor(exp.Select) or select)
+    return found[0].origin if found else None
