@@ -34,6 +34,7 @@ class Feed:
         self.zone = "UTC"
         self.optimize = True
         self.readers: dict[str, dict[str, str]] = {}
+        self.checksums: dict[str, str] = {}
         self.prepare: Callable[[SparkSession], object] = lambda session: None
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table in ("bid", "ask"):
@@ -67,7 +68,12 @@ class Feed:
         """
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
         sources = tuple(
-            StreamSource(view=table, relation=f"{self.schema}.{table}", reader=self.readers.get(table, {}))
+            StreamSource(
+                view=table,
+                relation=f"{self.schema}.{table}",
+                reader=self.readers.get(table, {}),
+                checksum=self.checksums.get(table),
+            )
             for table in ("bid", "ask")
         )
         schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}

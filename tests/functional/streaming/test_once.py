@@ -255,6 +255,30 @@ def test_an_interrupted_micro_batch_comes_again(
         assert sorted(location(feed).glob("micro_batch=3/*.parquet")) == files
 
 
+@pytest.mark.parametrize("interrupted", [False, True], ids=["done", "interrupted"])
+def test_a_seed_loaded_again(feed: Feed, interrupted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are those of the model, unless the run that read them was killed."""
+    feed.checksums["bid"] = "sum of the rows"
+    feed.add("bid", [(1, 1005, "a", 1)])
+    if interrupted:
+        with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
+
+            def dies(self: sink.Append, rows: object, batch: int) -> None:
+                raise RuntimeError("killed")
+
+            patched.setattr(sink.Append, "__call__", dies)
+            feed.run(ROWS)
+    else:
+        feed.run(ROWS)
+    feed.spark.sql(f"INSERT OVERWRITE {feed.schema}.bid SELECT * FROM VALUES (1, timestamp_seconds(1005), 'a', 1)")
+    if interrupted:
+        refused(feed, ROWS, "lacks 1 files that an interrupted run has begun to read")
+        feed.run(ROWS, on_source_change="rebuild")
+    else:
+        assert "nothing new" in feed.run(ROWS).message
+    assert feed.table() == [(1, 1)]
+
+
 def test_a_file_that_cannot_be_read(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
