@@ -1,16 +1,19 @@
 # Everything runs in .venv, which the first target that needs it makes.
 #
 #   make demo       build the flights example on a Spark inside dbt, and show its tables
+#   make unit       the tests that need no Spark, in less than a minute
 #   make test       all tests but the slow ones
 #   make test-all   all tests
+#   make coverage   make test, and which lines of the adapter it runs, in target/coverage
 #   make suites     dbt's own test suites, and the page that says how they went
-#   make lint       style and types
+#   make lint       style and types, and the files that GitHub reads
 #   make docs       the documentation as a site, in target/docs
 #   make dist       wheel and source distribution, in dist
 #   make bench      the benchmarks; BENCH="--rows 500000 --runs 3" for shorter ones
 #   make clean      remove what the targets above made, but not .venv
 #
-# PYTHON=python3.12 makes .venv from another Python (3.10 or newer).
+# PYTHON=python3.12 makes .venv from another Python (3.10 or newer), SPARK=4.2 with another Spark than the newest.
+# JOBS=1 runs the tests in one process instead of two.
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,7 +21,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 # The parser package of dbt-core 1.12 downloads a program while it is built, which fails on closed networks.
-CONSTRAINTS := 'dbt-core>=1.11,<1.12'
+CONSTRAINTS := 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*')
 
 FLIGHTS := examples/flights
 FLIGHTS_DATA := $(FLIGHTS)/data/flights.csv
@@ -29,7 +32,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo test test-all suites lint docs dist bench clean
+.PHONY: venv demo unit test test-all coverage suites lint docs dist bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -59,25 +62,39 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	$(FLIGHTS_DBT) build $(HERE)
 	@touch $@
 
-# Each line has one Spark, started once; the last three have a server besides, and tests/kill starts what it kills.
-test: SELECTED := not slow and not full
-test-all: SELECTED :=
+# Two processes share the tests, each with a Spark of its own. Folders whose tests take longest come first, so that both end together.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) -q
+TESTS := tests/kill tests/server tests/integration tests/suites tests/functional tests/docs tests/browser tests/property tests/golden \
+	tests/garbage tests/unit
+
+unit: $(INSTALLED)
+	$(PYTEST) tests/unit tests/garbage tests/golden tests/property -m 'not slow and not full and not spark'
+
+test: $(INSTALLED)
+	$(PYTEST) $(TESTS) -m 'not slow and not full' --durations=25
+
 test-all: export SPARKSTREAM_FRAMES := 10000
-test test-all: $(INSTALLED)
-	$(BIN)/python -m pytest tests/unit tests/garbage tests/browser tests/golden tests/property -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/functional tests/docs -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/server tests/kill -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/integration -m '$(SELECTED)'
-	$(BIN)/python -m pytest tests/suites -m '$(SELECTED)'
+test-all: $(INSTALLED)
+	$(PYTEST) $(TESTS)
+
+coverage: $(INSTALLED)
+	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html
 
 suites: $(INSTALLED)
 	$(BIN)/python -m tests.suites.report
+
+ISSUES := .github/ISSUE_TEMPLATE
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint --disable-progress-bar macros
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config $(ISSUES)/config.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard $(ISSUES)/*.yml))
 
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
@@ -92,7 +109,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.windows $(BENCH)
 
 clean:
-	rm -rf dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf dist target .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf $(FLIGHTS)/.sparkstream $(FLIGHTS)/data $(FLIGHTS)/target $(FLIGHTS)/logs
 	rm -rf integration_tests/.sparkstream integration_tests/target integration_tests/logs integration_tests/dbt_packages
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

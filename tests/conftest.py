@@ -1,21 +1,43 @@
-"""Fixtures that suites share: one embedded Spark, and dbt projects on it."""
+"""Fixtures of several suites: dbt projects, a Spark and a local server, each started once when a test asks for it."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
+from tests.integration.targets import SMALL_QUERIES, SessionTarget, Target, ThriftTarget
+from tests.support import quick_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+
+    from dbt.adapters.sparkstream.server import ServerConfig
+    from tests.scheduling import Groups
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
     config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
+    config.addinivalue_line("markers", "spark: uses the Spark of this process; left out of `make unit`")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test that asks for the embedded Spark."""
+    for item in items:
+        if "embedded" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
+    from tests.scheduling import Groups
+
+    return Groups(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +45,8 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
     from dbt.adapters.sparkstream.session import spark_session
 
-    session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))
+    with quick_java():
+        session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))
     yield session
     session.stop()
 
@@ -36,3 +59,42 @@ def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactor
         return Project(tmp_path_factory.mktemp("shop"), embedded, files, target)
 
     return make
+
+
+def _free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
+    """A local server, which is stopped whatever happens."""
+    from dbt.adapters.sparkstream.server import Server, ServerConfig
+
+    config = ServerConfig(
+        folder=tmp_path_factory.mktemp("server"),
+        port=_free_port(),
+        connect_port=_free_port(),
+        master="local[2]",
+        memory="1g",
+        conf=SMALL_QUERIES,
+    )
+    server = Server(config)
+    try:
+        with quick_java():
+            server.start()
+        yield config
+    finally:
+        server.stop()
+
+
+# All tests of a target come one after the other, as its Spark stays busy until then.
+@pytest.fixture(scope="session", params=["session", "thrift"])
+def target(request: pytest.FixtureRequest) -> Target:
+    """Each of the two targets."""
+    if request.param == "session":
+        spark: SparkSession = request.getfixturevalue("embedded")
+        return SessionTarget(spark)
+    config: ServerConfig = request.getfixturevalue("server")
+    return ThriftTarget(config.port, config.connect_port)

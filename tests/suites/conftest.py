@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from dbt.tests.fixtures.project import *  # noqa: F403
 
-from tests.integration.conftest import server, target  # noqa: F401
 from tests.integration.targets import Target
 from tests.suites.adaptations import profile_output
 
 
 @pytest.fixture(scope="class")
-def dbt_profile_target(target: Target) -> dict[str, Any]:  # noqa: F811
+def dbt_profile_target(target: Target) -> dict[str, Any]:
     """dbt's fixtures write a profile of this."""
     return profile_output(target)
 
