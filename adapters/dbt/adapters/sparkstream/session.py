@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,9 @@ PLACES = (
     METASTORE_URL,
 )
 """Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
+
+CANCELS_AGAIN = 0.2
+"""Seconds between two attempts to end the jobs of a statement that is cancelled."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None
@@ -77,11 +82,12 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     _silence_python_log()
     defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
-    if WAREHOUSE in defaults:
-        _launch(Path(defaults[WAREHOUSE]).parent, settings)
-    else:
-        SparkContext._ensure_initialized(conf=_arguments(settings))
-    return _build(settings)
+    with _own_control_c():
+        if WAREHOUSE in defaults:
+            _launch(Path(defaults[WAREHOUSE]).parent, settings)
+        else:
+            SparkContext._ensure_initialized(conf=_arguments(settings))
+        return _build(settings)
 
 
 def _arguments(settings: Mapping[str, str]) -> SparkConf:
@@ -158,6 +164,22 @@ def _silence_python_log() -> None:
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     # What fails in a streaming model's sink, which Spark calls in this process.
     logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
+    # Of Ctrl-C during a call to Java, py4j writes a stack trace to the root logger.
+    logging.getLogger().addFilter(lambda record: not str(record.msg).endswith(" while sending command."))
+
+
+@contextmanager
+def _own_control_c() -> Iterator[None]:
+    """Keeps what this process does on Ctrl-C, which pyspark replaces.
+
+    On Ctrl-C, pyspark asks Java to cancel all jobs; in the midst of a call to Java that fails with a stack trace.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread() and handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 def _build(parameters: Mapping[str, str]) -> SparkSession:
@@ -223,12 +245,60 @@ def spark_errors() -> Iterator[None]:
         raise DbtDatabaseError(readable(error)) from error
 
 
+class Jobs:
+    """The Spark jobs of one connection, which can be ended from another thread.
+
+    Spark's own `SparkSession.interruptAll()` does not find the jobs of a command such as CREATE TABLE AS SELECT.
+
+    Args:
+        session: the session that runs them.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        self._context = session.sparkContext
+        self._tag = f"dbt-{uuid.uuid4().hex}"
+        self._running = threading.Lock()
+        self.cancelled = threading.Event()
+
+    @contextmanager
+    def tagged(self) -> Iterator[None]:
+        """Marks the jobs that this thread starts within as jobs of this connection.
+
+        Raises:
+            DbtDatabaseError: they were cancelled, before or within.
+        """
+        with self._running:
+            if self.cancelled.is_set():
+                raise DbtDatabaseError(CANCELLED)
+            self._context.addJobTag(self._tag)
+            try:
+                yield
+            except DbtDatabaseError as error:
+                raise (DbtDatabaseError(CANCELLED) if self.cancelled.is_set() else error) from error
+            finally:
+                with suppress(Exception):  # Spark has ended
+                    self._context.removeJobTag(self._tag)
+
+    def cancel(self) -> None:
+        """Ends the jobs that run, and lets no other one begin."""
+        self.cancelled.set()
+        threading.Thread(target=self._cancel_all, name="sparkstream-cancel", daemon=True).start()
+
+    def _cancel_all(self) -> None:
+        # A statement may have several jobs, one after the other: the next one begins after the first is cancelled.
+        while not self._running.acquire(timeout=CANCELS_AGAIN):
+            with suppress(Exception):  # Spark has ended
+                self._context.cancelJobsWithTag(self._tag)
+        self._running.release()
+
+
 class SessionCursor(Cursor):
     """A statement on the shared session, and its rows one after the other as in Python's DB-API."""
 
-    def __init__(self, session: SparkSession) -> None:
+    def __init__(self, session: SparkSession, jobs: Jobs) -> None:
         super().__init__()
         self._session = session
+        self._jobs = jobs
         self._read = 0
 
     def execute(self, sql: str, *parameters: Any) -> None:
@@ -238,7 +308,7 @@ class SessionCursor(Cursor):
             DbtDatabaseError: what Spark says is wrong.
         """
         self.close()
-        with spark_errors():
+        with self._jobs.tagged(), spark_errors():
             self._df = self._session.sql(sql % parameters if parameters else sql)
 
     def close(self) -> None:
@@ -261,7 +331,7 @@ class SessionCursor(Cursor):
     def _rows_of(self, fetch: Any) -> list[Row]:
         if self._df is None:
             return []
-        with spark_errors():
+        with self._jobs.tagged(), spark_errors():
             rows: list[Row] = fetch(_on_the_wall_clock(self._df))[self._read :]
         self._read += len(rows)
         return rows
@@ -290,9 +360,10 @@ class SessionHandle(Connection):
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
         self.session = session
+        self.jobs = Jobs(session)
 
     def cursor(self) -> SessionCursor:
-        return SessionCursor(self.session)
+        return SessionCursor(self.session, self.jobs)
 
 
 class SessionWrapper(SessionConnectionWrapper):
@@ -300,7 +371,6 @@ class SessionWrapper(SessionConnectionWrapper):
 
     handle: SessionHandle
     _cursor: SessionCursor | None
-    _cancelled = False
 
     @classmethod
     def _fix_binding(cls, value: Any) -> str | float:
@@ -311,15 +381,9 @@ class SessionWrapper(SessionConnectionWrapper):
             return string_literal(value)
         return super()._fix_binding(value)
 
-    def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
-        if self._cancelled:
-            raise DbtDatabaseError(CANCELLED)
-        super().execute(sql, bindings)
-
     def cancel(self) -> None:
         """Has the jobs ended that run, and no other statement begun. A statement without a job goes on to its end."""
-        self._cancelled = True
-        self.handle.session.interruptAll()
+        self.handle.jobs.cancel()
 
     def fetchmany(self, size: int) -> list[Row]:
         assert self._cursor, "Cursor not available"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -67,6 +68,8 @@ def run_operation(
 
     operation = ["--log-level", "none", "run-operation", macro, f"--args={json.dumps(arguments)}", *chosen]
     done = dbtRunner(callbacks=[listen]).invoke(operation)
+    if isinstance(done.exception, KeyboardInterrupt):
+        fail_interrupted()
     if not done.success:
         fail("\n".join([*faults, *([str(done.exception)] if done.exception else [])]))
 
@@ -96,6 +99,12 @@ def read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:
     if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
         fail(f'{path} must map tables to columns to types: {{"bid": {{"bidtime": "timestamp", "price": "double"}}}}')
     return schema
+
+
+def fail_interrupted() -> NoReturn:
+    """Ends the command after Ctrl-C. A further Ctrl-C ends it at once, without a stack trace."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fail("interrupted")
 
 
 def fail(message: str) -> NoReturn:

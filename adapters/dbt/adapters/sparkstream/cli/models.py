@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,5 +74,8 @@ def stream(
     options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
     # One thread for each model, as none ends before the others.
-    if not continuous.run([*given, "--threads", "32", "--select", *models]):
+    ended_well = continuous.run([*given, "--threads", "32", "--select", *models])
+    # Ctrl-C from here on ends the process at once, without a stack trace.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not ended_well:
         sys.exit(1)
