@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +19,6 @@ from dbt.adapters.sparkstream.server.process import birth
 from tests.functional.adapter.project import PARAMETERS
 from tests.kill.command import QUICK, Command
 from tests.kill.project import SCHEMA
-from tests.server.test_server import free_port
 
 SETTINGS = {**PARAMETERS, "spark.sql.session.timeZone": "UTC"}
 
@@ -91,6 +92,15 @@ class Session(Method):
         return [int(pid) for pid, group, name in found if int(group) == client.pid and "java" in name]
 
 
+def _lasting_port() -> int:
+    """A free port that the system gives to no process that asks for any: the server is gone between two of its lives."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as trial, contextlib.suppress(OSError):
+            trial.bind(("127.0.0.1", port))
+            return port
+
+
 class Thrift(Method):
     """`method: thrift`: a server of the project's own, started by `sparkstream server start`."""
 
@@ -98,7 +108,7 @@ class Thrift(Method):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self._port, self._connect_port = free_port(), free_port()
+        self._port, self._connect_port = _lasting_port(), _lasting_port()
         self._pid = 0
 
     def output(self) -> dict[str, Any]:
