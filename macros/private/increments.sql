@@ -14,6 +14,10 @@
   {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental' -%}
     {%- set strategy = config.get('incremental_strategy') -%}
   {%- endif -%}
+  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'streaming_incremental'
+    and adapter.type() != 'sparkstream' -%}
+    {%- do adapter.dispatch('sparkstream_no_streams', 'sparkstream')() -%}
+  {%- endif -%}
   {%- set lengths = adapter.dispatch('sparkstream_lengths', 'sparkstream') -%}
   {#- dbt-spark appends by default, also with a unique_key. Databricks merges; dbt-sparkstream says it of all windows. -#}
   {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental'
@@ -102,9 +106,10 @@
     ) }}
   {%- endif -%}
   {%- set epoch = modules.datetime.datetime(1970, 1, 1) -%}
-  {%- set microsecond = modules.datetime.timedelta(microseconds=1) -%}
-  {%- set begin = (filter.start.replace(tzinfo=none) - epoch) // microsecond -%}
-  {%- set end = (filter.end.replace(tzinfo=none) - epoch) // microsecond -%}
+  {#- By its parts: dbt 2 can't divide or multiply a timedelta. -#}
+  {%- set since, until = filter.start.replace(tzinfo=none) - epoch, filter.end.replace(tzinfo=none) - epoch -%}
+  {%- set begin = (since.days * 86400 + since.seconds) * 1000000 + since.microseconds -%}
+  {%- set end = (until.days * 86400 + until.seconds) * 1000000 + until.microseconds -%}
   {%- set bound = (event_time or '') | replace('`', '') | lower -%}
   {%- set in_windows = bound in ['window_start', 'window_end', 'window_time'] -%}
   {#- window_time is a millisecond before the end. -#}
@@ -137,12 +142,12 @@
   {%- endif -%}
   {%- set conditions = [] -%}
   {%- for operator, time in [('>=', rows_from), ('<', rows_to)] if time is not none -%}
-    {%- set text = (epoch + microsecond * time).isoformat(' ') -%}
+    {%- set text = (epoch + modules.datetime.timedelta(microseconds=time)).isoformat() | replace('T', ' ') -%}
     {%- do conditions.append(timecol ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
   {%- endfor -%}
   {%- set in_batch = [] -%}
   {%- for operator, time in [('>=', begin), ('<', end)] -%}
-    {%- set text = (epoch + microsecond * time).isoformat(' ') -%}
+    {%- set text = (epoch + modules.datetime.timedelta(microseconds=time)).isoformat() | replace('T', ' ') -%}
     {%- do in_batch.append(bound ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
   {%- endfor -%}
   {{ return({
@@ -210,4 +215,13 @@ GROUP BY since
     {%- set rows_from = since ~ ' - ' ~ written(kind.size, literal=true) -%}
   {%- endif -%}
   {{ return({'since': since, 'rows_from': rows_from}) }}
+{% endmacro %}
+
+{#- Refuses a streaming model on another adapter: when a window macro is in it, as dbt compiles it, else when it runs. -#}
+{% macro default__sparkstream_no_streams() %}
+  {{ exceptions.raise_compiler_error(
+    "the materialization streaming_incremental needs the adapter dbt-sparkstream, and this is " ~ adapter.type()
+    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    ~ "\n  or materialize this model as incremental and read its relations without stream()"
+  ) }}
 {% endmacro %}

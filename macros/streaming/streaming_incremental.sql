@@ -34,9 +34,5 @@
 {% endmaterialization %}
 
 {% materialization streaming_incremental, default %}
-  {{ exceptions.raise_compiler_error(
-    "the materialization streaming_incremental needs the adapter dbt-sparkstream, and this is " ~ adapter.type()
-    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-    ~ "\n  or materialize this model as incremental and read its relations without stream()"
-  ) }}
+  {%- do adapter.dispatch('sparkstream_no_streams', 'sparkstream')() -%}
 {% endmaterialization %}
