@@ -13,8 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 
 QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
-"""A Java that is killed after seconds never gets to what it would win by compiling for minutes. Without the size, one step of
-the compiler has room for a fifth of the code, and a run of many models ends in `Out of space in CodeCache`."""
+"""A Java that is killed after seconds never gets to what it would win by compiling for minutes.
+
+Java has a fifth of the room for code where it compiles in one step, and a run of many models fills that.
+"""
 
 _TOLD = re.compile(r"\d+ of \d+ (START|OK|ERROR|SKIP)\b.* model \w+\.(\w+)")
 

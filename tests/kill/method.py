@@ -93,7 +93,7 @@ class Session(Method):
 
 
 def _lasting_port() -> int:
-    """A free port that the system gives to no process that asks for any: the server is gone between two of its lives."""
+    """A free port that nobody takes while the server is killed: the system gives away those from 32768 on."""
     while True:
         port = random.randrange(20_000, 30_000)
         with socket.socket() as trial, contextlib.suppress(OSError):
