@@ -408,6 +408,23 @@ def test_refused(sql: str, message: str, hint: str) -> None:
     assert hint in str(error.value.hint)
 
 
+@pytest.mark.parametrize("dialect", ["spark", "flink"])
+def test_functions_mean_the_same_in_every_dialect(dialect: str) -> None:
+    """LAG reaches back by its rows, and aggregates are known by their names, in whatever dialect they are written."""
+    assert "__newest_0 <= 2" in str(plan("SELECT k, LAG(v, 2) OVER (ORDER BY ts) AS b FROM s", dialect).history)
+    for sql, message in (
+        ("SELECT LEAD(v) OVER (ORDER BY ts) AS a FROM s", "LEAD needs rows"),
+        ("SELECT COUNT(*) AS n FROM s", "is never final"),
+        ("SELECT k, UPPER(k) AS u, COUNT(*) AS n FROM s GROUP BY k, UPPER(k)", "needs the end of a window"),
+    ):
+        with pytest.raises(TranslationError, match=message):
+            plan(sql, dialect)
+
+
+def test_intervals_of_several_units() -> None:
+    assert "INTERVAL 1 HOUR 2 MINUTES" in plan("SELECT ts + INTERVAL 1 HOUR 2 MINUTES AS t FROM s").query
+
+
 @pytest.mark.parametrize(
     ("sql", "table", "over"),
     [

@@ -17,12 +17,9 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.dialects.spans import SparkSpans
-from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.scan import (
     framed,
     may_group,
-    only_windows,
     window_calls,
 )
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
@@ -64,12 +61,10 @@ class Statement:
         trees: list[exp.Expr],
         dialect: str,
         *,
-        spanned: bool = False,
         wall_bounds: bool = False,
     ) -> None:
         self.source = source
         self.trees = trees
-        self._spanned = spanned
         self._dialect = dialect
         self._strict = dialect == "flink"
         self._wall_bounds = wall_bounds or self._strict
@@ -82,16 +77,12 @@ class Statement:
         *,
         mode: str = "batch",
         whole: bool = False,
-        optimize: bool = False,
-        reader: SparkStream | None = None,
         wall_bounds: bool = False,
     ) -> Statement:
         """Parses a text.
 
         Args:
             whole: whether statements without a construct of ours are parsed too.
-            optimize: whether rules are to be applied to it.
-            reader: reads the dialect in another way than its own class.
             wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`), as those of dialect `flink` have
                 anyway: for what such a statement has become.
 
@@ -103,7 +94,7 @@ class Statement:
             raise ArgumentError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
         if mode not in MODES:
             raise ArgumentError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
-        reader = reader or DIALECTS[dialect]()
+        reader = DIALECTS[dialect]()
         try:
             tokens = reader.tokenize(sql)
         except TokenError as error:
@@ -111,14 +102,8 @@ class Statement:
             raise error_at(
                 sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
             ) from error
-        if optimize and dialect == "spark" and only_windows(tokens, sql):
-            # Read in the way of the rules at once, and not a second time.
-            with suppress(TranslationError):
-                trees = trees_of(SparkSpans(), tokens, sql, dialect, whole)
-                return cls(Source(sql, tokens), trees, dialect, spanned=True, wall_bounds=wall_bounds)
         trees = trees_of(reader, tokens, sql, dialect, whole)
-        spanned = isinstance(reader, SparkSpans)
-        return cls(Source(sql, tokens), trees, dialect, spanned=spanned, wall_bounds=wall_bounds)
+        return cls(Source(sql, tokens), trees, dialect, wall_bounds=wall_bounds)
 
     def translated(
         self,
@@ -146,7 +131,7 @@ class Statement:
         if batch and batch.is_in(self.source, *self.trees):
             text = self._of_batch(batch, schema, arrival)
             with blamed_on(self.source.text):
-                statement = Statement.parse(text, "spark", optimize=optimize, wall_bounds=self._wall_bounds)
+                statement = Statement.parse(text, "spark", wall_bounds=self._wall_bounds)
                 return statement.translated(schema, arrival=arrival, optimize=optimize)
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
@@ -184,11 +169,16 @@ class Statement:
         Raises:
             TranslationError: what is wrong, or there is something in it that the rules' parser doesn't know.
         """
-        if self._spanned:
+        if self._dialect == "spark" and self._only_windows():
             return self._optimized(schema)
         text = self._edited(schema, arrival, keep_windows=True)
-        statement = Statement.parse(text, "spark", reader=SparkSpans(), wall_bounds=self._wall_bounds)
+        statement = Statement.parse(text, "spark", wall_bounds=self._wall_bounds)
         return statement._optimized(schema)
+
+    def _only_windows(self) -> bool:
+        """Whether it holds nothing of ours but window table functions."""
+        tokens = self.source.tokens
+        return not may_group(tokens, window_calls(tokens)) and not framed(tokens, self.source.text)
 
     def _optimized(self, schema: Schema | None) -> tuple[str, list[Decision]]:
         resolver = SparkResolver(schema, wall_bounds=self._wall_bounds)

@@ -61,7 +61,7 @@ def translate(
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     with _gc_paused(), net(sql):
-        statement = Statement.parse(sql, dialect, mode=mode, optimize=optimize)
+        statement = Statement.parse(sql, dialect, mode=mode)
         names = statement.tables() if callable(schema) else []
     if callable(schema):
         schema = schema(names) if names else None  # may ask a server, which takes its time

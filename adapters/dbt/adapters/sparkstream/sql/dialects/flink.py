@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
-from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
+from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 
 
 class Flink(SparkStream):
@@ -28,15 +27,8 @@ class Flink(SparkStream):
         }
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
-    class Parser(SpanParser):
+    class Parser(ForeignParser):
         STRICT_FLINK = True
-
-        # Calls stay as they are written: flink/functions.py knows what each one means.
-        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
-        FUNCTION_PARSERS = {
-            name: SpanParser.FUNCTION_PARSERS[name]
-            for name in ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
-        }
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}

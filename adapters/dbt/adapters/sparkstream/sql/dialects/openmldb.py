@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
-
-KEPT_FUNCTIONS = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
-"""Functions whose arguments have a grammar of their own; all others are read as a name and arguments."""
+from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 
 
 class OpenMLDB(SparkStream):
@@ -32,8 +28,6 @@ class OpenMLDB(SparkStream):
         # 3s and 1d are lengths of time, not numbers with a type.
         NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
 
-    class Parser(SpanParser):
+    class Parser(ForeignParser):
         FRAME_DIALECT = "openmldb"
-        FUNC_TOKENS = SpanParser.FUNC_TOKENS | {TokenType.NOT}
-        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
-        FUNCTION_PARSERS = {name: SpanParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS}
+        FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.dialects.openmldb import KEPT_FUNCTIONS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
-from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
+from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 
 
 class Step(exp.Expression, exp.Func):
@@ -34,12 +32,11 @@ class SQLStream(SparkStream):
         NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
-    class Parser(SpanParser):
+    class Parser(ForeignParser):
         FRAME_DIALECT = "sqlstream"
-        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS = {
-            **{name: SpanParser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTIONS},
-            "CEILING": SpanParser.FUNCTION_PARSERS["CEIL"],
+            **ForeignParser.FUNCTION_PARSERS,
+            "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],
             "STEP": lambda self: self._parse_step(),
         }
 

@@ -22,6 +22,9 @@ if not str(sqlglot.parser.__file__).endswith(".py"):
     )
 
 
+_QUERY_STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
+
+
 class PlacedParser(SparkParser):
     """Spark's parser, whose errors have their place in the text."""
 
@@ -50,13 +53,18 @@ class PlacedParser(SparkParser):
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
-        if not first or first.token_type != TokenType.SELECT:
+        if not first or first.token_type not in _QUERY_STARTS:
             return super()._parse_select_query(*args, **kwargs)
-        self._select_starts.append(first)
+        if first.token_type == TokenType.SELECT:
+            self._select_starts.append(first)
         try:
-            return super()._parse_select_query(*args, **kwargs)
+            query = super()._parse_select_query(*args, **kwargs)
         finally:
-            self._select_starts.pop()
+            if first.token_type == TokenType.SELECT:
+                self._select_starts.pop()
+        if query is not None and self._prev.end >= first.start:
+            query.meta[SPAN] = span_of(first, self._prev)
+        return query
 
     @property
     def _select_starts(self) -> list[Token]:

@@ -51,14 +51,6 @@ def holds_frames(tokens: list[Token]) -> bool:
     return False
 
 
-_RULED = ("HOP", "CUMULATE", "SESSION")
-
-
-def may_have_rules(tokens: list[Token], at: int) -> bool:
-    """Whether a window that has rules may be called at an index."""
-    return tokens[at].text.upper() in _RULED and tokens[at + 1].token_type == TokenType.L_PAREN
-
-
 def window_calls(tokens: list[Token]) -> list[int]:
     """Where a window function, or an auxiliary function of one, is called."""
     opening, names = TokenType.L_PAREN, (TokenType.VAR, TokenType.SESSION)
@@ -93,14 +85,6 @@ def may_group(tokens: list[Token], calls: list[int]) -> bool:
         or (tokens[i - 1].token_type in before and not (i > 1 and tokens[i - 2].token_type == TokenType.TABLE))
         for i in calls
     )
-
-
-def only_windows(tokens: list[Token], sql: str) -> bool:
-    """Whether a Spark statement holds nothing of ours but window table functions, one with rules among them."""
-    calls = window_calls(tokens)
-    # To the rules' parser an aggregate in close_on is a function like any other.
-    ruled = any(may_have_rules(tokens, i) for i in calls) and "close_on" not in sql.lower()
-    return ruled and not may_group(tokens, calls) and not framed(tokens, sql)
 
 
 def framed(tokens: list[Token], sql: str) -> bool:

@@ -1,41 +1,42 @@
-"""The parser that notes the place of every expression."""
+"""The parsers of all dialects: they note the place of every expression, and read calls as they are written."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
+from dbt.adapters.sparkstream.sql.grammar.spans import spanned, with_spans
 from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
-EXPRESSIONS = (
-    "_parse_table",
-    "_parse_cte",
-    "_parse_function",
-    "_parse_column",
-    "_parse_primary",
-    "_parse_unary",
-    "_parse_types",
-    "_parse_factor_operand",
-    "_parse_factor",
-    "_parse_term",
-    "_parse_bitwise",
-    "_parse_range",
-    "_parse_comparison",
-    "_parse_equality",
-    "_parse_conjunction",
-    "_parse_disjunction",
-    "_parse_expression",
-)
-"""The parse methods of expressions and of what stands in FROM."""
+_OWN_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
+"""Functions whose arguments have a grammar of their own, such as `CAST(x AS INT)`."""
 
 
-@with_spans("_parse_statement", "_parse_select", *EXPRESSIONS)
+@with_spans("_parse_statement", "_parse_table", "_parse_cte", "_parse_function", "_parse_lambda", "_parse_unary")
 class SpanParser(WindowParser):
-    """Notes the span of every expression, for dialects whose expressions are edited."""
+    """Notes the span of every expression; an operator with an operand on each side is where these are.
+
+    A call is a name and its arguments (`exp.Anonymous`), in every dialect: what it means, the passes know.
+    """
+
+    FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+    FUNCTION_PARSERS = {name: WindowParser.FUNCTION_PARSERS[name] for name in _OWN_GRAMMAR}
+    RANGE_PARSERS = {token: spanned(read) for token, read in WindowParser.RANGE_PARSERS.items()}
+
+    def _parse_paren(self) -> exp.Expr | None:
+        return self._parse_parentheses() if self._curr.token_type == TokenType.L_PAREN else None
+
+    @spanned
+    def _parse_parentheses(self) -> exp.Expr | None:
+        return super()._parse_paren()
+
+
+class ForeignParser(SpanParser):
+    """Reads what other systems write otherwise than Spark: arrays in brackets, intervals of one unit."""
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         self._note_array(this)  # [1] has just been read, of [1][2]

@@ -17,23 +17,38 @@ def span_of(first: Token, last: Token) -> Span:
     return first.start, last.end + 1
 
 
-def _spanned(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Notes in a node's meta from which token to which the wrapped parse method read it."""
+def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Notes in a node's meta from which token to which the wrapped parse method read it.
+
+    It runs some times for every token: what it does, it does without calls.
+    """
 
     @functools.wraps(method)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.noted is not None and not self.noted[self._index]:
-            return method(self, *args, **kwargs)
-        start = self._curr.start if self._curr else None
-        given = args[0] if args else kwargs.get("this")
-        if isinstance(given, exp.Expr):  # what stands left of the operator that comes now
-            start = given.meta[SPAN][0] if SPAN in given.meta else None
+        first = self._curr
+        start = first.start if first else None
+        if args or kwargs:
+            given = args[0] if args else kwargs.get("this")
+            if isinstance(given, exp.Expr):
+                start = _start(given)  # what stands left of the operator that comes now
         node = method(self, *args, **kwargs)
-        if isinstance(node, exp.Expr) and start is not None and self._prev and self._prev.end >= start:
-            node.meta[SPAN] = (start, self._prev.end + 1)
+        last = self._prev
+        if start is not None and last and last.end >= start and isinstance(node, exp.Expr):
+            span = start, last.end + 1
+            if node._meta is None:
+                node._meta = {SPAN: span}
+            else:
+                node._meta[SPAN] = span
         return node
 
     return wrapper
+
+
+def _start(node: exp.Expr | None) -> int | None:
+    """Where an operand begins; None where that isn't known."""
+    while isinstance(node, exp.Expr) and SPAN not in node.meta:
+        node = node.args.get("this")
+    return node.meta[SPAN][0] if isinstance(node, exp.Expr) else None
 
 
 P = TypeVar("P", bound=type)
@@ -44,7 +59,7 @@ def with_spans(*names: str) -> Callable[[P], P]:
 
     def decorate(parser: P) -> P:
         for name in names:
-            setattr(parser, name, _spanned(getattr(parser, name)))
+            setattr(parser, name, spanned(getattr(parser, name)))
         return parser
 
     return decorate

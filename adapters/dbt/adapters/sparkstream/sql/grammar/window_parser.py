@@ -8,24 +8,22 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, Window, WindowError, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.grammar.spans import span_of, with_spans
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
 
 JINJA_FUNCTIONS = frozenset({"REF", "SOURCE"})
 
 
-@with_spans("_parse_lambda")  # spans cost time: this notes only the arguments of functions, for group windows
 class WindowParser(SpecGrammar):
     """Spark SQL plus window table functions in FROM, bare, in `TABLE( )` or in `<< >>`."""
 
     FUNC_TOKENS = SparkParser.FUNC_TOKENS | {TokenType.SESSION}
 
-    noted: bytearray | None = None
-    """For each token whether spans are noted there; everywhere if None."""
     STRICT_FLINK = False
     """Whether a table function is written exactly as in Flink."""
 
@@ -380,8 +378,7 @@ class WindowParser(SpecGrammar):
         if condition is None:
             raise error_at(self.sql, span_of(first, first), f"{function} takes a condition here", _CLOSE_ON)
         span = span_of(first, self._prev)
-        beyond = condition.find(exp.AggFunc, exp.Window, exp.Query)
-        if beyond is not None:
+        if has_aggregate(condition) or condition.find(exp.Window, exp.Query) is not None:
             raise error_at(
                 self.sql,
                 span,

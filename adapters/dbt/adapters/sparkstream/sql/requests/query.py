@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.columns import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
@@ -197,8 +198,8 @@ class _Rewriting:
         for join in select.find_all(exp.Join):
             if join.find_ancestor(exp.Select) is select and join.side in ("RIGHT", "FULL"):
                 raise self._not_by_row(self._source.span(join.this), f"a {join.side} JOIN")
-        for node in select.find_all(exp.AggFunc, exp.Anonymous):
-            named = isinstance(node, exp.AggFunc) or node.name.upper() in AGGREGATES
+        for node in select.find_all(exp.Anonymous):
+            named = aggregate_name(node) or node.name.upper() in AGGREGATES
             if named and node.find_ancestor(exp.Select) is select and not node.find_ancestor(exp.Window):
                 raise self._not_by_row(block.clauses["select"], "an aggregate of the whole table")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
-from dbt.adapters.sparkstream.sql.passes.windows.groups import is_group_window
+from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
@@ -71,7 +72,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
         _check_group(select, group, source, resolver)
         if has_distinct(select) and (cut is None or cut.is_streamed(select)):
             check_distinct(select, source, resolver)
-    elif any(p.find(exp.AggFunc) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)):
+    elif any(has_aggregate(p) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)):
         raise source.error(
             source.span(select),
             "an aggregate over a whole stream is never final",
@@ -85,7 +86,7 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
         for column in key.find_all(exp.Column):
             found = resolver.find(column, select)
             origins.add(found.origin if found is not None and found.origin else column.name.casefold())
-    if END not in origins and "window" not in origins and not group.find(exp.Anonymous):
+    if END not in origins and "window" not in origins and not _has_window(group):
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
         raise source.error(
             source.span(group),
@@ -94,10 +95,15 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
         )
 
 
+def _has_window(group: exp.Group) -> bool:
+    """Whether GROUP BY holds a window of Spark's own."""
+    return any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for call in group.find_all(exp.Anonymous))
+
+
 def _keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:
     """What a query is grouped by, with what a number or the name of an output column stands for."""
     if group.args.get("all"):
-        return [p for p in select.expressions if not p.find(exp.AggFunc)]
+        return [p for p in select.expressions if not has_aggregate(p)]
     outputs = {p.alias.casefold(): p.unalias() for p in select.expressions if isinstance(p, exp.Alias)}
     keys: list[exp.Expr] = [group]
     for key in group.expressions:

@@ -26,13 +26,12 @@ from collections.abc import Collection, Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE, OTHER_AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -94,7 +93,7 @@ def without_distinct(sql: str, streams: Collection[str] | None) -> str:
     """
     if "distinct" not in sql.casefold():
         return sql
-    statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))
+    statement = Statement.parse(sql, "spark", whole=True)
     names = Streams(streams)
     statement.source.apply(
         Edit(Block(statement.source, select).span, _Writer(statement.source, select).written)
@@ -145,15 +144,11 @@ def _aggregate(node: exp.Expr) -> exp.Expr | None:
     call = node
     while isinstance(call, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         call = call.this
-    if isinstance(call, exp.Anonymous) and isinstance(call.this, str):
-        return call if call.this.lower() in MERGEABLE or call.this.lower() in OTHER_AGGREGATES else None
-    return call if isinstance(call, exp.AggFunc) and not _is_grouping(call) else None
+    return call if aggregate_name(call) else None
 
 
 def _is_grouping(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Anonymous):
-        return str(node.this).lower() in _GROUPINGS
-    return isinstance(node, (exp.Grouping, exp.GroupingId))
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() in _GROUPINGS
 
 
 class _Writer:

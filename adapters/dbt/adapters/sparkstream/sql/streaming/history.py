@@ -150,12 +150,12 @@ def _reach(window: exp.Window, select: exp.Select, source: Source) -> Interval |
         if value.frame.start is None:
             raise _endless(source, place)
         return value.frame.start if value.frame.kind is Kind.ROWS else Interval(value.frame.start * 1000)
-    if isinstance(function, exp.Lead):
+    called = function.name.upper() if isinstance(function, exp.Anonymous) else ""
+    if called == "LEAD":
         raise source.error(place, "LEAD needs rows that are still to come", "swap the two: LAG on the later row")
-    if isinstance(function, exp.Lag):
-        offset = function.args.get("offset")
+    if called == "LAG":
         try:
-            return 1 if offset is None else int(offset.name)
+            return int(function.expressions[1].name) if len(function.expressions) > 1 else 1
         except ValueError:
             raise source.error(place, "LAG on a stream takes a constant number of rows", "write it") from None
     spec = defined.args.get("spec")

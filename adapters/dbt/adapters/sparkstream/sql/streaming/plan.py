@@ -29,7 +29,6 @@ from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
-from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.history import NEW
@@ -156,7 +155,7 @@ def _plan(
     arrival: str | None,
     warn: Warn,
 ) -> StreamPlan:
-    statement = Statement.parse(sql, dialect, mode="stream", whole=True, reader=dialect_with_spans(dialect))
+    statement = Statement.parse(sql, dialect, mode="stream", whole=True)
     if len(statement.trees) != 1:
         raise TranslationError("a streaming model is one query")
     [tree] = statement.trees

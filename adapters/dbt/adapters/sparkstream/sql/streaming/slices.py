@@ -18,7 +18,6 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction, window_functions
-from dbt.adapters.sparkstream.sql.dialects.spans import WholeSpans
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision, SparkResolver
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -78,7 +77,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -
     if len(_functions(statement, streams)) > 1:
         raise NoRule("there are other windows beside it")
     try:
-        statement = Statement.parse(statement.windowed(schema), "spark", whole=True, reader=WholeSpans())
+        statement = Statement.parse(statement.windowed(schema), "spark", whole=True)
         [function] = _functions(statement, streams)
         [rule] = _rules(function)
         rule.pays(function.window)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import find_cte
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import Span
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.streaming.dialects import dialect_with_spans
 
 _BEYOND_A_ROW = {
     exp.Group: "GROUP BY",
-    exp.AggFunc: "an aggregate",
     exp.Window: "OVER",
     exp.Distinct: "DISTINCT",
     exp.Order: "ORDER BY",
@@ -45,8 +44,10 @@ class RowView:
         Raises:
             TranslationError: what of it takes more than a row.
         """
-        statement = Statement.parse(sql, "spark", whole=True, reader=dialect_with_spans("spark"))
+        statement = Statement.parse(sql, "spark", whole=True)
         [tree] = statement.trees
+        if tree.find(exp.Group) is None and has_aggregate(tree):
+            raise TranslationError("it has an aggregate")
         for kind, name in _BEYOND_A_ROW.items():
             if tree.find(kind) is not None:
                 raise TranslationError(f"it has {name}")

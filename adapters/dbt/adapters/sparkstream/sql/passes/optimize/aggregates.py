@@ -143,19 +143,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-OTHER_AGGREGATES = words(
-    """any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate array_agg
-    bitmap_construct_agg bitmap_or_agg bitmap_and_agg collect_list collect_set corr count_min_sketch covar_pop
-    covar_samp first first_value last last_value histogram_numeric hll_sketch_agg hll_union_agg kurtosis listagg
-    max_by median
-    min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count
-    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness std stddev stddev_pop
-    stddev_samp string_agg try_avg try_sum var_pop var_samp variance theta_sketch_agg theta_union_agg
-    theta_intersection_agg kll_sketch_agg_bigint kll_sketch_agg_float kll_sketch_agg_double measure product"""
-)
-"""Spark's aggregates that no rule puts together."""
-
-
 def mergeable(call: Arguments) -> Mergeable:
     """An aggregate's partials.
 

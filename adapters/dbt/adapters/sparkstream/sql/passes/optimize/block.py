@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
-    OTHER_AGGREGATES,
     Arguments,
     Mergeable,
     mergeable,
@@ -253,7 +253,7 @@ class _Reader:
         return self._a.source.rendered(node)
 
     def _row_expression(self, node: exp.Expr, what: str) -> None:
-        if node.find(exp.Window) or any(_aggregate_name(n) for n in node.find_all(exp.Anonymous)):
+        if node.find(exp.Window) or has_aggregate(node):
             raise NoRule(f"{what} holds an aggregate")
         if node.find(exp.Select):
             raise NoRule(f"{what} holds a subquery")
@@ -331,7 +331,7 @@ class _Reader:
             raise NoRule("a subquery or window function in an aggregate")
         if any(self._names.is_window(c) for c in node.find_all(exp.Column)):
             raise NoRule(f"{text} looks at columns of the window, so it isn't the same for each window of a row")
-        if any(_aggregate_name(n) for e in call.expressions for n in e.find_all(exp.Anonymous)):
+        if any(has_aggregate(e) for e in call.expressions):
             raise NoRule("an aggregate within an aggregate")
         condition = self._text(node.expression.this) if isinstance(node, exp.Filter) else None
         column = f"__{name}_{len(a.calls) + 1}"
@@ -360,7 +360,4 @@ class _Reader:
 def _aggregate_name(node: exp.Expr) -> str | None:
     """The name of the aggregate function that a node calls, FILTER included."""
     call = node.this if isinstance(node, exp.Filter) else node
-    if not isinstance(call, exp.Anonymous) or not isinstance(call.this, str):
-        return None
-    name = call.this.lower()
-    return name if name in MERGEABLE or name in OTHER_AGGREGATES else None
+    return aggregate_name(call)
