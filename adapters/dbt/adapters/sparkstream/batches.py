@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import EventTimeFilter
 
-from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Session, Window
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
-
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.sql.core.windows import Window
+    from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
 
 MACRO = "default__sparkstream_batch"
 """What says which rows a window reads in a batch."""
@@ -34,6 +33,9 @@ def batch_of(adapter: SparkStreamAdapter, node: Any) -> Batch | None:
     context = getattr(node, "batch", None)
     if context is None:
         return None
+    # Imported here, as they load sqlglot, and most runs have no microbatch model.
+    from dbt.adapters.sparkstream.sql.passes.batches import Batch, Rows
+
     start, end = (_on_the_wall_clock(time) for time in (context.event_time_start, context.event_time_end))
 
     def widen(window: Window, time: str, cut: Cut) -> Rows:
@@ -58,6 +60,8 @@ def _on_the_wall_clock(time: datetime) -> datetime:
 
 def _lengths(window: Window) -> dict[str, int | bool | None]:
     """What the macros know of a window, in microseconds: as their macro `sparkstream_lengths` has it."""
+    from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Session
+
     if isinstance(window, Session):
         plain = window.gap is not None and window.max_duration is None
         return {"gap": True, "reach": window.gap.micros if window.gap and plain else None, "size": None}

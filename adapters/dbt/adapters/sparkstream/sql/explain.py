@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def explain(
         return Explanation(sql, ())
     from dbt.adapters.sparkstream.sql.core.net import net
     from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
+    from dbt.adapters.sparkstream.sql.passes.optimize import Decision
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     with net(sql):
