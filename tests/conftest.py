@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
-from tests.integration.targets import SMALL_QUERIES, SessionTarget, Target, ThriftTarget
+from tests.integration.targets import SMALL_QUERIES, ConnectTarget, SessionTarget, Target, ThriftTarget
 from tests.support import quick_java
 
 if TYPE_CHECKING:
@@ -90,11 +90,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
 
 
 # All tests of a target come one after the other, as its Spark stays busy until then.
-@pytest.fixture(scope="session", params=["session", "thrift"])
+@pytest.fixture(scope="session", params=["session", "thrift", pytest.param("connect", marks=pytest.mark.full)])
 def target(request: pytest.FixtureRequest) -> Target:
-    """Each of the two targets."""
+    """Each of the targets."""
     if request.param == "session":
         spark: SparkSession = request.getfixturevalue("embedded")
         return SessionTarget(spark)
     config: ServerConfig = request.getfixturevalue("server")
-    return ThriftTarget(config.port, config.connect_port)
+    kind = ThriftTarget if request.param == "thrift" else ConnectTarget
+    return kind(config.port, config.connect_port)

@@ -8,7 +8,7 @@
 {#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
 {% macro sparkstream_aside() %}
   {{ return(
-    target.method in ['session', 'thrift'] and config.get('file_format') not in ['delta', 'iceberg', 'hudi', 'jdbc']
+    target.method in ['session', 'thrift', 'connect'] and config.get('file_format') not in ['delta', 'iceberg', 'hudi', 'jdbc']
   ) }}
 {% endmacro %}
 

@@ -17,7 +17,8 @@ import yaml
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.diagnosis import check
-from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
+from dbt.adapters.sparkstream.environments import environment_of
+from dbt.adapters.sparkstream.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
 from tests.functional.adapter.project import Project
 
@@ -171,10 +172,10 @@ import sys
 sys.modules["grpc"] = None
 from pathlib import Path
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.streaming.connect import connect_session
+from dbt.adapters.sparkstream.environments import environment_of
 keys = {{"method": "thrift", "host": "h", "schema": "s", "connect_url": "sc://h", "user": "me"}}
 try:
-    connect_session(SparkStreamCredentials.from_dict(keys), Path({str(tmp_path)!r}))
+    environment_of(SparkStreamCredentials.from_dict(keys), Path({str(tmp_path)!r})).new_session()
 except Exception as error:
     print(error)
 """
@@ -189,7 +190,7 @@ except Exception as error:
 def test_no_connect(tmp_path: Path) -> None:
     port = closed_port()
     with pytest.raises(Exception, match="SQL works") as refused:
-        check(credentials(connect_url=f"sc://127.0.0.1:{port}"), tmp_path, lambda: "4.2.0")
+        check(environment_of(credentials(connect_url=f"sc://127.0.0.1:{port}"), tmp_path), lambda: "4.2.0")
     assert_shown("Spark Connect isn't there", str(refused.value).replace(str(port), "15002"))
 
 
@@ -198,7 +199,7 @@ def test_the_server_is_gone() -> None:
     from dbt_common.exceptions import DbtDatabaseError
     from thrift.transport.TTransport import TTransportException
 
-    from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
+    from dbt.adapters.sparkstream.environments.thrift_wrapper import ThriftWrapper
 
     port = closed_port()
     sent = []
@@ -238,10 +239,10 @@ def test_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyspark
 
     with pytest.raises(Exception, match=r"the server is Spark 3\.5\.1, and window queries need 4\.0 or newer"):
-        check(credentials(), tmp_path, lambda: "3.5.1")
+        check(environment_of(credentials(), tmp_path), lambda: "3.5.1")
     monkeypatch.setattr(pyspark, "__version__", "4.0.1")
     with pytest.raises(Exception, match=r"write pip install 'pyspark>=4\.2'"):
-        check(credentials(), tmp_path, lambda: "4.2.0")
+        check(environment_of(credentials(), tmp_path), lambda: "4.2.0")
 
 
 def test_two_dbts_say_it_so() -> None:

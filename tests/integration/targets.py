@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
 from tests.golden.runner import family
@@ -126,6 +127,20 @@ class ThriftTarget(Target):
         connection = hive.connect("127.0.0.1", self.port, auth="NOSASL", username="test", configuration=configuration)
         self._cursors[zone] = connection.cursor()
         return self._cursors[zone]
+
+
+class ConnectTarget(ThriftTarget):
+    """The same server, to which dbt speaks Spark Connect alone."""
+
+    name = "connect"
+
+    def _connection(self) -> dict[str, Any]:
+        return {"method": "connect", "connect_url": self._connect_url, "threads": 4}
+
+    def output(self, schema: str, type_: str = "sparkstream", zone: str = "UTC") -> dict[str, Any]:
+        if type_ == "spark":
+            pytest.skip("dbt-spark speaks no Spark Connect")
+        return super().output(schema, type_, zone)
 
 
 class DbtProject:

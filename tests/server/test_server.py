@@ -19,7 +19,8 @@ import pytest
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.diagnosis import check
-from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
+from dbt.adapters.sparkstream.environments import environment_of
+from dbt.adapters.sparkstream.environments.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.server import (
     Phase,
     PortInUse,
@@ -244,7 +245,7 @@ class TestDebug:
     def test_all_is_well(self, running: ServerConfig, tmp_path: Path) -> None:
         credentials = self.credentials(running, connect_url=f"sc://127.0.0.1:{running.connect_port}")
         shake_hands(credentials)
-        check(credentials, tmp_path, lambda: query(running.port, "select version()")[0][0])
+        check(environment_of(credentials, tmp_path), lambda: query(running.port, "select version()")[0][0])
 
     def test_another_auth(self, running: ServerConfig) -> None:
         with pytest.raises(NoHandshake, match="gives no answer to auth: NONE, which is the default"):

@@ -11,8 +11,8 @@ from dbt.adapters.spark.connections import PyhiveConnectionWrapper
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.environments.thrift_wrapper import ThriftWrapper
 from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
 from tests.functional.adapter.project import Project
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.session import SessionHandle, SessionWrapper
+from dbt.adapters.sparkstream.environments.cancelling import TaggedJobs
+from dbt.adapters.sparkstream.environments.cursors import SessionHandle, SessionWrapper
 from tests.functional.adapter.project import Project
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ PATIENCE = 60
 def test_a_statement_is_cancelled(embedded: SparkSession, statement: str) -> None:
     """Also a command, whose jobs Spark's own way of ending a session's jobs doesn't find."""
     embedded.sql("drop table if exists endless")
-    wrapper = SessionWrapper(SessionHandle(embedded))
+    wrapper = SessionWrapper(SessionHandle(embedded, TaggedJobs(embedded)))
     raised: list[str] = []
 
     def run() -> None:

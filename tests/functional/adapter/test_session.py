@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.sparkstream.environments.cancelling import TaggedJobs
+from dbt.adapters.sparkstream.environments.cursors import SessionHandle, SessionWrapper
 from dbt.adapters.sparkstream.session import (
     PLACES,
-    SessionHandle,
-    SessionWrapper,
     claimed,
     session_defaults,
     spark_session,
@@ -80,7 +80,7 @@ def test_the_profile_goes_first(alone: Path) -> None:
 
 @pytest.fixture
 def wrapper(embedded: SparkSession) -> SessionWrapper:
-    return SessionWrapper(SessionHandle(embedded))
+    return SessionWrapper(SessionHandle(embedded, TaggedJobs(embedded)))
 
 
 def test_rows_come_one_after_the_other(wrapper: SessionWrapper) -> None:

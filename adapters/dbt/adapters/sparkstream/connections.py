@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,33 +14,23 @@ from typing import TYPE_CHECKING, Any, cast
 from dbt.adapters.contracts.connection import AdapterRequiredConfig, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import AdapterEventWarning
-from dbt.adapters.exceptions import FailedToConnectError
-from dbt.adapters.spark.connections import (
-    PyhiveConnectionWrapper,
-    SparkConnectionManager,
-    SparkConnectionMethod,
-)
+from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.environments import Environment, environment_of
 from dbt.adapters.sparkstream.errors import described, readable
-from dbt.adapters.sparkstream.handshake import NoHandshake, shake_hands
 from dbt.adapters.sparkstream.requests import Request
-from dbt.adapters.sparkstream.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.translate import tables
-from dbt.adapters.sparkstream.thrift_wrapper import ThriftWrapper
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.batches import Batch
 
 logger = AdapterLogger("SparkStream")
-
-UNSET_PORT = 443
-"""The port of a profile without one: dbt-spark's default, which is that of `method: http`."""
 
 EPHEMERAL = "__dbt__cte__"
 """How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
@@ -83,8 +72,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Batch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
-        self._greeting = threading.Lock()
-        self._greeted = False
+        self._lock = threading.Lock()
+        self._environment: Environment | None = None
 
     @property
     def node(self) -> Any | None:
@@ -327,6 +316,15 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         root = getattr(self.profile, "project_root", None)
         return Path(root) if root else _project_of_debug()
 
+    @property
+    def environment(self) -> Environment:
+        """The Spark that the profile leads to."""
+        with self._lock:
+            if self._environment is None:
+                credentials = cast(SparkStreamCredentials, self.profile.credentials)
+                self._environment = environment_of(credentials, self.project)
+            return self._environment
+
     def open(self, connection: Connection) -> Connection:  # type: ignore[override]
         """Opens a connection.
 
@@ -335,44 +333,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         if connection.state == ConnectionState.OPEN:
             return connection
-        if connection.credentials.method == SparkConnectionMethod.SESSION:
-            connection.handle = self._session_handle(connection.credentials)
-            connection.state = ConnectionState.OPEN
-            return connection
-        credentials = cast(SparkStreamCredentials, self.profile.credentials)
-        try:
-            if credentials.method == SparkConnectionMethod.THRIFT:
-                connection.credentials = credentials.for_thrift()
-                self._shake_hands(credentials)
-            connection = super().open(connection)
-        except FailedToConnectError as error:
-            raise FailedToConnectError(_no_connection(connection.credentials, error)) from error
-        if type(connection.handle) is PyhiveConnectionWrapper:
-            connection.handle = ThriftWrapper(connection.handle, credentials)
-        return connection
-
-    def _shake_hands(self, credentials: SparkStreamCredentials) -> None:
-        """Greets the server before the first connection, which else might wait for ever."""
-        with self._greeting:
-            if self._greeted:
-                return
-            try:
-                shake_hands(credentials)
-            except NoHandshake as error:
-                raise FailedToConnectError(str(error)) from error
-            self._greeted = True
-
-    def _session_handle(self, credentials: Any) -> Any:
-        try:
-            with warnings.catch_warnings():
-                # pyspark warns about a newer pandas, which nothing here uses.
-                warnings.simplefilter("ignore", FutureWarning)
-                from dbt.adapters.sparkstream.session import SessionHandle, SessionWrapper, spark_session
-
-                session = spark_session(credentials.server_side_parameters, self.project)
-                return SessionWrapper(SessionHandle(session))
-        except Exception as error:
-            raise FailedToConnectError(f"Spark does not start: {readable(error)}") from error
+        return self.environment.open(connection, super().open)
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -386,25 +347,6 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}\n{error}")
             raise DbtDatabaseError(readable(error)) from error
-
-
-def _no_connection(credentials: Any, error: FailedToConnectError) -> str:
-    cause = error.__cause__
-    message = f"failed to connect: {readable(cause if cause is not None else error)}"
-    if "failed to resolve" in message:
-        return f"{message}\n  write the name or address of the server as host"
-    if "Could not connect" not in message:
-        return message
-    if credentials.port == UNSET_PORT:
-        message += (
-            f"\n  is there a port in the profile? without one it is {UNSET_PORT}, and a Thrift server's is mostly 10000"
-        )
-    elif credentials.host in LOCAL:
-        message += "\n  is the server running? start one with: sparkstream server start"
-        message += "\n  is it another port? `sparkstream server status` says which one"
-    else:
-        message += "\n  is the server running, and is this its Thrift port? on that machine: sbin/start-thriftserver.sh"
-    return message
 
 
 def _project_of_debug() -> Path:

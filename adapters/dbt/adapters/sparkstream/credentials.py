@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.spark.connections import SparkConnectionMethod, SparkCredentials
+from dbt.adapters.spark.connections import SparkCredentials
+from dbt_common.dataclass_schema import StrEnum
+from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream import spark_connect
 from dbt.adapters.sparkstream.redaction import redacted
 
 ANSI = "spark.sql.ansi.enabled"
@@ -17,36 +20,71 @@ SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 """Lets a sliding frame cost the logarithm of its length and not the length; from Spark 4.2 on, and off there."""
 
 
+class Method(StrEnum):
+    """How dbt gets to Spark: dbt-spark's ways, and Spark Connect."""
+
+    THRIFT = "thrift"
+    HTTP = "http"
+    ODBC = "odbc"
+    SESSION = "session"
+    CONNECT = "connect"
+
+
 @dataclass
 class SparkStreamCredentials(SparkCredentials):
     """Every key of dbt-spark's profile, and these.
 
     Attributes:
-        connect_url: address of the Spark Connect port of the same server, such as `sc://127.0.0.1:15002`.
+        method: `session`, `thrift`, `connect`, `http` or `odbc`.
+        connect_url: address of Spark Connect, such as `sc://127.0.0.1:15002`; with `method: connect`, `host`, `port`,
+            `token`, `use_ssl` and `user` say the same in pieces.
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
             on.
     """
 
+    method: Method = None  # type: ignore[assignment]
     connect_url: str | None = field(default=None, repr=False)
     optimize: bool = True
 
     @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:
         data = super().__pre_deserialize__(data)
+        method = data.get("method")
         # A Spark in this process has no host, which dbt-spark asks for nevertheless.
-        if data.get("method") == SparkConnectionMethod.SESSION:
+        if method == Method.SESSION or (method == Method.CONNECT and data.get("connect_url")):
             data.setdefault("host", "localhost")
+        if method == Method.CONNECT:
+            data.setdefault("port", spark_connect.DEFAULT_PORT)
         return data
 
     def __post_init__(self) -> None:
         ansi = {key: str(value) for key, value in self.server_side_parameters.items() if key == ANSI}
+        if self.method == Method.CONNECT:
+            self._read_connect_url()
         super().__post_init__()
         # dbt-spark switches ANSI mode off, even where the profile says otherwise.
         self.server_side_parameters.update(ansi)
-        if self.optimize and self.method in (SparkConnectionMethod.SESSION, SparkConnectionMethod.THRIFT):
+        if self.optimize and self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
             self.server_side_parameters.setdefault(SEGMENT_TREE, "true")
-        if self.method == SparkConnectionMethod.THRIFT and self.user is None:
+        if self.method == Method.THRIFT and self.user is None:
             self.user = _system_user()
+
+    def _read_connect_url(self) -> None:
+        """Takes host and port from the address, so that messages can name them."""
+        if self.connect_url is None:
+            return
+        try:
+            self.host, self.port = spark_connect.host_and_port(self.connect_url)
+        except ValueError as error:
+            raise DbtRuntimeError(f"connect_url is {redacted(self.connect_url)}\n  {error}") from error
+
+    def connect_address(self) -> str:
+        """The address of Spark Connect of a profile with `method: connect`; it may hold a token."""
+        parameters = {"user_id": self.user, "token": self.token, "use_ssl": "true" if self.use_ssl else None}
+        given = {name: value for name, value in parameters.items() if value is not None}
+        if self.connect_url is not None:
+            return spark_connect.with_parameters(self.connect_url, given)
+        return spark_connect.address(str(self.host), self.port, given)
 
     def for_thrift(self) -> SparkStreamCredentials:
         """The same profile, with its parameters named as a Thrift server takes them: it ignores plain names."""
@@ -66,9 +104,11 @@ class SparkStreamCredentials(SparkCredentials):
             yield key, redacted(value) if isinstance(value, str) else value
 
     def _connection_keys(self) -> tuple[str, ...]:
-        if self.method == SparkConnectionMethod.SESSION:
+        if self.method == Method.SESSION:
             return ("method", "schema", "optimize")
-        if self.method == SparkConnectionMethod.THRIFT:
+        if self.method == Method.CONNECT:
+            return ("method", "host", "port", "use_ssl", "schema", "connect_url", "optimize")
+        if self.method == Method.THRIFT:
             return ("method", "host", "port", "auth", "schema", "connect_url", "optimize")
         return ("method", *super()._connection_keys(), "connect_url", "optimize")
 

@@ -1,20 +1,16 @@
-"""What `dbt debug` looks at beside a statement that runs: versions, and the Spark Connect port."""
+"""What `dbt debug` looks at beside a statement that runs: versions, and what a method of the profile needs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.redaction import redacted
-
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+    from dbt.adapters.sparkstream.environments import Environment
 
 logger = AdapterLogger("SparkStream")
 
@@ -25,12 +21,11 @@ OLDEST_SERVER = (4, 0)
 """The oldest Spark whose SQL has what windows are translated to."""
 
 
-def check(credentials: SparkStreamCredentials, project: Path, spark_version: Callable[[], str]) -> None:
+def check(environment: Environment, spark_version: Callable[[], str]) -> None:
     """Looks at what a profile needs; what is good is written to the terminal.
 
     Args:
-        credentials: the profile.
-        project: the folder of the dbt project.
+        environment: the Spark that the profile leads to.
         spark_version: asks Spark for its version.
 
     Raises:
@@ -49,39 +44,8 @@ def check(credentials: SparkStreamCredentials, project: Path, spark_version: Cal
             f"the server is Spark {found}, and window queries need {_written(OLDEST_SERVER)} or newer\n"
             "  connect to a newer one, or start one here: sparkstream server start"
         )
-    _note(f"Spark {found}")
-    if credentials.method == SparkConnectionMethod.SESSION:
-        from dbt.adapters.sparkstream.java import find_java
-
-        java = find_java()
-        _note(f"Java {java.version} ({java.executable})")
-    elif credentials.method == SparkConnectionMethod.THRIFT:
-        _check_connect(credentials, project)
-
-
-def _check_connect(credentials: SparkStreamCredentials, project: Path) -> None:
-    """Python models and streams need Spark Connect; SQL doesn't, so only an address in the profile has to answer."""
-    from dbt.adapters.sparkstream.streaming.connect import connect_session, connect_url
-    from dbt.adapters.sparkstream.streaming.errors import StreamingError
-
-    url = connect_url(credentials, project)
-    if url is None:
-        _note("Spark Connect: no connect_url in the profile; streaming and Python models would need one")
-        return
-    try:
-        session = connect_session(credentials, project)
-    except StreamingError as error:
-        if credentials.connect_url is None:
-            _note(f"Spark Connect, for streaming and Python models: {error}")
-            return
-        raise DbtRuntimeError(
-            f"SQL works, but streaming and Python models won't: {error}\n"
-            "  or take connect_url out of the profile if you have no such models"
-        ) from error
-    try:
-        _note(f"Spark Connect at {redacted(url)}: Spark {session.version}")
-    finally:
-        session.stop()
+    logger.info(f"Spark {found}")
+    environment.check(logger.info)
 
 
 def version(text: str) -> tuple[int, ...]:
@@ -91,7 +55,3 @@ def version(text: str) -> tuple[int, ...]:
 
 def _written(found: tuple[int, ...]) -> str:
     return ".".join(map(str, found))
-
-
-def _note(text: str) -> None:
-    logger.info(text)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing.context import SpawnContext
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, SparkAdapter
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,8 +20,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, diagnosis, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
-from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.python_models import CONNECT, SESSION, ConnectPythonModel, SessionPythonModel
+from dbt.adapters.sparkstream.environments import CONNECT, SESSION
+from dbt.adapters.sparkstream.python_models import PythonModels
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 
 if TYPE_CHECKING:
@@ -147,22 +146,22 @@ class SparkStreamAdapter(SparkAdapter):
             _, answer = self.execute("select version()", fetch=True)
             return str(answer.rows[0][0]).split()[0]
 
-        credentials = cast(SparkStreamCredentials, self.connections.profile.credentials)
-        diagnosis.check(credentials, self.connections.project, spark_version)
+        diagnosis.check(self.connections.environment, spark_version)
 
     @property
     def default_python_submission_method(self) -> str:
         """Where a Python model runs that doesn't say so: on the same Spark as SQL."""
-        method = cast(SparkStreamCredentials, self.connections.profile.credentials).method
-        here = {SparkConnectionMethod.SESSION: SESSION, SparkConnectionMethod.THRIFT: CONNECT}
-        return here.get(method, super().default_python_submission_method)
+        return self.connections.environment.python or super().default_python_submission_method
 
     @property
     def python_submission_helpers(self) -> dict[str, Any]:
         """`config(submission_method=...)` -> what runs a Python model so."""
-        project = self.connections.project
-        here = {SESSION: partial(SessionPythonModel, project), CONNECT: partial(ConnectPythonModel, project)}
+        here = {method: self._python_models.helper(method) for method in (SESSION, CONNECT)}
         return {**super().python_submission_helpers, **here}
+
+    @cached_property
+    def _python_models(self) -> PythonModels:
+        return PythonModels(self.connections.environment)
 
     def finish_overwrite(self, node: Any) -> None:
         """Moves in the partitions that a killed run of an incremental model has left complete beside its table.
@@ -247,6 +246,7 @@ class SparkStreamAdapter(SparkAdapter):
         """Called by dbt on Ctrl-C."""
         if self._models is not None:
             self._models.cancel()
+        self._python_models.cancel()
         return super().cancel_open_connections()
 
     @contextmanager

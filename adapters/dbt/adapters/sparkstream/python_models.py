@@ -2,117 +2,98 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import PythonJobHelper
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.environments.cancelling import CANCELLED, Cancellable
 from dbt.adapters.sparkstream.errors import readable
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+    from dbt.adapters.sparkstream.environments import Environment
 
-SESSION = "session"
-CONNECT = "connect"
-"""The values of `config(submission_method=...)` that are this module's."""
 
-_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
-_lock = threading.Lock()
-_users = 0
+class PythonModels:
+    """The Python models of a dbt run.
+
+    Args:
+        environment: the Spark that the profile leads to.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self._lock = threading.Lock()
+        self._running: list[Cancellable] = []
+
+    def helper(self, submission_method: str) -> Callable[..., PythonModel]:
+        """What dbt makes an object of for each model with this submission method."""
+        return partial(PythonModel, self, submission_method)
+
+    @contextmanager
+    def running(self, work: Cancellable) -> Iterator[None]:
+        """Runs a model's work so that `cancel` ends it."""
+        with self._lock:
+            self._running.append(work)
+        try:
+            with work.running():
+                yield
+        finally:
+            with self._lock:
+                self._running.remove(work)
+
+    def cancel(self) -> None:
+        """Ends what the models have Spark do at the moment."""
+        with self._lock:
+            for work in self._running:
+                work.cancel()
 
 
 class PythonModel(PythonJobHelper):
-    """A Python model as dbt has compiled it: the user's `model(dbt, session)`, and what saves its result."""
+    """A Python model as dbt has compiled it: the user's `model(dbt, session)`, and what saves its result.
 
-    def __init__(self, project: Path, parsed_model: Mapping[str, Any], credentials: SparkStreamCredentials) -> None:
-        self._project = project
+    Args:
+        models: those of the dbt run.
+        submission_method: `session` or `connect`.
+        parsed_model: the model as dbt knows it.
+        credentials: the profile.
+    """
+
+    def __init__(
+        self,
+        models: PythonModels,
+        submission_method: str,
+        parsed_model: Mapping[str, Any],
+        credentials: SparkStreamCredentials,
+    ) -> None:
+        self._models = models
+        self._submission_method = submission_method
         self._model = parsed_model
-        self._credentials = credentials
 
     def submit(self, compiled_code: str) -> None:
         """Runs it.
 
         Raises:
-            DbtRuntimeError: there is no Spark for it, or what the model raised, with its lines.
+            DbtRuntimeError: there is no Spark for it, what the model raised, with its lines, or it was cancelled.
         """
         path = self._model["original_file_path"]
-        with self._spark() as spark:
+        with self._models.environment.python_session(self._submission_method) as (spark, work):
             try:
                 # The user's text comes first, after white space of dbt's, so line numbers are those of the file.
                 code = compile(compiled_code.lstrip(), path, "exec")
-                exec(code, {"__name__": self._model["name"], "spark": spark})
+                with self._models.running(work):
+                    exec(code, {"__name__": self._model["name"], "spark": spark})
             except Exception as error:
+                if isinstance(error, DbtDatabaseError) and error.msg == CANCELLED:
+                    raise
                 lines = self._model["raw_code"].count("\n") + 1
                 raise DbtRuntimeError(_described(error, path, lines)) from error
-
-    @contextmanager
-    def _spark(self) -> Iterator[Any]:
-        """The session that the model gets."""
-        raise NotImplementedError
-
-
-class SessionPythonModel(PythonModel):
-    """Runs on the Spark of this process."""
-
-    @contextmanager
-    def _spark(self) -> Iterator[Any]:
-        if self._credentials.method != SESSION:
-            raise DbtRuntimeError(
-                "submission_method='session' needs a Spark in this process, and the profile has "
-                f"method: {self._credentials.method}\n"
-                "  write submission_method='connect', and connect_url in the profile"
-            )
-        from dbt.adapters.sparkstream.session import spark_session
-
-        yield spark_session(self._credentials.server_side_parameters, self._project)
-
-
-class ConnectPythonModel(PythonModel):
-    """Runs through the Spark Connect port of the server, with a session of its own."""
-
-    @contextmanager
-    def _spark(self) -> Iterator[Any]:
-        from dbt.adapters.sparkstream.streaming.connect import connect_url, opened
-
-        url = connect_url(self._credentials, self._project)
-        if not url:
-            raise DbtRuntimeError(
-                "a Python model runs over Spark Connect here, and the profile doesn't say where that is\n"
-                "  write connect_url: sc://HOST:15002 in the profile, of the same Spark as host and port"
-            )
-        with _connect_mode():
-            spark = opened(url, self._set, DbtRuntimeError)
-            try:
-                yield spark
-            finally:
-                spark.stop()
-
-    def _set(self, spark: Any) -> None:
-        for name, value in self._credentials.server_side_parameters.items():
-            if spark.conf.isModifiable(name):
-                spark.conf.set(name, value)
-
-
-@contextmanager
-def _connect_mode() -> Iterator[None]:
-    """Makes pyspark.sql.functions those of Connect, as long as some thread needs them: pyspark looks at a variable."""
-    global _users
-    with _lock:
-        _users += 1
-        os.environ[_CONNECT_MODE] = "1"
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if not _users:
-                del os.environ[_CONNECT_MODE]
 
 
 def _described(error: Exception, path: str, lines: int) -> str:

@@ -1,4 +1,4 @@
-"""`method: session`: Spark inside the dbt process."""
+"""The Spark inside the dbt process: how it is started, and where it keeps its tables."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ import signal
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
-from dbt_common.exceptions import DbtDatabaseError
-
-from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.redaction import is_secret
 from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, METASTORE_URL, embedded_session_conf, read_properties
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.thrift_wrapper import CANCELLED
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import SparkSession
 
 CATALOG = "spark.sql.catalogImplementation"
 WAREHOUSE = "spark.sql.warehouse.dir"
@@ -35,9 +28,6 @@ PLACES = (
     METASTORE_URL,
 )
 """Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
-
-CANCELS_AGAIN = 0.2
-"""Seconds between two attempts to end the jobs of a statement that is cancelled."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None
@@ -231,164 +221,3 @@ def _spark_defaults() -> dict[str, str]:
 def _hive_site() -> bool:
     folder = _configuration_folder()
     return folder is not None and (folder / "hive-site.xml").is_file()
-
-
-@contextmanager
-def spark_errors() -> Iterator[None]:
-    """Turns what Spark raises into dbt's error, without Java's stack trace."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise DbtDatabaseError(readable(error)) from error
-
-
-class Jobs:
-    """The Spark jobs of one connection, which can be ended from another thread.
-
-    Spark's own `SparkSession.interruptAll()` does not find the jobs of a command such as CREATE TABLE AS SELECT.
-
-    Args:
-        session: the session that runs them.
-    """
-
-    def __init__(self, session: SparkSession) -> None:
-        self._context = session.sparkContext
-        self._tag = f"dbt-{uuid.uuid4().hex}"
-        self._running = threading.Lock()
-        self.cancelled = threading.Event()
-
-    @contextmanager
-    def tagged(self) -> Iterator[None]:
-        """Marks the jobs that this thread starts within as jobs of this connection.
-
-        Raises:
-            DbtDatabaseError: they were cancelled, before or within.
-        """
-        with self._running:
-            if self.cancelled.is_set():
-                raise DbtDatabaseError(CANCELLED)
-            self._context.addJobTag(self._tag)
-            try:
-                yield
-            except DbtDatabaseError as error:
-                raise (DbtDatabaseError(CANCELLED) if self.cancelled.is_set() else error) from error
-            finally:
-                with suppress(Exception):  # Spark has ended
-                    self._context.removeJobTag(self._tag)
-
-    def cancel(self) -> None:
-        """Ends the jobs that run, and lets no other one begin."""
-        self.cancelled.set()
-        threading.Thread(target=self._cancel_all, name="sparkstream-cancel", daemon=True).start()
-
-    def _cancel_all(self) -> None:
-        # A statement may have several jobs, one after the other: the next one begins after the first is cancelled.
-        while not self._running.acquire(timeout=CANCELS_AGAIN):
-            with suppress(Exception):  # Spark has ended
-                self._context.cancelJobsWithTag(self._tag)
-        self._running.release()
-
-
-class SessionCursor(Cursor):
-    """A statement on the shared session, and its rows one after the other as in Python's DB-API."""
-
-    def __init__(self, session: SparkSession, jobs: Jobs) -> None:
-        super().__init__()
-        self._session = session
-        self._jobs = jobs
-        self._read = 0
-
-    def execute(self, sql: str, *parameters: Any) -> None:
-        """Runs a statement; the rows of a query are computed when they are fetched.
-
-        Raises:
-            DbtDatabaseError: what Spark says is wrong.
-        """
-        self.close()
-        with self._jobs.tagged(), spark_errors():
-            self._df = self._session.sql(sql % parameters if parameters else sql)
-
-    def close(self) -> None:
-        super().close()
-        self._read = 0
-
-    def fetchall(self) -> list[Row]:
-        """The rows not fetched yet."""
-        return self._rows_of(lambda df: df.collect())
-
-    def fetchmany(self, size: int) -> list[Row]:
-        """The next rows, `size` at most."""
-        return self._rows_of(lambda df: df.take(self._read + size))
-
-    def fetchone(self) -> Row | None:
-        """The next row, or None after the last."""
-        rows = self.fetchmany(1)
-        return rows[0] if rows else None
-
-    def _rows_of(self, fetch: Any) -> list[Row]:
-        if self._df is None:
-            return []
-        with self._jobs.tagged(), spark_errors():
-            rows: list[Row] = fetch(_on_the_wall_clock(self._df))[self._read :]
-        self._read += len(rows)
-        return rows
-
-
-def _on_the_wall_clock(df: DataFrame) -> DataFrame:
-    """Makes Python show a TIMESTAMP in the session's time zone, as the Thrift server does.
-
-    Spark gives Python the time in the zone of the operating system, whatever `spark.sql.session.timeZone` is.
-    """
-    from pyspark.sql.types import TimestampType
-
-    times = [i for i, field in enumerate(df.schema.fields) if isinstance(field.dataType, TimestampType)]
-    if not times:
-        return df
-    names = df.columns
-    # Column names may be there twice.
-    numbered = df.toDF(*(f"_{i}" for i in range(len(names))))
-    casts = {f"_{i}": numbered[f"_{i}"].cast("timestamp_ntz") for i in times}
-    return numbered.withColumns(casts).toDF(*names)
-
-
-class SessionHandle(Connection):
-    """What dbt takes for a connection; all of them lead to the same session."""
-
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__()
-        self.session = session
-        self.jobs = Jobs(session)
-
-    def cursor(self) -> SessionCursor:
-        return SessionCursor(self.session, self.jobs)
-
-
-class SessionWrapper(SessionConnectionWrapper):
-    """dbt-spark's wrapper, with what it lacks: limits, cancelling, and values of a seed as they are."""
-
-    handle: SessionHandle
-    _cursor: SessionCursor | None
-
-    @classmethod
-    def _fix_binding(cls, value: Any) -> str | float:
-        """A seed's value as SQL; dbt-spark makes the text 'None' of NULL, and leaves quotes in a text as they are."""
-        if value is None:
-            return "NULL"
-        if isinstance(value, str):
-            return string_literal(value)
-        return super()._fix_binding(value)
-
-    def cancel(self) -> None:
-        """Has the jobs ended that run, and no other statement begun. A statement without a job goes on to its end."""
-        self.handle.jobs.cancel()
-
-    def fetchmany(self, size: int) -> list[Row]:
-        assert self._cursor, "Cursor not available"
-        return self._cursor.fetchmany(size)
-
-    def fetchone(self) -> Row | None:
-        assert self._cursor, "Cursor not available"
-        return self._cursor.fetchone()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import AdapterEventWarning
@@ -26,7 +26,6 @@ from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
 
 logger = AdapterLogger("SparkStream")
@@ -147,8 +146,7 @@ class StreamingModels:
             (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
 
         with self._as_dbt_errors():
-            credentials = cast("SparkStreamCredentials", adapter.connections.profile.credentials)
-            engine = Engine.open(credentials, adapter.connections.project)
+            engine = Engine.open(adapter.connections.environment)
             try:
                 plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
                 if plan.by_instant and models.changes_clock(zone := engine.zone()):

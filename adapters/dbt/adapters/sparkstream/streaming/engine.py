@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.spark_connect import is_connect, joined
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
-from dbt.adapters.sparkstream.streaming.connect import (
-    connect_session,
-    connect_url,
-    expression,
-    is_connect,
-    joined_session,
-    started,
-)
+from dbt.adapters.sparkstream.streaming.connect import expression, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
 from dbt.adapters.sparkstream.streaming.paths import path_of
@@ -35,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+    from dbt.adapters.sparkstream.environments import Environment
 
 DELAY = "spark.watermarkDelayMs"
 """Key in the metadata of a column that carries a watermark; Spark's own."""
@@ -116,33 +109,15 @@ class Engine:
         self._url = url
 
     @classmethod
-    def open(cls, credentials: SparkStreamCredentials, project: Path) -> Engine:
+    def open(cls, environment: Environment) -> Engine:
         """A session of the Spark that the profile leads to.
 
         Raises:
-            StreamingError: there is no way to it.
+            DbtRuntimeError: there is no way to it.
         """
-        with warnings.catch_warnings():
-            # pyspark warns about a newer pandas, which nothing here uses.
-            warnings.simplefilter("ignore", FutureWarning)
-            if credentials.method == "session":
-                from dbt.adapters.sparkstream.session import spark_session
-
-                engine = cls(spark_session(credentials.server_side_parameters, project).newSession())
-            else:
-                engine = cls(connect_session(credentials, project), connect_url(credentials, project))
-        for name, value in {**credentials.server_side_parameters, **SETTINGS}.items():
-            engine._set(name, str(value))
-        return engine
-
-    def _set(self, name: str, value: str) -> None:
-        from pyspark.errors import PySparkException
-
-        try:
-            if name.startswith("spark.sql.") and self._spark.conf.isModifiable(name):
-                self._spark.conf.set(name, value)
-        except PySparkException:
-            pass  # set when the server was started, or not at all
+        session = environment.new_session()
+        apply_settings(session, SETTINGS)
+        return cls(session, environment.connect_url() if is_connect(session) else None)
 
     def close(self) -> None:
         """Ends a session over Spark Connect; the one in this process goes on for others."""
@@ -177,7 +152,7 @@ class Engine:
             return
         try:
             with spark_errors():
-                other = joined_session(self._url, *session)
+                other = joined(self._url, *session)
                 for query in other.streams.active:
                     Running(query).stop(patience)
                 other.stop()

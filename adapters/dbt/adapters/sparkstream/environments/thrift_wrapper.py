@@ -13,6 +13,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import CONNECTION_LOST_EXCEPTIONS, PyhiveConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.sparkstream.environments.cancelling import CANCELLED
 from dbt.adapters.sparkstream.session_conf import LOCAL
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ logger = AdapterLogger("SparkStream")
 
 FIRST_WAIT = 0.01
 """Seconds before the Thrift server is asked for the second time whether a statement has ended."""
-
-CANCELLED = "cancelled"
-"""What is said of a statement that was ended, or not begun, because dbt cancels its connections."""
 
 LOST: tuple[type[BaseException], ...] = (*CONNECTION_LOST_EXCEPTIONS, ConnectionError)
 """What the Thrift client raises where the server doesn't answer any more."""
