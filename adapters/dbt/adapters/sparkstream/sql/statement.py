@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on, error_at
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, error_at
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.scan import (
@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.grammar.scan import (
 )
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import trees_of, unclosed
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, check, widened
+from dbt.adapters.sparkstream.sql.passes.batches import Batch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
@@ -128,15 +128,10 @@ class Statement:
                 f"arrival is the name of one column, and {arrival!r} is none",
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
-        if batch and batch.is_in(self.source, *self.trees):
-            text = self._of_batch(batch, schema, arrival)
-            with blamed_on(self.source.text):
-                statement = Statement.parse(text, "spark", wall_bounds=self._wall_bounds)
-                return statement.translated(schema, arrival=arrival, optimize=optimize)
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
-                return self.by_rules(schema, arrival=arrival)[0]
-        return self._edited(schema, arrival, request=request)
+                return self.by_rules(schema, arrival=arrival, batch=batch)[0]
+        return self._edited(schema, arrival, batch=batch, request=request)[0]
 
     def warnings(self, schema: Schema | None = None, batch: Batch | None = None) -> Iterator[TranslationWarning]:
         """What its author hardly expects of it; of windows with time between them only the first HOP.
@@ -155,46 +150,49 @@ class Statement:
             for tree in self.trees:
                 yield from check(self.source, tree, batch, groups)
 
-    def _of_batch(self, batch: Batch, schema: Schema | None, arrival: str | None) -> str:
-        """The text in Spark SQL with windows, whose windows read what they need for the batch."""
-        plain = Statement.parse(self._edited(schema, arrival, keep_windows=True), "spark")
-        plain.source.apply([edit for tree in plain.trees for edit in widened(plain.source, tree, batch)])
-        return plain.source.render()
-
-    def by_rules(self, schema: Schema | None = None, *, arrival: str | None = None) -> tuple[str, list[Decision]]:
+    def by_rules(
+        self, schema: Schema | None = None, *, arrival: str | None = None, batch: Batch | None = None
+    ) -> tuple[str, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
 
-        The rules read one language: first everything but the windows becomes Spark SQL, then the windows do.
+        The rules read Spark's functions, which no other dialect has: what is written in another one becomes Spark SQL
+        but for its windows, and is read anew.
 
         Raises:
-            TranslationError: what is wrong, or there is something in it that the rules' parser doesn't know.
+            TranslationError: what is wrong.
         """
-        if self._dialect == "spark" and self._only_windows():
-            return self._optimized(schema)
-        text = self._edited(schema, arrival, keep_windows=True)
-        statement = Statement.parse(text, "spark", wall_bounds=self._wall_bounds)
-        return statement._optimized(schema)
-
-    def _only_windows(self) -> bool:
-        """Whether it holds nothing of ours but window table functions."""
-        tokens = self.source.tokens
-        return not may_group(tokens, window_calls(tokens)) and not framed(tokens, self.source.text)
-
-    def _optimized(self, schema: Schema | None) -> tuple[str, list[Decision]]:
-        resolver = SparkResolver(schema, wall_bounds=self._wall_bounds)
-        optimizer = Optimizer(self.source, resolver)
-        windows = WindowFunctions(self.source, resolver, skipped=optimizer.handled)
-        self.source.apply([edit for tree in self.trees for one in (optimizer, windows) for edit in one.edits(tree)])
-        return self.source.render(), optimizer.decisions
+        statement = self
+        if self._dialect != "spark":
+            statement = Statement.parse(self.windowed(schema, arrival), "spark", wall_bounds=self._wall_bounds)
+        return statement._edited(schema, arrival, rules=True, batch=batch)
 
     def _edited(
-        self, schema: Schema | None, arrival: str | None, *, keep_windows: bool = False, request: bool = False
-    ) -> str:
-        """The text as Spark SQL; the windows in one spelling if they are kept."""
+        self,
+        schema: Schema | None,
+        arrival: str | None,
+        *,
+        keep_windows: bool = False,
+        rules: bool = False,
+        batch: Batch | None = None,
+        request: bool = False,
+    ) -> tuple[str, list[Decision]]:
+        """The text as Spark SQL, and what rules decided, if they are to be applied.
+
+        Args:
+            keep_windows: whether windows stay, in one spelling.
+        """
         source = Source(self.source.text, self.source.tokens)
-        resolver = self._resolver(schema)
+        resolver = SparkResolver(schema, wall_bounds=self._wall_bounds) if rules else self._resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
-        passes: list[Pass] = [WindowFunctions(source, resolver, keep=keep_windows)]
+        passes: list[Pass] = []
+        widened = Widened(source, batch) if batch else None
+        if widened is not None:
+            passes.append(widened)
+        optimizer = Optimizer(source, resolver, skipped=widened.filtered if widened else ()) if rules else None
+        if optimizer is not None:
+            passes.append(optimizer)
+        handled = optimizer.handled if optimizer is not None else ()
+        passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
         if self._strict or may_group(source.tokens, window_calls(source.tokens)):
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if isinstance(resolver, FlinkResolver):
@@ -206,14 +204,14 @@ class Statement:
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
-        return source.render()
+        return source.render(), optimizer.decisions if optimizer is not None else []
 
     def _resolver(self, schema: Schema | None) -> Resolver:
         return FlinkResolver(schema) if self._strict else Resolver(schema, wall_bounds=self._wall_bounds)
 
-    def windowed(self, schema: Schema | None = None) -> str:
+    def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> str:
         """The text as Spark SQL but for its windows."""
-        return self._edited(schema, None, keep_windows=True)
+        return self._edited(schema, arrival, keep_windows=True)[0]
 
     def tables(self) -> list[str]:
         """The tables whose columns matter, as the text names them."""

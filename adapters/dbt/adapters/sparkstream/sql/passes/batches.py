@@ -90,16 +90,31 @@ class Batch:
         return False
 
 
-def widened(source: Source, tree: exp.Expr, batch: Batch) -> Iterator[Edit]:
-    """The edits that give window functions the rows that they need."""
-    for function in window_functions(tree):
-        relation = function.this
-        cut = _cut_below(function, source, batch)
-        if cut:
-            rows = batch.widen(function.window, source.written(function.timecol), cut)
-            yield Edit(source.span(relation), lambda rows=rows: rows.relation)  # type: ignore[misc]
+class Widened:
+    """Edits the window functions on rows that dbt has cut: each gets the rows that its windows need.
+
+    Attributes:
+        filtered: ids of the window functions of which only the windows of the batch are kept.
+    """
+
+    def __init__(self, source: Source, batch: Batch) -> None:
+        self._source = source
+        self._batch = batch
+        self.filtered: set[int] = set()
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """Other rows, and a query around the window function for the batch's own windows."""
+        source = self._source
+        for function in window_functions(tree):
+            cut = _cut_below(function, source, self._batch)
+            if not cut:
+                continue
+            rows = self._batch.widen(function.window, source.written(function.timecol), cut)
+            yield Edit(source.span(function.this), lambda rows=rows: rows.relation)  # type: ignore[misc]
             if rows.windows:
-                yield Edit(source.span(function), lambda f=function, w=rows.windows: _of_batch(source, f, w), level=1)  # type: ignore[misc]
+                self.filtered.add(id(function))
+                text = lambda f=function, w=rows.windows: _of_batch(source, f, w)  # noqa: E731
+                yield Edit(source.span(function), text, level=1)
 
 
 def _cut_below(function: WindowFunction, source: Source, batch: Batch) -> Cut | None:

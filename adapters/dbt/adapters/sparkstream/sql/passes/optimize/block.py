@@ -9,7 +9,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
@@ -30,6 +31,7 @@ VOLATILE = words(
     """rand random randn randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name
     input_file_block_start input_file_block_length"""
 )
+_GROUP_CALLS = frozenset({*GROUP_WINDOWS, *AUXILIARY})
 _NAMED = ("count", "sum", "avg", "min", "max")
 """Aggregates whose column Spark names by the call as it is written, if it has no alias."""
 
@@ -154,6 +156,7 @@ def read_aggregate(
         raise NoRule(f"{', '.join(other) or 'this form'} beside the aggregation; put the aggregation in a subquery")
     if in_expression(select):
         raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
+    check_constructs(select)
     alias = found[1]
     names = Names(alias.strip("`"))
     grouping = read_grouping(select, names, resolver.columns(function), identity)
@@ -161,6 +164,19 @@ def read_aggregate(
         source, resolver, select, Block(source, select), function, alias, grouping, streams=streams
     )
     return _Reader(aggregate, names).read()
+
+
+def check_constructs(select: exp.Select) -> None:
+    """Refuses a query that other passes rewrite too.
+
+    Raises:
+        NoRule: it has a frame, LAST JOIN or group window.
+    """
+    for node in select.find_all(FramedWindow, LastJoin, exp.Anonymous):
+        if isinstance(node, exp.Anonymous) and node.name.upper() not in _GROUP_CALLS:
+            continue
+        if node.find_ancestor(exp.Select) is select:
+            raise NoRule("frames, LAST JOIN or group windows beside it; put the windows in a subquery")
 
 
 def in_expression(select: exp.Select) -> bool:

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, in_expression
+from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_constructs, in_expression
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ, clock, multiple
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
@@ -117,6 +117,7 @@ class HopJoin:
             raise NoRule(f"{', '.join(other) or 'this form'} beside the join of windows")
         if in_expression(select):
             raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
+        check_constructs(select)
         [join, *more] = select.args["joins"]
         if more:
             raise NoRule("more than two tables are joined; put the join of the windows in a subquery")

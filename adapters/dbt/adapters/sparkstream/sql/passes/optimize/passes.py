@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -91,9 +91,13 @@ class Optimizer:
     Attributes:
         handled: ids of the window functions that became part of a rewritten SELECT.
         decisions: one for each window function that some rule is for.
+
+    Args:
+        skipped: ids of window functions that no rule may take.
     """
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
+    def __init__(self, source: Source, resolver: Resolver, *, skipped: Collection[int] = ()) -> None:
+        self._skipped = skipped
         self._source = source
         self._resolver = resolver
         self.handled: set[int] = set()
@@ -102,7 +106,7 @@ class Optimizer:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A rewritten SELECT for every one that a rule applies to."""
         for function in window_functions(tree):
-            if id(function) in self.handled:
+            if id(function) in self.handled or id(function) in self._skipped:
                 continue
             reasons = []
             try:
@@ -135,7 +139,10 @@ class Optimizer:
     def _join(self, function: WindowFunction) -> HopJoin | None:
         """The join that a HOP is a side of; None where it is none."""
         select = joining(function) if isinstance(function.window, Hop) else None
-        return HopJoin(self._source, self._resolver, select) if select else None
+        join = HopJoin(self._source, self._resolver, select) if select else None
+        if join and any(id(side.function) in self._skipped for side in (join.left, join.right)):
+            raise NoRule("a side of the join has windows of a batch only")
+        return join
 
     def _joined(self, join: HopJoin) -> Iterator[Edit]:
         for side, copies in ((join.left, 1), (join.right, 2)):

@@ -30,9 +30,9 @@ class WindowFunctions:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A subquery in the place of every window table function."""
         for function in window_functions(tree):
+            self._check(function)
             if id(function) in self._skipped:
                 continue
-            self._check(function)
             yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
 
     def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
