@@ -10,7 +10,7 @@ import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.support import quick_java
+from tests.support import QUICK_JAVA, java_options, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +24,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
     config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
     config.addinivalue_line("markers", "spark: uses the Spark of this process; left out of `make unit`")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_java() -> Iterator[None]:
+    """Every Java that tests start, also in processes of their own."""
+    with java_options(QUICK_JAVA):
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,7 +52,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
     from dbt.adapters.sparkstream.session import spark_session
 
-    with quick_java():
+    with without_waiting_for_the_disk():
         session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))
     yield session
     session.stop()
@@ -82,7 +89,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
     )
     server = Server(config)
     try:
-        with quick_java():
+        with without_waiting_for_the_disk():
             server.start()
         yield config
     finally:

@@ -4,33 +4,52 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Java compiles in one step, as the tests end before the second step would pay. Derby doesn't wait for the disk.
-QUICK_JAVA = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:ReservedCodeCacheSize=240m",
-    "-XX:+UseSerialGC",
-    "-Dderby.system.durability=test",
+
+class Done(Protocol):
+    """What dbt says of a command that it ran; what the result is depends on the command."""
+
+    success: bool
+    exception: BaseException | None
+    result: Any
+
+
+ON_THE_SESSION = pytest.mark.parametrize(
+    "target", ["session", pytest.param("thrift", marks=pytest.mark.full)], indirect=True
 )
+"""For tests whose Spark is all the same, as they are about what comes before it: `make test` asks the embedded one."""
+
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+"""Options of Java for the tests, which end before it would win by compiling in two steps.
+
+Java has a fifth of the room for code where it compiles in one step, and a run of many models fills that.
+"""
 
 
 @contextmanager
-def quick_java() -> Iterator[None]:
-    """Java that is started here begins quickly; not for tests that kill it, as Derby may lose its last writes."""
-    before = os.environ.get("JAVA_TOOL_OPTIONS")
-    os.environ["JAVA_TOOL_OPTIONS"] = " ".join([*([before] if before else []), *QUICK_JAVA])
+def java_options(options: str) -> Iterator[None]:
+    """Java that is started here gets more options."""
+    before = os.environ.get("JDK_JAVA_OPTIONS")
+    os.environ["JDK_JAVA_OPTIONS"] = f"{before or ''} {options}".strip()
     try:
         yield
     finally:
         if before is None:
-            del os.environ["JAVA_TOOL_OPTIONS"]
+            del os.environ["JDK_JAVA_OPTIONS"]
         else:
-            os.environ["JAVA_TOOL_OPTIONS"] = before
+            os.environ["JDK_JAVA_OPTIONS"] = before
+
+
+def without_waiting_for_the_disk() -> AbstractContextManager[None]:
+    """A Spark that is started here doesn't wait for the disk when its catalog changes. Not for one that is killed."""
+    return java_options("-Dderby.system.durability=test")
 
 
 def quick_session(spark: SparkSession) -> SparkSession:

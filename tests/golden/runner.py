@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,6 +57,16 @@ class Case:
     tags: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    def schema(self, spark_type: Callable[[str], str]) -> dict[str, dict[str, str]]:
+        """Table -> column -> Spark type, as `translate` takes it.
+
+        Args:
+            spark_type: from a type in the case to Spark's.
+        """
+        return {
+            name: {column: spark_type(type_) for column, type_ in table.columns} for name, table in self.tables.items()
+        }
+
 
 def load(file: str) -> list[Case]:
     """The cases of a file in `data/`."""
@@ -73,6 +85,25 @@ def load(file: str) -> list[Case]:
         )
         for case in cases
     ]
+
+
+def covering(cases: Iterable[Case]) -> list[Case]:
+    """Few of the cases, which have every tag and every time zone between them."""
+    left = {case.id: (case, {*case.tags, case.zone}) for case in cases}
+    wanted = {tag for _, tags in left.values() for tag in tags}
+    chosen: list[Case] = []
+    while wanted:
+        case, tags = max(left.values(), key=lambda found: len(wanted & found[1]))
+        chosen.append(case)
+        wanted -= tags
+    return chosen
+
+
+def params(cases: Iterable[Case]) -> list[Any]:
+    """Cases for `parametrize`, with their names; `make test` takes few that have every tag, `make test-all` all."""
+    cases = list(cases)
+    quick = {case.id for case in covering(cases)}
+    return [pytest.param(case, id=case.id, marks=() if case.id in quick else pytest.mark.full) for case in cases]
 
 
 def _relation(data: Mapping[str, Any]) -> Relation:

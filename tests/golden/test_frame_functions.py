@@ -81,4 +81,4 @@ def _newest(spark: SparkSession, rows: str, calls: list[str], frame: str) -> lis
     sql = f"SELECT ts, {items} FROM examples WINDOW w AS (PARTITION BY k ORDER BY ts {frame})"
     found = spark.sql(translate(sql, "openmldb")).collect()
     spark.catalog.dropTempView("examples")
-    return list(max(found, key=lambda row: row["ts"]))[1:]
+    return list(max(map(tuple, found)))[1:]

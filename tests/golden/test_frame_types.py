@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,7 +84,10 @@ def aggregate(name: str, values: list[Any], column: str) -> Any:
     if name == "sum" and column in BITS:
         half = 2 ** (BITS[column] - 1)
         return (sum(values) + half) % (2 * half) - half
-    return {"sum": sum, "min": min, "max": max, "avg": lambda v: sum(v) / len(v)}[name](values)
+    if name == "avg":
+        return sum(values) / len(values)
+    computed: dict[str, Callable[[list[Any]], Any]] = {"sum": sum, "min": min, "max": max}
+    return computed[name](values)
 
 
 def groups(
@@ -103,6 +107,46 @@ def pairs(items: list[tuple[Any, Any]]) -> str:
 
 def over_one(condition: Row) -> bool:
     return condition["f"] is not None and condition["f"] > 1.0
+
+
+def anywhere(row: Row) -> bool:
+    return True
+
+
+Groups = list[tuple[Any, Any]]
+
+
+def all_of(found: Groups) -> Groups:
+    return found
+
+
+def last_keys(found: Groups) -> Groups:
+    """The groups of the two greatest keys."""
+    return found[::-1][:2]
+
+
+def top_values(found: Groups) -> Groups:
+    """The two groups of the greatest values."""
+    return sorted(found, key=lambda p: (p[1], p[0]), reverse=True)[:2]
+
+
+def _deviation(column: str, sample: int, squared: bool, rows: Rows) -> Any:
+    return deviation(known(rows, column), sample, squared)
+
+
+def _aggregate(name: str, column: str, condition: Callable[[Row], bool], rows: Rows) -> Any:
+    return aggregate(name, known([row for row in rows if condition(row)], column), column)
+
+
+def _groups(
+    name: str,
+    column: str,
+    category: str,
+    condition: Callable[[Row], bool],
+    chosen: Callable[[Groups], Groups],
+    rows: Rows,
+) -> str:
+    return pairs(chosen(groups(rows, name, column, category, condition)))
 
 
 def median(values: list[Any]) -> Any:
@@ -141,21 +185,15 @@ def numeric(c: str) -> dict[str, Function]:
         ("var_samp", 1, True),
         ("var_pop", 0, True),
     ):
-        found[f"{name}({c})"] = lambda rows, n=sample, q=squared: deviation(known(rows, c), n, q)
+        found[f"{name}({c})"] = partial(_deviation, c, sample, squared)
     for a in ("sum", "avg", "min", "max"):
-        found[f"{a}({c})"] = lambda rows, a=a: aggregate(a, known(rows, c), c)
-        found[f"{a}_where({c}, f > 1.0)"] = lambda rows, a=a: aggregate(
-            a, known([r for r in rows if over_one(r)], c), c
-        )
+        found[f"{a}({c})"] = partial(_aggregate, a, c, anywhere)
+        found[f"{a}_where({c}, f > 1.0)"] = partial(_aggregate, a, c, over_one)
         for g in {"i": ("s", "ts"), "x": ("i", "s"), "f": ("d",), "sm": ("big",), "big": ("sm",)}[c]:
-            found[f"{a}_cate({c}, {g})"] = lambda rows, a=a, g=g: pairs(groups(rows, a, c, g, lambda r: True))
-            found[f"{a}_cate_where({c}, f > 1.0, {g})"] = lambda rows, a=a, g=g: pairs(groups(rows, a, c, g, over_one))
-            found[f"top_n_key_{a}_cate_where({c}, f > 1.0, {g}, 2)"] = lambda rows, a=a, g=g: pairs(
-                groups(rows, a, c, g, over_one)[::-1][:2]
-            )
-            found[f"top_n_value_{a}_cate_where({c}, f > 1.0, {g}, 2)"] = lambda rows, a=a, g=g: pairs(
-                sorted(groups(rows, a, c, g, over_one), key=lambda p: (p[1], p[0]), reverse=True)[:2]
-            )
+            found[f"{a}_cate({c}, {g})"] = partial(_groups, a, c, g, anywhere, all_of)
+            found[f"{a}_cate_where({c}, f > 1.0, {g})"] = partial(_groups, a, c, g, over_one, all_of)
+            found[f"top_n_key_{a}_cate_where({c}, f > 1.0, {g}, 2)"] = partial(_groups, a, c, g, over_one, last_keys)
+            found[f"top_n_value_{a}_cate_where({c}, f > 1.0, {g}, 2)"] = partial(_groups, a, c, g, over_one, top_values)
     return found
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.requests import request_sql
-from tests.golden.runner import Case, Relation, create_view, load, rows_of
+from tests.golden.runner import Case, Relation, covering, create_view, load, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,14 @@ def main_table(case: Case) -> str:
     return next(n for n in names if n in case.tables)
 
 
-@pytest.mark.parametrize(("dialect", "case"), [pytest.param(d, c, id=f"{d}-{c.id}") for d, c in CASES])
+QUICK = {(dialect, case.id) for dialect in DIALECTS for case in covering(c for d, c in CASES if d == dialect)}
+"""Cases with every tag between them; `make test-all` takes all."""
+
+
+@pytest.mark.parametrize(
+    ("dialect", "case"),
+    [pytest.param(d, c, id=f"{d}-{c.id}", marks=() if (d, c.id) in QUICK else pytest.mark.full) for d, c in CASES],
+)
 def test_a_request_is_the_last_row_of_a_batch(spark: SparkSession, dialect: str, case: Case) -> None:
     spark.conf.set("spark.sql.session.timeZone", case.zone)
     name = main_table(case)

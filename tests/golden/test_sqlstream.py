@@ -8,7 +8,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from tests.golden.runner import Case, load
-from tests.golden.test_openmldb import assert_rows, run
+from tests.golden.test_openmldb import assert_rows, run, spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,11 +18,20 @@ ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 
 
-@pytest.mark.parametrize("typed", [True, False], ids=["typed", "untyped"])
+def arrival(case: Case) -> str | None:
+    """The column that numbers the case's rows in order of arrival."""
+    return case.more.get("arrival") or ("SEQ" if "ties" in case.tags else None)
+
+
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
-def test_rows_are_sqlstreams(spark: SparkSession, case: Case, typed: bool) -> None:
-    arrival = case.more.get("arrival") or ("SEQ" if "ties" in case.tags else None)
-    assert_rows(case, run(spark, case, dialect="sqlstream", typed=typed, arrival=arrival))
+def test_rows_are_sqlstreams(spark: SparkSession, case: Case) -> None:
+    assert_rows(case, run(spark, case, dialect="sqlstream", typed=True, arrival=arrival(case)))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
+def test_translations_need_no_types(case: Case) -> None:
+    plain = translate(case.sql, "sqlstream", arrival=arrival(case))
+    assert plain == translate(case.sql, "sqlstream", schema=case.schema(spark_type), arrival=arrival(case))
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from tests.golden.runner import Case, Relation, flink_type, quoted
+from tests.golden.runner import Case, Relation, covering, flink_type, quoted
 from tests.integration.doors import through
 
 _VIEW = re.compile(r"CREATE\s+VIEW\s+(\w+)\s+AS\s+(.*)", re.I | re.S)
@@ -73,11 +73,4 @@ def _text(value: object, type_: str) -> str:
 
 def sample(cases: Iterable[Case], door: str) -> list[Case]:
     """Few cases that have every tag which the door can say."""
-    left = [case for case in cases if door == "config" or not _FLINKS_OWN & set(case.tags)]
-    wanted = {tag for case in left for tag in case.tags}
-    chosen: list[Case] = []
-    while wanted:
-        best = max(left, key=lambda case: len(wanted & set(case.tags)))
-        chosen.append(best)
-        wanted -= set(best.tags)
-    return chosen
+    return covering(case for case in cases if door in ("window_sql", "config") or not _FLINKS_OWN & set(case.tags))

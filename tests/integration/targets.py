@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from tests.golden.runner import family
+from tests.support import Done
 
 if TYPE_CHECKING:
-    from dbt.cli.main import dbtRunnerResult
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
@@ -162,7 +162,7 @@ class DbtProject:
         name = yaml.safe_load((folder / "dbt_project.yml").read_text())["profile"]
         (folder / "profiles.yml").write_text(yaml.safe_dump({name: profile}))
 
-    def invoke(self, *arguments: str, quiet: bool = True) -> dbtRunnerResult:
+    def invoke(self, *arguments: str, quiet: bool = True) -> Done:
         """Runs dbt and returns what came of it, good or bad."""
         from dbt.cli.main import dbtRunner
 
@@ -182,7 +182,7 @@ class DbtProject:
         return path.read_text()
 
 
-def problems(done: dbtRunnerResult) -> str:
+def problems(done: Done) -> str:
     """What went wrong, node by node."""
     if done.exception:
         return str(done.exception)

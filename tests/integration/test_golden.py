@@ -12,18 +12,21 @@ from tests.golden.runner import Case, load
 from tests.integration.compare import difference
 from tests.integration.golden_project import files, model_name, sample
 from tests.integration.targets import DbtProject, Target, write
+from tests.support import ON_THE_SESSION
 
 CASES = load("flink_documented.json") + load("flink_cases.json")
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 ZONES = sorted({case.zone for case in ANSWERED})
 
-# Every case goes through window_sql, and some with each tag through the others; those on one target, as the doors are
-# behind Spark when a statement gets there.
-OTHER_DOORS = {door: sample(ANSWERED, door) for door in ("config", "island", "macro")}
+# Few cases that have every tag go through each door, on one target, as the doors are behind Spark when a statement gets
+# there. `make test-all` has every case go through window_sql. tests/golden gives every case to the translator itself.
+SOME = {door: sample(ANSWERED, door) for door in ("window_sql", "config", "island", "macro")}
 THROUGH = {
-    "session": {"window_sql": ANSWERED, **OTHER_DOORS},
-    "thrift": {"window_sql": ANSWERED},
+    ("session", "some"): SOME,
+    ("session", "all"): {"window_sql": ANSWERED},
+    ("thrift", "some"): {"window_sql": SOME["window_sql"]},
+    ("thrift", "all"): {"window_sql": ANSWERED},
 }
 
 PROJECT = "name: cases\nversion: '1.0'\nconfig-version: 2\nprofile: cases\n"
@@ -34,12 +37,17 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
     return DbtProject(folder, target, schema=schema, zone=zone)
 
 
-@pytest.fixture(scope="module", params=ZONES)
+@pytest.fixture(
+    scope="module",
+    params=[(zone, "some") for zone in ZONES] + [pytest.param((zone, "all"), marks=pytest.mark.full) for zone in ZONES],
+    ids="-".join,
+)
 def answers(request: pytest.FixtureRequest, target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Model -> how its rows differ from Flink's; all cases of a time zone are built in one run."""
-    zone = request.param
-    chosen = {door: [case for case in cases if case.zone == zone] for door, cases in THROUGH[target.name].items()}
-    schema = f"golden_{target.name}_{zone.lower().replace('/', '_')}"
+    """Model -> how its rows differ from Flink's; the cases of a time zone are built in one run."""
+    zone, which = request.param
+    through = THROUGH[target.name, which]
+    chosen = {door: [case for case in cases if case.zone == zone] for door, cases in through.items()}
+    schema = f"golden_{target.name}_{which}_{zone.lower().replace('/', '_')}"
     project = _project(tmp_path_factory.mktemp("golden"), target, files(chosen), schema, zone)
     failed = {
         result.node.name: str(result.message)
@@ -71,6 +79,7 @@ def refusals(target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     return {result.node.name: result for result in project.invoke("build").result.results}
 
 
+@ON_THE_SESSION
 @pytest.mark.parametrize("door", ["window_sql", "config"])
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
 def test_refused_with_its_place(refusals: dict[str, Any], case: Case, door: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.functional.adapter.test_generic_tests import TESTS, model_files
 from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
+from tests.support import ON_THE_SESSION
 
 PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
 
@@ -27,6 +28,7 @@ def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFa
     assert any(name.endswith(".flink_bid") for name in switched_on)
 
 
+@ON_THE_SESSION
 def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The gallery's macros, in Jinja alone, return the pages' tables."""
     examples_on = ["--vars", "sparkstream_examples: true"]

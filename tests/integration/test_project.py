@@ -12,22 +12,41 @@ import pytest
 from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
+from tests.golden.runner import covering
+from tests.integration.gallery import examples
 from tests.integration.targets import DbtProject, Target, copy_project, problems
 
 
 @pytest.fixture(scope="module")
 def project(target: Target, tmp_path_factory: pytest.TempPathFactory) -> DbtProject:
-    """The project, its packages installed and built once, gallery and all."""
+    """The project with its packages installed."""
     folder = copy_project("integration_tests", tmp_path_factory.mktemp("project") / "integration_tests")
     project = DbtProject(folder, target, schema=f"it_{target.name}")
     project.dbt("deps")
     return project
 
 
+def gallery(target: str) -> list[str]:
+    """Models of the gallery, with the tables that their pages print: each example through one door.
+
+    On the server, fewer examples, which have every tag, each through another door than on the embedded Spark.
+    """
+    quick = {case.id for case in covering(example.case for example in examples())}
+    chosen = []
+    for i, example in enumerate(examples()):
+        if target == "session" or example.case.id in quick:
+            turn = i + (target != "session")
+            chosen += [f"+{example.model(example.doors[turn % len(example.doors)])}", f"{example.name}__expected"]
+    return chosen
+
+
 @pytest.fixture(scope="module")
 def built(project: DbtProject) -> dict[str, Any]:
     """The project after `dbt build`: the result of each node by its unique id."""
-    done = project.invoke("build", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+    day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
+    done = project.invoke(
+        "build", "--select", "package:sparkstream_integration_tests", *gallery(project.target.name), *day
+    )
     assert done.success, problems(done)
     return {result.node.unique_id: result for result in done.result.results}
 
@@ -45,6 +64,15 @@ def test_build_runs_models_tests_and_unit_tests(built: dict[str, Any]) -> None:
     kinds = [unique_id.split(".")[0] for unique_id in built]
     assert {"model", "seed", "test", "unit_test"} <= set(kinds)
     assert all(result.status in ("success", "pass") for result in built.values())
+
+
+@pytest.mark.full
+def test_all_of_the_gallery(project: DbtProject) -> None:
+    """Every example through every door gives the table that its page prints."""
+    done = project.invoke("build", "--select", "package:sparkstream")
+    assert done.success, problems(done)
+    tested = [result for result in done.result.results if result.node.resource_type == "test"]
+    assert len(tested) == sum(len(example.doors) for example in examples())
 
 
 def test_hooks_are_translated(project: DbtProject, built: dict[str, Any]) -> None:

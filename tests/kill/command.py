@@ -12,11 +12,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-QUICK = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
-"""A Java that is killed after seconds never gets to what it would win by compiling for minutes.
+from tests.support import QUICK_JAVA
 
-Java has a fifth of the room for code where it compiles in one step, and a run of many models fills that.
-"""
+QUICK = {"JDK_JAVA_OPTIONS": QUICK_JAVA}
 
 _TOLD = re.compile(r"\d+ of \d+ (START|OK|ERROR|SKIP)\b.* model \w+\.(\w+)")
 

@@ -12,13 +12,13 @@ from tests.integration.targets import Target
 from tests.suites.adaptations import profile_output
 
 
-@pytest.fixture(scope="class")
+@pytest.fixture(scope="class")  # type: ignore[no-redef]
 def dbt_profile_target(target: Target) -> dict[str, Any]:
     """dbt's fixtures write a profile of this."""
     return profile_output(target)
 
 
-@pytest.fixture(scope="class")
+@pytest.fixture(scope="class")  # type: ignore[no-redef]
 def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where dbt logs; dbt's own fixture says: in this repository."""
     folder = str(tmp_path_factory.mktemp("logs"))
@@ -27,7 +27,7 @@ def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module")  # type: ignore[no-redef]
 def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Where a suite makes a folder for files of its own; dbt's own fixture says: beside the tests."""
     return str(tmp_path_factory.mktemp("suite") / "data")
@@ -37,8 +37,10 @@ IN_MAKE_TEST = "basic."
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` runs dbt's basic suites; all others take far longer than the rest of it."""
-    for item in items:
-        suite = getattr(getattr(item, "cls", None), "suite", None)
-        if suite is not None and not suite.startswith(IN_MAKE_TEST):
+    """`make test` runs dbt's basic suites, every other one on each target; all take far longer than the rest of it."""
+    tests = [item for item in items if isinstance(item, pytest.Function) and hasattr(item.cls, "suite")]
+    suites = sorted({item.cls.suite for item in tests})
+    for item in tests:
+        turn = ("session", "thrift")[suites.index(item.cls.suite) % 2]
+        if not item.cls.suite.startswith(IN_MAKE_TEST) or turn not in item.name:
             item.add_marker(pytest.mark.full)

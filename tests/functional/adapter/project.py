@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tests.support import Done
+
 if TYPE_CHECKING:
-    from dbt.cli.main import dbtRunnerResult
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[3]
@@ -68,7 +69,7 @@ class Project:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def invoke(self, *arguments: str, quiet: bool = True) -> dbtRunnerResult:
+    def invoke(self, *arguments: str, quiet: bool = True) -> Done:
         """Runs dbt and returns what came of it, good or bad."""
         from dbt.cli.main import dbtRunner
 
@@ -89,7 +90,7 @@ class Project:
         return self._messages(done)
 
     @staticmethod
-    def _messages(done: dbtRunnerResult) -> str:
+    def _messages(done: Done) -> str:
         if done.exception:
             return str(done.exception)
         return "\n".join(str(r.message) for r in getattr(done.result, "results", [done.result]) if r.message)
