@@ -74,8 +74,8 @@ class Macros:
 
     def _dispatch(self, name: str, package: str) -> Callable[..., Any]:
         known = self._environment.globals
-        found = known.get(f"{self._adapter}__{name}") or known[f"default__{name}"]
-        return found  # type: ignore[no-any-return]
+        found: Any = known.get(f"{self._adapter}__{name}") or known[f"default__{name}"]
+        return found
 
 
 def _returning(macro: jinja2.runtime.Macro) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ def main() -> None:
         start = time.perf_counter()
         try:
             environment.execute_sql(json.loads(line)).wait()
-            answer = {"seconds": time.perf_counter() - start}
+            answer: dict[str, object] = {"seconds": time.perf_counter() - start}
         except Exception as error:
             answer = {"error": str(error)[-2000:]}
         print("answer " + json.dumps(answer), flush=True)

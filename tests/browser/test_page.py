@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.explain.page import page
 from tests.unit.explain.examples import NASTY, report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Dialog, Locator, Page
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
 CHROMIUM = next(
@@ -189,7 +189,12 @@ def luminance(colour: str) -> float:
 
 def test_text_that_wants_to_be_html(opened: Page) -> None:
     dialogs: list[str] = []
-    opened.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def seen(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    opened.on("dialog", seen)
     section(opened, 0).locator('.dot[data-row="0"]').hover()
     assert NASTY in section(opened, 0).locator(".status").inner_text()
     assert opened.locator("h1").inner_text() == f"bids {NASTY}"

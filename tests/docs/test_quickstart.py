@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,7 +103,7 @@ def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
 
 
 # What is chosen -> what the profile holds.
-CHOICES = {
+CHOICES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "local server": (["2", "", "shop", ""], {"method": "thrift", "host": "127.0.0.1", "port": 10000, "auth": "NOSASL"}),
     "elsewhere": (
         ["3", "spark.example.com", "", "1", "me", "2", "sc://spark.example.com:15002", "shop", "8"],

@@ -130,7 +130,7 @@ def listener(*, hangs_up: bool) -> Iterator[int]:
     """A port where something listens that is no Thrift server."""
     import threading
 
-    held = []
+    held: list[socket.socket] = []
 
     def serve() -> None:
         while True:

@@ -13,7 +13,17 @@ from random import Random
 from tests.garbage.corpus import corpus
 
 DIALECTS = ("spark", "flink", "openmldb", "sqlstream")
-DOORS = ("translate", "translate", "translate", "translate", "translate", "stream", "stream", "explain", "tables")
+DOORS: tuple[str, ...] = (
+    "translate",
+    "translate",
+    "translate",
+    "translate",
+    "translate",
+    "stream",
+    "stream",
+    "explain",
+    "tables",
+)
 DOORS += ("find", "plan", "request")
 """What a mutant is given to, as often as it stands here; see `trial`."""
 
@@ -39,9 +49,31 @@ _ODD = (
     *("\n", "\t", "\v", "\f", "\x85", "--", "/*", "*/", "/*+", "<<", ">>", ">>>", "=>", "->", "::", "||", "{{", "}}"),
     *("''", "'''", "``", '""', "${x}", "@x", ":x", "?", "0x", "1e", ".", "..", "...", "İ", "ß", "ﬁ", "٣", "²", "½"),
 )
-_NUMBERS = ("0", "-1", "1e400", "1e-400", "99999999999999999999", "0.5", ".5", "5.", "1e9999999999", "NaN", "1_000")
+_NUMBERS: tuple[str, ...] = (
+    "0",
+    "-1",
+    "1e400",
+    "1e-400",
+    "99999999999999999999",
+    "0.5",
+    ".5",
+    "5.",
+    "1e9999999999",
+    "NaN",
+    "1_000",
+)
 _NUMBERS += ("007", "1L", "2Y", "3s", "4d", "0b1", "٣", "9" * 5000, "0." + "1" * 3000, "-0", "1e5", "Infinity")
-_TEXTS = ("''", "'1'", "'1e9999999999'", "'-1'", "'10 minutes'", "'1 month'", "'NaN'", "'1:30'", "'1 02:03:04.5'")
+_TEXTS: tuple[str, ...] = (
+    "''",
+    "'1'",
+    "'1e9999999999'",
+    "'-1'",
+    "'10 minutes'",
+    "'1 month'",
+    "'NaN'",
+    "'1:30'",
+    "'1 02:03:04.5'",
+)
 _TEXTS += ("'\\'", "'a''b'", "'\0'", "'" + "9" * 5000 + "'", "'0.0000001'", "' 1'", "'+1'", "'1-2'", "'a" * 3, "'٣'")
 _EXPRESSIONS = (
     *(

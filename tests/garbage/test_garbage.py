@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import pytest
 
 from tests.garbage.__main__ import outcomes
@@ -17,29 +19,29 @@ def _check(seed: int, count: int) -> None:
     assert sum(o.end == "translated" for o in found) > count / 20, "hardly one is translated: the mutants are no test"
 
 
-def test_mutants():
+def test_mutants() -> None:
     _check(1, 1500)
 
 
 @pytest.mark.full
-def test_many_mutants():
+def test_many_mutants() -> None:
     _check(2, 40_000)
 
 
-def test_mutants_are_the_same_every_time():
+def test_mutants_are_the_same_every_time() -> None:
     assert [mutant(5, n) for n in range(50)] == [mutant(5, n) for n in range(50)]
     assert mutant(5, 1) != mutant(6, 1)
 
 
-def test_corpus_has_all_dialects():
+def test_corpus_has_all_dialects() -> None:
     assert {sample.dialect for sample in corpus()} == {"spark", "flink", "openmldb", "sqlstream"}
     assert len(corpus()) > 400
 
 
-def test_a_failure_is_seen(monkeypatch):
+def test_a_failure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.garbage import trial
 
-    def fail(mutant, schema):
+    def fail(mutant: object, schema: object) -> NoReturn:
         raise KeyError("x")
 
     monkeypatch.setattr(trial, "_DOORS", dict.fromkeys(trial._DOORS, fail))

@@ -330,7 +330,7 @@ def test_hops_of_one_slide_share_their_slices(spark: SparkSession) -> None:
     sql = " UNION ALL ".join(QUERIES["sums"](0, Case(window, ())) for window in windows)
     frame = spark.sql(translate(sql, schema=schema_of(batch)))
     frame.collect()
-    plan = frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    plan = frame._jdf.queryExecution().executedPlan().toString()
     assert plan.split("== Initial Plan ==")[0].count("ReusedExchange") == 1
 
 

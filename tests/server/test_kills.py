@@ -106,7 +106,7 @@ def test_restart_keeps_the_options(tmp_path: Path) -> None:
         begun = run("start", "--dir", config.folder, *ports, *options, "--properties-file", settings)
         assert begun.returncode == 0, begun.stderr
         before = state_of(config.folder)
-        again = run("restart", "--dir", config.folder, "--master", "local[2]", "--timeout", START)
+        again = run("restart", "--dir", config.folder, "--master", "local[2]", "--timeout", str(START))
         assert again.returncode == 0, again.stderr
         after = state_of(config.folder)
         assert after.pid != before.pid

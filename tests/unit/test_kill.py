@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.kill.project import Project
 from tests.kill.report import table
 from tests.kill.series import Tally
 
-ROWS = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": "b", "n": 2}, {"k": "c"}]
+ROWS: list[dict[str, Any]] = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": "b", "n": 2}, {"k": "c"}]
 
 
 def test_equal_rows_in_another_order_are_no_difference() -> None:

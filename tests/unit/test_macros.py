@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ BREAKS_OUT = [
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 @pytest.mark.parametrize(("name", "args", "kwargs"), BREAKS_OUT)
-def test_no_argument_breaks_out(adapter, name, args, kwargs):
+def test_no_argument_breaks_out(adapter: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     with pytest.raises((CompilerError, TranslationError)):
         translate("SELECT * FROM " + macros(adapter).call(name, *args, **kwargs))
 
@@ -75,12 +76,14 @@ def test_no_argument_breaks_out(adapter, name, args, kwargs):
         ("window_top_n", ("t", 3, "x desc, coalesce(y, 'a;b')"), {}, "'a;b'"),
     ],
 )
-def test_whole_pieces_stay_as_they_are(adapter, name, args, kwargs, kept):
+def test_whole_pieces_stay_as_they_are(
+    adapter: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], kept: str
+) -> None:
     assert kept in macros(adapter).call(name, *args, **kwargs)
 
 
 @pytest.mark.parametrize("arrival", ["a b", "x) --", "a, b", "", "1a", "`a", "a.b"])
-def test_arrival_is_one_column(arrival):
+def test_arrival_is_one_column(arrival: str) -> None:
     sql = "SELECT sum(x) OVER (PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW) FROM t"
     with pytest.raises(TranslationError, match="name of one column"):
         translate(sql, arrival=arrival)
@@ -95,7 +98,7 @@ _UNITS = sorted(
         for spelt in (unit.lower(), unit.lower() + "s", unit.upper(), unit.lower() + "ss")
     }
 )
-_AMOUNTS = (
+_AMOUNTS: tuple[str, ...] = (
     "10",
     "-10",
     "+10",
@@ -147,14 +150,14 @@ def _by_macro(text: str) -> int | None:
         return None
 
 
-def test_macros_and_translator_read_the_same_intervals():
+def test_macros_and_translator_read_the_same_intervals() -> None:
     different = {text: read for text in _SPELT if (read := (_by_macro(text), _by_translator(text)))[0] != read[1]}
     assert different == {}
     assert sum(_by_macro(text) is not None for text in _SPELT) > 200
 
 
 @pytest.mark.parametrize("micros", [0, 1, -1, 500_000, -500_000, -1_500_000, 60_000_000, -60_000_000, 86_400_000_001])
-def test_macros_and_translator_write_the_same_intervals(micros):
+def test_macros_and_translator_write_the_same_intervals(micros: int) -> None:
     written = macros().call("default__sparkstream_written", micros)
     assert written == Interval(micros).words()
     assert Interval.parse(written).micros == micros

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+from dbt.adapters.spark.connections import PyhiveConnectionWrapper, SparkConnectionMethod
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -28,7 +28,7 @@ class ShortStatement:
 
 
 def test_short_statements_do_not_wait_long() -> None:
-    credentials = SparkStreamCredentials(method="thrift", host="127.0.0.1", schema="shop")
+    credentials = SparkStreamCredentials(method=SparkConnectionMethod.THRIFT, host="127.0.0.1", schema="shop")
     wrapper = ThriftWrapper(PyhiveConnectionWrapper(None, poll_interval=60), credentials)
     wrapper._cursor = ShortStatement()
     began = time.monotonic()

@@ -150,7 +150,7 @@ class TestRowsOfTheWarehouse:
     def test_frames_with_rows_of_another_table(self, shop: Project) -> None:
         found = section(shop, "features")
         assert found.picture and found.picture.lanes == ("A", "A · UNION 1", "B", "B · UNION 1")
-        assert {row: sorted(rows) for row, rows in frames(found).items()} == {
+        assert {row: sorted(map(str, rows)) for row, rows in frames(found).items()} == {
             "1": ["1"],
             "2": ["1", "2"],
             "3": ["102", "3"],

@@ -287,7 +287,7 @@ def _results(project: Project, *models: str) -> dict[str, tuple[str, int]]:
     assert done.exception is None, done.exception
     errors = [result.message for result in done.result.results if result.status in ("error", "skipped")]
     assert not errors, errors
-    return {result.node.name: (str(result.status), result.failures) for result in done.result.results}
+    return {result.node.name: (str(result.status), int(result.failures or 0)) for result in done.result.results}
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +320,7 @@ def test_with_the_adapter_alone(make_project: Callable[..., Project]) -> None:
     assert found == {name: ("fail" if case[3] else "pass", case[3]) for name, case in tests.items()}
 
 
-WRONG = {
+WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
     "window_complete": [
         ({"size": "ten"}, "window_complete's size is no interval: 'ten'"),
         ({"size": "1 month"}, "can't be in months"),

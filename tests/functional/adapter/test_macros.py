@@ -119,7 +119,7 @@ def expected(call: str) -> Counter[tuple[Any, ...]]:
 
 # In Berlin, 02:00 was 03:00 on 2021-03-28: times before and behind it.
 NIGHT = [1616887800, 1616891400, 1616893200, 1622541600]
-NIGHTLY: dict[str, Window] = {
+NIGHTLY: dict[str, Tumble | Hop | Cumulate | Session] = {
     "cumulate(NIGHT, 'ts', '15 minutes', '4 hours')": Cumulate(15 * MINUTE, 4 * HOUR),
     "hop(NIGHT, 'ts', '15 minutes', '75 minutes')": Hop(15 * MINUTE, 75 * MINUTE),
     "hop(NIGHT, 'ts', '1 hour', '364 days')": Hop(HOUR, 364 * DAY),
@@ -178,6 +178,7 @@ def test_rows_where_the_clock_skips_an_hour(windows: Project, embedded: SparkSes
     rows = [{(instant(a, zone), instant(b, zone)) for a, b in windows_} for windows_ in found]
     want = Counter((s * SECOND, a, b, b - MS) for s, windows_ in zip(NIGHT, rows, strict=True) for a, b in windows_)
     before = embedded.conf.get("spark.sql.session.timeZone")
+    assert before
     embedded.conf.set("spark.sql.session.timeZone", zone)
     try:
         answer = embedded.sql(windows.compiled(f"night_{list(NIGHTLY).index(call)}"))

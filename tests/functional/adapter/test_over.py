@@ -15,7 +15,7 @@ TICKS = """\
   (5, 'b', timestamp'2024-03-01 10:00:04', 50) as t(id, k, ts, v))"""
 QUOTES = "(select 100 as id, 'a' as k, timestamp'2024-03-01 10:00:03' as ts, 7 as v)"
 
-SPARKS = {
+SPARKS: dict[str, list[int | None]] = {
     "over('sum(v)', 'k', ['ts', 'id'], start=1)": [10, 30, 50, 70, 50],
     "over('sum(v)', 'k', 'ts', 'range', start='3 seconds')": [10, 60, 60, 90, 50],
     "over('sum(v)', ['k'], 'ts', 'range', start='1 s', end='1 second following')": [60, 60, 60, 40, 50],
@@ -23,7 +23,7 @@ SPARKS = {
     "over('max(v)', 'k', 'id desc', start=2, end='1 preceding')": [30, 40, 40, None, None],
     "over('sum(v)', 'k', 'id', 'range', start=1, end=0)": [10, 30, 50, 70, 50],
 }
-OURS = {
+OURS: dict[str, list[int | None]] = {
     "over('sum(v)', 'k', ['ts', 'id'], 'rows_range', start='3 seconds')": [10, 30, 60, 90, 50],
     "over('sum(v)', 'k', ['ts', 'id'], 'rows_range', start='open 3 seconds')": [10, 30, 60, 40, 50],
     "over('sum(v)', 'k', 'ts', 'rows_range', start='3s', end='open 0')": [None, 10, 10, 50, None],

@@ -85,6 +85,7 @@ def wrapper(embedded: SparkSession) -> SessionWrapper:
 
 def test_rows_come_one_after_the_other(wrapper: SessionWrapper) -> None:
     cursor = wrapper.cursor()
+    assert isinstance(cursor, SessionWrapper)
     cursor.execute("select id from range(7) order by id")
     assert [row[0] for row in cursor.fetchmany(2)] == [0, 1]
     row = cursor.fetchone()

@@ -93,12 +93,17 @@ class Feed:
         engine = Engine(session)
         planned = plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc(), optimize=self.optimize)
         run = Run(model, planned, engine, warn=warn)
-        return run(lambda: self.spark.sql(f"DROP TABLE {self.schema}.{name}"), rebuild=rebuild)
+
+        def drop() -> None:
+            self.spark.sql(f"DROP TABLE {self.schema}.{name}")
+
+        return run(drop, rebuild=rebuild)
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:
         """The state that a model's last micro-batch has left."""
         runs = self.spark.table(f"{self.schema}.sparkstream_runs").where(f"relation = '{self.schema}.{name}'")
-        return int(runs.orderBy("batch", ascending=False).select(what).head()[0])
+        [last] = runs.orderBy("batch", ascending=False).select(what).head(1)
+        return int(last[0])
 
     def folder(self, name: str) -> str:
         """A folder that goes with the tables."""

@@ -321,8 +321,8 @@ def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> N
         f"SELECT window(ts, '{10 * overlap} seconds', '10 seconds') AS w, k, sum(v) AS s "
         f"FROM STREAM {feed.schema}.bid WATERMARK ts DELAY OF INTERVAL {LAG} SECONDS GROUP BY w, k"
     ).createOrReplaceTempView("by_hand")
-    query = feed.spark.table("by_hand").writeStream.format("noop").trigger(availableNow=True)
-    query = query.option("checkpointLocation", feed.folder("by_hand")).start()
+    by_hand = feed.spark.table("by_hand").writeStream.format("noop").trigger(availableNow=True)
+    query = by_hand.option("checkpointLocation", feed.folder("by_hand")).start()
     query.awaitTermination()
     [operator] = query.recentProgress[-1].stateOperators
     assert 0 < feed.state("model") <= operator.numRowsTotal

@@ -57,7 +57,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "flush"), CASES)
 def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | None) -> None:
     sql = WINDOWS[name]
-    options = {"keep_late": True, "flush": flush}
+    options: dict[str, Any] = {"keep_late": True, "flush": flush}
     feed.spark.sql(f"CREATE TABLE {feed.schema}.clean LIKE {feed.schema}.bid")
     add(feed, (1, 1000), (2, FAR), (3, None), (4, 1035))
     first = feed.run(sql, **options)

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -46,7 +46,7 @@ def kept(feed: Feed, table: str = "model") -> Path:
     return folder
 
 
-def refused(feed: Feed, sql: str, *words: str, **options: object) -> None:
+def refused(feed: Feed, sql: str, *words: str, **options: Any) -> None:
     before = feed.table()
     with pytest.raises(StreamingError) as error:
         feed.run(sql, **options)
@@ -471,7 +471,7 @@ def test_state_is_empty_when_all_windows_are_closed(feed: Feed) -> None:
         (ROWS.replace("v", "v AS micro_batch"), {}, ["the column micro_batch is the adapter's own"]),
     ],
 )
-def test_errors_say_what_to_do(feed: Feed, sql: str, options: dict[str, object], words: list[str]) -> None:
+def test_errors_say_what_to_do(feed: Feed, sql: str, options: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(StreamingError) as error:
         feed.run(sql, **options)
     for word in words:

@@ -59,17 +59,17 @@ def _layer(module: str) -> int:
     return layer
 
 
-def test_every_module_has_a_layer():
+def test_every_module_has_a_layer() -> None:
     assert {module.partition(".")[0] for module in MODULES} == {name for names in LAYERS for name in names}
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_imports_go_down(module):
+def test_imports_go_down(module: str) -> None:
     wrong = [name for name in _imports(MODULES[module]) if name and _layer(name) > _layer(module)]
     assert not wrong, f"{module} is below {', '.join(wrong)}"
 
 
-def test_nothing_of_dbt_or_pyspark():
+def test_nothing_of_dbt_or_pyspark() -> None:
     for module, path in MODULES.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

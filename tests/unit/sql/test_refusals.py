@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 import pytest
 
@@ -41,7 +42,7 @@ LONG = "9" * 5000
         (TUMBLE.replace("*", "(" * 3000 + "1" + ")" * 3000), "spark", "nested too deeply"),
     ],
 )
-def test_refused(sql, dialect, message, mode):
+def test_refused(sql: str, dialect: str, message: str, mode: str) -> None:
     with pytest.raises(TranslationError, match=message) as caught:
         translate(sql, dialect, mode=mode)
     assert not isinstance(caught.value, TranslatorFault)
@@ -49,7 +50,7 @@ def test_refused(sql, dialect, message, mode):
     assert 1 <= caught.value.column <= len(line) + 1
 
 
-def test_an_element_of_an_array():
+def test_an_element_of_an_array() -> None:
     assert translate("SELECT array[1].x AS y FROM t", "flink") == "SELECT ARRAY(1).x AS y FROM t"
     assert (
         translate("SELECT ARRAY[1, 2][1] AS y FROM t", "flink") == "SELECT TRY_ELEMENT_AT(ARRAY(1, 2), 1) AS y FROM t"
@@ -57,7 +58,7 @@ def test_an_element_of_an_array():
 
 
 @pytest.mark.parametrize("hint", ["/*+ a /* b */ */", "/*+ a /* */", "/*+ ' */"])
-def test_a_hint_stays_as_it_is(hint):
+def test_a_hint_stays_as_it_is(hint: str) -> None:
     assert translate(TUMBLE.replace("*", f"{hint} *")).startswith(f"SELECT {hint} * FROM")
 
 
@@ -73,10 +74,10 @@ _PUBLIC: dict[str, Callable[[str], object]] = {
 
 
 @pytest.mark.parametrize("name", _PUBLIC)
-def test_what_nobody_foresaw(name, monkeypatch):
+def test_what_nobody_foresaw(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cause = KeyError("nobody")
 
-    def fail(*args, **kwargs):
+    def fail(*args: object, **kwargs: object) -> NoReturn:
         raise cause
 
     monkeypatch.setattr(Statement, "parse", fail)
@@ -85,27 +86,27 @@ def test_what_nobody_foresaw(name, monkeypatch):
     assert caught.value.__cause__ is cause
 
 
-def test_arguments_stay_value_errors():
-    for wrong in ({"dialect": "oracle"}, {"mode": "later"}):
+def test_arguments_stay_value_errors() -> None:
+    for dialect, mode in (("oracle", "batch"), ("spark", "later")):
         with pytest.raises(ValueError) as caught:
-            translate(TUMBLE, **wrong)
+            translate(TUMBLE, dialect, mode=mode)
         assert not isinstance(caught.value, TranslationError)
 
 
-def test_what_a_callback_raises_passes():
-    def ask(names):
+def test_what_a_callback_raises_passes() -> None:
+    def ask(names: list[str]) -> NoReturn:
         raise KeyError("the server")
 
     with pytest.raises(KeyError):
         translate(TUMBLE, schema=ask)
 
 
-def test_stream_mode_takes_schema_optimize_and_arrival():
+def test_stream_mode_takes_schema_optimize_and_arrival() -> None:
     sql = "SELECT window_start, count(*) AS n FROM HOP(TABLE t, DESCRIPTOR(x), INTERVAL '1' DAY, INTERVAL '9' DAY) "
     sql += "GROUP BY window_start, window_end"
     asked = []
 
-    def ask(names):
+    def ask(names: list[str]) -> dict[str, dict[str, str]]:
         asked.append(names)
         return {"t": {"x": "int"}}
 
@@ -116,7 +117,7 @@ def test_stream_mode_takes_schema_optimize_and_arrival():
     assert "the optimizer is off here" not in translate(sql, mode="stream")
 
 
-def test_stream_mode_shows_what_was_written():
+def test_stream_mode_shows_what_was_written() -> None:
     sql = "WITH r AS (SELECT window_end, max(x) AS y FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY)\n"
     sql += "GROUP BY window_start, window_end)\nSELECT *,\n  top(y, y) OVER (PARTITION BY window_end ORDER BY y "
     sql += "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW) AS m\nFROM r"
@@ -129,12 +130,12 @@ def test_stream_mode_shows_what_was_written():
 _QUOTED = "SELECT SUM(x) OVER (PARTITION BY k ORDER BY \"ts\" RANGE INTERVAL '1' HOUR PRECEDING) AS s FROM t"
 
 
-def test_names_in_double_quotes_are_no_strings():
+def test_names_in_double_quotes_are_no_strings() -> None:
     assert "`ts`" in translate(_QUOTED, "sqlstream")
     assert "`ts`" in translate(_QUOTED, "sqlstream", schema={"t": {"k": "string", "ts": "timestamp", "x": "int"}})
 
 
-def test_ties_go_by_rowtime_only_where_there_is_one():
+def test_ties_go_by_rowtime_only_where_there_is_one() -> None:
     columns = {"k": "string", "ts": "timestamp", "x": "int"}
     assert "ROWTIME" not in translate(_QUOTED, "sqlstream")
     assert "ROWTIME" not in translate(_QUOTED, "sqlstream", schema={"t": columns})
@@ -165,7 +166,7 @@ def _statements(n: int) -> str:
     [(_hop, "spark"), (_last_joins, "openmldb"), (_statements, "spark"), (_statements, "flink")],
     ids=["aggregates of a HOP", "LAST JOINs", "plain statements", "plain statements in Flink"],
 )
-def test_time_grows_with_the_statement(make, dialect):
+def test_time_grows_with_the_statement(make: Callable[[int], str], dialect: str) -> None:
     translate(make(10), dialect)  # what is imported once
 
     def seconds(n: int) -> float:
@@ -182,7 +183,7 @@ def test_time_grows_with_the_statement(make, dialect):
 
 @pytest.mark.parametrize("piece", ["ARRAY[", "STRUCT(", "DECIMAL(", "x + (", "f("])
 @pytest.mark.parametrize("dialect", ["spark", "flink"])
-def test_nesting_takes_no_time_of_its_own(piece, dialect):
+def test_nesting_takes_no_time_of_its_own(piece: str, dialect: str) -> None:
     closing = {"[": "]", "(": ")"}[piece[-1]]
     start = time.process_time()
     try:
@@ -192,7 +193,7 @@ def test_nesting_takes_no_time_of_its_own(piece, dialect):
     assert time.process_time() - start < 2
 
 
-def test_joins_without_a_condition_take_no_time_of_their_own():
+def test_joins_without_a_condition_take_no_time_of_their_own() -> None:
     start = time.process_time()
     translate(TUMBLE + " AS w" + " JOIN u" * 25)
     assert time.process_time() - start < 2

@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs, cumulate, flat, hop, session, tumble
 
-HOP_5_10 = {
+HOP_5_10: dict[str, Any] = {
     "relation": "t", "ts": "ts", "slide": "'5' MINUTE", "window": "'5 minutes'",
     "size": "'10' MINUTE", "last": "'599.999' SECOND", "back": "'5' MINUTE",
 }
-CUMULATE_2_10 = {"relation": "t", "ts": "ts", "step": "'2' MINUTE", "window": "'10 minutes'", "micros": 120_000_000}
+CUMULATE_2_10: dict[str, Any] = {"relation": "t", "ts": "ts", "step": "'2' MINUTE", "window": "'10 minutes'", "micros": 120_000_000}
 
 
 class TestTumble(Pairs):

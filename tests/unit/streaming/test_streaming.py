@@ -95,7 +95,13 @@ def test_a_fingerprint_is_of_what_matters() -> None:
     columns = [("n", "bigint")]
 
     def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
-        given = {"dialect": "spark", "sources": [source], "columns": columns, "flush": False, "zone": "UTC"}
+        given: dict[str, Any] = {
+            "dialect": "spark",
+            "sources": [source],
+            "columns": columns,
+            "flush": False,
+            "zone": "UTC",
+        }
         given |= changes
         return fingerprint(sql, **given)
 

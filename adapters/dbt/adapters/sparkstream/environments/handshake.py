@@ -41,8 +41,8 @@ def shake_hands(credentials: SparkStreamCredentials, greeting: float = GREETING,
     Raises:
         NoHandshake: there is no right answer.
     """
-    from thrift.transport.TSocket import TSocket  # type: ignore[import-untyped]
-    from thrift.transport.TTransport import TTransportException  # type: ignore[import-untyped]
+    from thrift.transport.TSocket import TSocket
+    from thrift.transport.TTransport import TTransportException
 
     auth = (credentials.auth or "NONE").upper()
     sasl = auth in PASSWORDS

@@ -48,9 +48,9 @@ def ask(port: int, timeout: float) -> str | None:
         return None
     from pyhive import hive
     from pyhive.exc import Error
-    from thrift.Thrift import TException  # type: ignore[import-untyped]
-    from thrift.transport.TSocket import TSocket  # type: ignore[import-untyped]
-    from thrift.transport.TTransport import TBufferedTransport  # type: ignore[import-untyped]
+    from thrift.Thrift import TException
+    from thrift.transport.TSocket import TSocket
+    from thrift.transport.TTransport import TBufferedTransport
 
     # PyHive's own way in has no time-out: a process that hangs would hang this one.
     channel = TSocket(LOOPBACK, port)
