@@ -25,40 +25,17 @@
 {% macro default__session(relation, timecol, gap, partition_by=none, max_duration=none, close_on=none) -%}
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
-  {%- set comment = adapter.dispatch('sparkstream_comment', 'sparkstream') -%}
-  {%- set spark_window = adapter.dispatch('sparkstream_spark_window', 'sparkstream') -%}
+  {%- set comment = adapter.dispatch('sparkstream_window_comment', 'sparkstream') -%}
   {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, 'session') -%}
   {%- set timecol = adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, 'session', 'timecol') -%}
   {%- set keys = adapter.dispatch('sparkstream_keys', 'sparkstream')(partition_by, 'session') -%}
   {%- set own_gap = adapter.dispatch('sparkstream_gap_column', 'sparkstream')(gap, 'session') -%}
   {%- set gap = none if own_gap else interval(gap, 'session', 'gap', positive=true) -%}
-  {%- if own_gap or max_duration is not none or close_on is not none -%}
-    {{ return(adapter.dispatch('sparkstream_ruled_session', 'sparkstream')(
-      relation, timecol, gap, own_gap, keys, max_duration, close_on
-    )) }}
-  {%- endif -%}
-  {%- set per_key = 'PARTITION BY ' ~ keys | join(', ') ~ ' ' if keys else '' -%}
-  {#- The running count takes the default RANGE frame, so rows of the same time get the same session. window() of a
-      millisecond drops rows without a time, and cuts times to what Flink keeps. -#}
-(
-  {{ comment('session: sessions with a gap of ' ~ written(gap), 0, timecol, keys) }}
-  SELECT
-    * EXCEPT (__time, __opens, __session),
-    coalesce(min(__time) OVER __same, {{ timecol }}) AS window_start,
-    coalesce(max(__time) OVER __same + {{ written(gap, literal=true) }}, {{ timecol }}) AS window_end,
-    coalesce(max(__time) OVER __same + {{ written(gap, literal=true) }}, {{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
-  FROM (
-    SELECT *, count_if(__opens) OVER ({{ per_key }}ORDER BY __time) AS __session
-    FROM (
-      SELECT
-        *,
-        coalesce(__time - lag(__time) OVER ({{ per_key }}ORDER BY __time) > {{ written(gap, literal=true) }}, TRUE) AS __opens
-      FROM (
-        SELECT *, {{ spark_window(timecol, 1000) }}.start AS __time
-        FROM {{ relation }}
-      )
-    )
-  )
-  WINDOW __same AS (PARTITION BY {{ (keys + ['__session']) | join(', ') }})
-)
+  {%- set longest = none if max_duration is none else interval(max_duration, 'session', 'max_duration', positive=true) -%}
+  {%- set condition = adapter.dispatch('sparkstream_condition', 'sparkstream')(close_on, 'session', 'close_on') -%}
+  {%- set words = "session: sessions with " ~ ("each row's own gap" if own_gap else 'a gap of ' ~ written(gap))
+    ~ (', of ' ~ written(longest) ~ ' at most' if longest else '') -%}
+  {{ return(adapter.dispatch('sparkstream_session_query', 'sparkstream')(
+    comment(words, timecol, keys=keys, condition=condition), relation, timecol, gap, own_gap, longest, condition, keys
+  )) }}
 {%- endmacro %}

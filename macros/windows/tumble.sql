@@ -18,8 +18,7 @@
 {% macro default__tumble(relation, timecol, size, offset=none) -%}
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
-  {%- set comment = adapter.dispatch('sparkstream_comment', 'sparkstream') -%}
-  {%- set spark_window = adapter.dispatch('sparkstream_spark_window', 'sparkstream') -%}
+  {%- set comment = adapter.dispatch('sparkstream_window_comment', 'sparkstream') -%}
   {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, 'tumble') -%}
   {%- set timecol = adapter.dispatch('sparkstream_column', 'sparkstream')(timecol, 'tumble', 'timecol') -%}
   {%- set size = interval(size, 'tumble', 'size', positive=true) -%}
@@ -30,16 +29,7 @@
       ~ "\n  write an offset between '-" ~ written(size) ~ "' and '" ~ written(size) ~ "'"
     ) }}
   {%- endif -%}
-(
-  {{ comment('tumble: windows of ' ~ written(size), offset, timecol) }}
-  SELECT
-    * EXCEPT (__window),
-    coalesce(__window.start, {{ timecol }}) AS window_start,
-    coalesce(__window.end, {{ timecol }}) AS window_end,
-    coalesce(__window.end, {{ timecol }}) - INTERVAL '0.001' SECOND AS window_time
-  FROM (
-    SELECT *, {{ spark_window(timecol, size, offset) }} AS __window
-    FROM {{ relation }}
-  )
-)
+  {{ return(adapter.dispatch('sparkstream_tumble_query', 'sparkstream')(
+    comment('tumble: windows of ' ~ written(size), timecol, offset), relation, timecol, size, offset
+  )) }}
 {%- endmacro %}

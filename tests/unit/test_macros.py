@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC
 from tests.macros import CompilerError, macros
 
 ADAPTERS = ("spark", "sparkstream")
@@ -162,3 +163,51 @@ def test_macros_and_translator_write_the_same_intervals(micros: int) -> None:
     assert written == Interval(micros).words()
     assert Interval.parse(written).micros == micros
     assert macros().call("default__sparkstream_written", micros, literal=True) == Interval(micros).sql()
+
+
+# -- queries -------------------------------------------------------------------------------------------
+_CALLS = [
+    ("tumble", ("t", "ts", "10 minutes"), {}),
+    ("tumble", ("(select *\n from t where x = 'a\n b')", "`event time`", "10 minutes", "-3 minutes"), {}),
+    ("hop", ("t", "ts", "10 minutes", "10 minutes", "15 minutes"), {}),
+    ("hop", ("t", "ts", "5 minutes", "10 minutes"), {}),
+    ("hop", ("t", "ts", "5 minutes", "10 minutes", "-7 minutes"), {}),
+    ("hop", ("t", "ts", "4 minutes", "10 minutes"), {}),
+    ("hop", ("t", "ts", "10 minutes", "4 minutes"), {}),
+    ("hop", ("t", "ts", "1 hour", "28 days"), {}),
+    ("hop", ("t", "ts", "1 hour", "29 days"), {}),
+    ("hop", ("t", "ts", "1 day", "29 days"), {}),
+    ("hop", ("t", "ts", "5 hours", "29 days"), {}),
+    ("cumulate", ("t", "ts", "1 hour", "1 hour"), {}),
+    ("cumulate", ("t", "ts", "1 hour", "1 day", "6 hours"), {}),
+    ("cumulate", ("t", "ts", "1 day", "7 days"), {}),
+    ("cumulate", ("t", "ts", "2 days", "8 days"), {}),
+    *(
+        ("session", ("t", "ts", gap), {"partition_by": keys, "max_duration": longest, "close_on": condition})
+        for gap, keys, longest, condition in itertools.product(
+            ("10 minutes", "own_gap"),
+            (None, "k", ["k", "`a b`"]),
+            (None, "1 hour"),
+            (None, "x > 1 and y = '*/\n{time}'"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs"), _CALLS)
+def test_the_package_and_the_translator_write_the_same(name, args, kwargs):
+    alone, with_adapter = (macros(adapter).call(name, *args, **kwargs) for adapter in ("spark", "sparkstream"))
+    assert "SELECT * FROM " + alone == translate(f"SELECT * FROM {with_adapter}")
+
+
+def test_a_query_keeps_its_layout_within_a_statement():
+    call = "tumble((select *\nfrom t where x = 'a\nb'), ts, '10 minutes')"
+    alone = translate(f"SELECT * FROM {call}").removeprefix("SELECT * FROM ")
+    relation = call[len("tumble(") : call.index(", ts")]
+    before, after = alone.split(relation)
+    within = before.replace("\n", "\n    ") + relation + after.replace("\n", "\n    ")
+    assert translate(f"SELECT *\n    FROM {call}") == f"SELECT *\n    FROM {within}"
+
+
+def test_macros_and_translator_know_the_same_zones():
+    assert macros().call("default__sparkstream_shows_utc") == SHOWS_UTC

@@ -18,12 +18,12 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision, SparkResolver
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES, SliceRule
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values, select
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut
 from dbt.adapters.sparkstream.sql.streaming.history import END, NEW
@@ -120,14 +120,14 @@ class _Reader:
         view = f"__{function.window.name.lower()}_1"
         slices = rule.slices(aggregate)
         slices.given = KEPT
-        windows = slices.written(slices.comment(), rule.windows(slices), "")
+        windows = slices.written(rule.windows(slices), "")
         rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
         closes = slices.clock.typed(_last_end(slices, rule))
-        stage = f"{with_clause(self._source, function.this)}SELECT *, {closes} AS {_CLOSES}\nFROM {nested(rows)}"
+        stage = f"{with_clause(self._source, function.this)}{Select(['*', f'{closes} AS {_CLOSES}'], rows)}"
         query = slices.query([slices.number(start), _CLOSES], view, start, _CLOSES)
         return KeptSlices(
-            Stage(view, slices.held(stage), str(function.timecol.name), _CLOSES, ()),
-            slices.held(query),
+            Stage(view, stage, str(function.timecol.name), _CLOSES, ()),
+            str(query),
             _kept(slices),
             f"SELECT * FROM {windows}\nWHERE {_is_after(END)} AND {_is_over(END)}",
             self._rest(aggregate),
@@ -166,7 +166,7 @@ def _kept(slices: Slices) -> str:
     keys = [*slices.keys, *slices.sets, "__slice"]
     values = [_CLOSES, *slices.aggregate.grouping_calls, *(c.name for c in slices.columns)]
     items = [*keys, *(f"max_by({name}, {NEW}) AS {name}" for name in values)]
-    return f"{select(items)}\nFROM {SO_FAR}\nWHERE {_is_after(_CLOSES)}\nGROUP BY {', '.join(keys)}"
+    return str(Select(items, SO_FAR, where=[_is_after(_CLOSES)], group=keys))
 
 
 def _is_after(column: str) -> str:

@@ -16,8 +16,10 @@ as there are windows, and none for windows without a row.
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices, select
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
+from dataclasses import replace
+
+from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
 
 
 def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
@@ -30,17 +32,15 @@ def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
     slices.count_rows()
     names = [c.name for c in slices.columns]
     count = next(c.name for c in slices.columns if c.partial.counts)
-    prefixes = nested(_prefixes(slices, nested(_events(slices, nested(_suffixes(slices))))))
-    rows = f"""\
-FROM {prefixes}
-LATERAL VIEW explode({slices.lasts("__from", "__until", every)}) AS __last"""
-    where = f"\nWHERE {count}_prefix IS NOT NULL OR {count}_suffix IS NOT NULL"
+    last = f"explode({slices.lasts('__from', '__until', every)}) AS __last"
+    has_rows = [f"{count}_prefix IS NOT NULL OR {count}_suffix IS NOT NULL"]
+    windows = Select(["*"], _prefixes(slices), views=[last], where=has_rows)
     if all(c.partial.combine for c in slices.columns):
-        return Cells(rows + where, {c.name: _combined(c) for c in slices.columns})
+        return Cells(windows, {c.name: _combined(c) for c in slices.columns})
     values = [f"IF(__is_prefix, {name}_prefix, {name}_suffix) AS {name}" for name in names]
-    parts = f"{select([*slices.carried, '__last', *values])}\n{rows}"
-    parts += f"\nLATERAL VIEW explode(array(TRUE, FALSE)) AS __is_prefix{where}"
-    return Cells(f"FROM {nested(slices.merging(nested(parts), ['__last']))}")
+    both = [last, "explode(array(TRUE, FALSE)) AS __is_prefix"]
+    parts = replace(windows, items=[*slices.carried, "__last", *values], views=both)
+    return Cells(Select(["*"], slices.merging(parts, ["__last"])))
 
 
 def _combined(column: Column) -> str:
@@ -49,8 +49,8 @@ def _combined(column: Column) -> str:
     return column.partial.cast(combine.format(a=f"{column.name}_prefix", b=f"{column.name}_suffix"))
 
 
-def _suffixes(slices: Slices) -> str:
-    """The slices, each with the suffix of its block that begins with it, and with the one before it in its block."""
+def _suffixes(slices: Slices) -> Select:
+    """The slices, each with its suffix (from the slice to the block's end) and the number of the slice before it."""
     items = [
         "*",
         # A frame of one row: lead() takes longer than all other frames together.
@@ -59,19 +59,14 @@ def _suffixes(slices: Slices) -> str:
         *(f"{c.merged(' OVER __from_end')} AS {c.name}_suffix" for c in slices.columns),
     ]
     by = f"{slices.per(slices.block('__slice'))}ORDER BY __slice DESC ROWS"
-    return f"""\
-{select(items)}
-FROM {nested(slices.numbered())}
-WINDOW
-  __from_end AS ({by} UNBOUNDED PRECEDING),
-  __next AS ({by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"""
+    return Select(items, slices.numbered(), windows=_frames("__from_end", by))
 
 
-def _events(slices: Slices, suffixes: str) -> str:
-    """What a slice does, and at which slice.
+def _events(slices: Slices) -> Select:
+    """What happens at which slice (`__at`) of a block: three kinds of events.
 
-    It comes (0). In the block behind, the suffix that begins with it takes over when the slice before it goes, or with
-    the block's beginning (1). When the last one goes, no suffix is left (2).
+    0: the slice comes. 1: in the next block, the suffix that begins with the slice takes over, when the slice before it
+    goes or with the block's beginning. 2: the block's last slice goes, and no suffix is left.
     """
     block, size = slices.block("__slice"), slices.size
     items = [
@@ -82,14 +77,11 @@ def _events(slices: Slices, suffixes: str) -> str:
         "__event",
         *(f"CASE __event WHEN 0 THEN {c.name} WHEN 1 THEN {c.name}_suffix END AS {c.name}" for c in slices.columns),
     ]
-    return f"""\
-{select(items)}
-FROM {suffixes}
-LATERAL VIEW explode(IF(__is_last, array(0, 1, 2), array(0, 1))) AS __event"""
+    return Select(items, _suffixes(slices), views=["explode(IF(__is_last, array(0, 1, 2), array(0, 1))) AS __event"])
 
 
-def _prefixes(slices: Slices, events: str) -> str:
-    """The prefix and the suffix after each event, for the slices from it until the next one."""
+def _prefixes(slices: Slices) -> Select:
+    """The prefix and the suffix after each event, for the slices from the event until the next one."""
     items = [
         *slices.carried,
         "greatest(__at, __block) AS __from",
@@ -98,9 +90,9 @@ def _prefixes(slices: Slices, events: str) -> str:
         *(f"last({c.name}) FILTER (WHERE __event > 0) OVER __so_far AS {c.name}_suffix" for c in slices.columns),
     ]
     by = f"{slices.per('__block')}ORDER BY __at ROWS"
-    return f"""\
-{select(items)}
-FROM {events}
-WINDOW
-  __so_far AS ({by} UNBOUNDED PRECEDING),
-  __next AS ({by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"""
+    return Select(items, _events(slices), windows=_frames("__so_far", by))
+
+
+def _frames(running: str, by: str) -> dict[str, str]:
+    """Two frames: all rows up to the current one, under the name `running`, and the next row (`__next`)."""
+    return {running: f"{by} UNBOUNDED PRECEDING", "__next": f"{by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING"}

@@ -1,9 +1,9 @@
-"""The clock on the wall in the rules' queries: as numbers where times are instants, as times where they are not.
+"""The wall clock in the rules' queries: numbers where the time column is a TIMESTAMP, else times.
 
-Windows follow the wall clock of the session's zone. Slices are counted on it, and counting is arithmetic: Spark turns
-a TIMESTAMP into a TIMESTAMP_NTZ, and adds an INTERVAL, by way of a calendar, which takes longer than to aggregate the
-row. So where the time is known to be a TIMESTAMP, the wall clock is the number of microseconds that it is ahead of
-1970-01-01 00:00. In UTC that is the number that Spark keeps; which it is, is known when the query is planned.
+Windows follow the wall clock of the session's zone, and slices are counted on it. Where Spark turns a TIMESTAMP into a
+TIMESTAMP_NTZ or adds an INTERVAL, it goes through a calendar, which takes longer than aggregating the row. So where the
+column is known to be a TIMESTAMP, the wall clock is a number: the microseconds since 1970-01-01 00:00 on that clock. In
+UTC Spark keeps the same number itself, and it knows the session's zone when it plans the query.
 """
 
 from __future__ import annotations
@@ -11,28 +11,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import Hop
-from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC, is_multiple, nested, time_window, wall_clock
+from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC, time_window, wall_clock
 
 LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
 
 
 class Clock(Protocol):
-    """How a query reads the wall clock. All texts are expressions of Spark SQL."""
+    """How a query reads the wall clock. All texts are expressions of Spark SQL.
 
-    def rows(self, relation: str) -> str:
+    Attributes:
+        numbers: whether times are numbers of microseconds.
+    """
+
+    numbers: ClassVar[bool]
+
+    def rows(self, relation: str) -> Select:
         """The rows of a relation, with the wall clock as `__wall`."""
 
-    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
-        """The rows of a relation that have a time, and an expression over them that says where their slice begins."""
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[Select, str]:
+        """The rows of a relation that have a time, and an expression over the rows: where a row's slice begins."""
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
-        """Where the slice begins that a time is in: the last multiple of `length`, from `offset` on."""
+        """Where the slice of a time begins: the last multiple of `length`, counted from `offset` on, up to the time."""
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
         """The number of the slice that begins at a time."""
@@ -46,8 +53,8 @@ class Clock(Protocol):
     def length(self, length: Interval) -> str:
         """A length as the difference of two times."""
 
-    def copies(self, relation: str, window: Hop) -> str:
-        """The rows of a relation, each once for every window that it is in, with that window's start as `__start`."""
+    def copies(self, relation: str, window: Hop) -> Select:
+        """The rows of a relation, one copy for each window of the row, with the window's start as `__start`."""
 
     def typed(self, wall: str) -> str:
         """A time on the wall clock in the type of the time column."""
@@ -56,10 +63,7 @@ class Clock(Protocol):
         """The window columns from times on the wall clock; `last` is a millisecond before the end."""
 
     def shown(self, wall: str) -> str:
-        """What the clock shows at a bound that is a TIMESTAMP: something else only if the bound is never shown."""
-
-    def is_multiple(self, length: str, of: Interval) -> str:
-        """Whether the difference of two times is a multiple of a length."""
+        """What the clock shows at a bound that became a TIMESTAMP: 03:30 for 02:30 where it skips that hour."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,17 @@ class Times:
         wall_bounds: whether window_start and window_end stay TIMESTAMP_NTZ.
     """
 
+    numbers: ClassVar[bool] = False
+
     time: str
     type: str | None
     wall_bounds: bool = False
 
-    def rows(self, relation: str) -> str:
-        return f"SELECT *, {self._wall} AS __wall\nFROM {relation}"
+    def rows(self, relation: str) -> Select:
+        return Select(["*", f"{self._wall} AS __wall"], relation)
 
-    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
-        return f"SELECT *, {self.floor(self._wall, length, offset)} AS __start\nFROM {relation}", "__start"
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[Select, str]:
+        return Select(["*", f"{self.floor(self._wall, length, offset)} AS __start"], relation), "__start"
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
         return f"{time_window(wall, length, offset)}.start"
@@ -97,10 +103,10 @@ class Times:
     def length(self, length: Interval) -> str:
         return length.sql()
 
-    def copies(self, relation: str, window: Hop) -> str:
-        # Spark would convert the time for each copy, and several times: it stands in a query of its own.
+    def copies(self, relation: str, window: Hop) -> Select:
+        # The wall clock is computed in a query of its own: Spark would convert the time several times for each copy.
         start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
-        return f"SELECT *, {start} AS __start\nFROM {nested(self.rows(relation))}"
+        return Select(["*", f"{start} AS __start"], self.rows(relation))
 
     def typed(self, wall: str) -> str:
         if self.type == NTZ:
@@ -114,9 +120,6 @@ class Times:
 
     def shown(self, wall: str) -> str:
         return f"CAST({self.typed(wall)} AS TIMESTAMP_NTZ)"
-
-    def is_multiple(self, length: str, of: Interval) -> str:
-        return is_multiple(length, of)
 
     @property
     def _wall(self) -> str:
@@ -132,15 +135,17 @@ class Micros:
         wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ.
     """
 
+    numbers: ClassVar[bool] = True
+
     time: str
     wall_bounds: bool = False
 
-    def rows(self, relation: str) -> str:
+    def rows(self, relation: str) -> Select:
         # The instant at which a clock in UTC shows what the session's clock shows.
         local = f"IF({SHOWS_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
-        return f"SELECT *, unix_micros({local}) AS __wall\nFROM {relation}\nWHERE {self.time} IS NOT NULL"
+        return Select(["*", f"unix_micros({local}) AS __wall"], relation, where=[f"{self.time} IS NOT NULL"])
 
-    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[str, str]:
+    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[Select, str]:
         return self.rows(relation), self.floor("__wall", length, offset)
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
@@ -159,14 +164,16 @@ class Micros:
     def length(self, length: Interval) -> str:
         return str(length.micros)
 
-    def copies(self, relation: str, window: Hop) -> str:
-        # window() makes a struct for each copy; these numbers are one array for all rows.
+    def copies(self, relation: str, window: Hop) -> Select:
+        # window() makes a struct for each copy; this sequence is one array for all rows.
         behind = f"sequence(0L, {(window.overlap - 1) * window.slide.micros}L, {window.slide.micros}L)"
         last = self.floor("__wall", window.slide, window.offset % window.slide)
-        starts = f"SELECT *, {last} AS __last\nFROM {nested(self.rows(relation))}"
-        copies = f"SELECT *, __last - __behind AS __start\nFROM {nested(starts)}\n"
-        copies += f"LATERAL VIEW explode({behind}) AS __behind"
-        return copies if window.even else f"{copies}\nWHERE __wall - __last + __behind < {window.size.micros}"
+        return Select(
+            ["*", "__last - __behind AS __start"],
+            Select(["*", f"{last} AS __last"], self.rows(relation)),
+            views=[f"explode({behind}) AS __behind"],
+            where=[] if window.even else [f"__wall - __last + __behind < {window.size.micros}"],
+        )
 
     def typed(self, wall: str) -> str:
         instant = f"timestamp_micros({wall})"
@@ -180,9 +187,6 @@ class Micros:
 
     def shown(self, wall: str) -> str:
         return f"unix_micros(from_utc_timestamp({self.typed(wall)}, current_timezone()))"
-
-    def is_multiple(self, length: str, of: Interval) -> str:
-        return f"{length} % {of.micros} = 0"
 
 
 def clock(time: str, type_: str | None, *, wall_bounds: bool = False) -> Clock:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Window
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, may_coincide
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 
 
 class HopCopies:
@@ -36,11 +36,11 @@ class HopCopies:
         window = aggregate.function.window
         assert isinstance(window, Hop)
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
-        query = slices.query(["__start"], nested(slices.clock.copies(slices.relation, window)), "__start")
+        query = slices.query(["__start"], slices.clock.copies(slices.relation, window), "__start")
         end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.window_columns("__start", end, last)
-        cells = slices.unless_another(Cells(f"FROM {nested(query)}"), "__start", end)
-        return slices.written(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
+        cells = slices.unless_another(Cells(Select(["*"], query)), "__start", end)
+        return parenthesized(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
 
 
 def _whole(call: AggregateCall) -> Mergeable:

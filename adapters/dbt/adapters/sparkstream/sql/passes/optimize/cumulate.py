@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Window
+from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
@@ -18,9 +19,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
     check_parts,
     counts_values,
     may_coincide,
-    select,
 )
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 
 LEAST_STEPS = 6
 """Steps of a window from which on slices are worth it even where a slice has two rows."""
@@ -47,7 +46,7 @@ class CumulateSlices:
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         slices = self.slices(aggregate)
-        return slices.written(slices.comment(), self.windows(slices), indent)
+        return slices.written(self.windows(slices), indent)
 
     def slices(self, aggregate: WindowAggregate) -> Slices:
         window = aggregate.function.window
@@ -58,7 +57,7 @@ class CumulateSlices:
         assert isinstance(window, Cumulate)
         return window.size
 
-    def windows(self, slices: Slices) -> str:
+    def windows(self, slices: Slices) -> Select:
         cells = _cells(slices)
         block = slices.block("__last")
         start, end, longest = (slices.at(number) for number in (block, "__last + 1", f"{block} + {slices.size}"))
@@ -79,17 +78,18 @@ def _cells(slices: Slices) -> Cells:
         f"coalesce(lead(__slice) OVER __forward, {block} + {slices.size}) AS __until",
         *(f"{c.merged(' OVER __up_to')} AS {c.name}" for c in slices.columns),
     ]
-    frames = f"""\
-{select(items)}
-FROM {nested(_values(slices, query) if slices.counted else query)}
-WINDOW
-  __forward AS ({by}),
-  __up_to AS ({by} ROWS UNBOUNDED PRECEDING)"""
-    return Cells(f"FROM {nested(frames)}\nLATERAL VIEW explode(sequence(__slice, __until - 1)) AS __last")
+    frames = Select(
+        items,
+        _first_values(slices, query) if slices.counted else query,
+        windows={"__forward": by, "__up_to": f"{by} ROWS UNBOUNDED PRECEDING"},
+    )
+    return Cells(Select(["*"], frames, views=["explode(sequence(__slice, __until - 1)) AS __last"]))
 
 
-def _values(slices: Slices, query: str) -> str:
-    """The slices, with how many values each has that no slice of its block before it has."""
+def _first_values(slices: Slices, query: Select) -> Select:
+    """The slices, each with a count of the values that no earlier slice of its block has."""
     by = f"{slices.per(slices.block('__slice'), '__value')}ORDER BY __slice"
-    first = f"SELECT *, __value IS NOT NULL AND row_number() OVER ({by}) = 1 AS __is_first\nFROM {nested(query)}"
-    return slices.merging(nested(first), ["__slice"], counts=lambda name: [f"count_if(__is_first) AS {name}"])
+    is_first = f"__value IS NOT NULL AND row_number() OVER ({by}) = 1 AS __is_first"
+    return slices.merging(
+        Select(["*", is_first], query), ["__slice"], counts=lambda name: [f"count_if(__is_first) AS {name}"]
+    )

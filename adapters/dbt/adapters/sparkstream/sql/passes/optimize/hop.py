@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Window
+from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.blocks import prefixes_and_suffixes
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -46,7 +47,7 @@ class HopSlices:
 
     def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
         slices = self.slices(aggregate)
-        return slices.written(slices.comment(), self.windows(slices), indent)
+        return slices.written(self.windows(slices), indent)
 
     def slices(self, aggregate: WindowAggregate) -> Slices:
         window = aggregate.function.window
@@ -58,7 +59,7 @@ class HopSlices:
         assert isinstance(window, Hop)
         return window.slide
 
-    def windows(self, slices: Slices) -> str:
+    def windows(self, slices: Slices) -> Select:
         window = slices.aggregate.function.window
         assert isinstance(window, Hop)
         running = slices.counted or all(c.partial.subtracts for c in slices.columns)

@@ -25,11 +25,11 @@ from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
+from dbt.adapters.sparkstream.sql.core.writing import Select, indented
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_constructs, in_expression
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ, clock, multiple
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 
 NAME = "hop-join"
 
@@ -39,8 +39,6 @@ LEAST_OVERLAP = 4
 _READ = frozenset(
     "expressions from_ joins where group having order limit offset distinct windows with_".split()  # noqa: SIM905
 )
-_RELATION = "\0relation\0"
-"""Stands for the relation until all lines are indented; no SQL has it."""
 
 
 @dataclass(frozen=True)
@@ -303,8 +301,9 @@ class HopJoin:
         window = self.window
         offset, length = window.offset % window.slide, 2 * window.overlap
         time = clock(self._source.written(side.function.timecol), side.type)
-        query = f"SELECT *, {time.floor('__wall', window.slide, offset)} AS __last\nFROM {nested(time.rows(_RELATION))}"
-        query = f"SELECT *, {time.number('__last', window.slide, offset)} AS __number\nFROM {nested(query)}"
+        rows = time.rows(self._source.rendered(side.function.this))
+        rows = Select(["*", f"{time.floor('__wall', window.slide, offset)} AS __last"], rows)
+        rows = Select(["*", f"{time.number('__last', window.slide, offset)} AS __number"], rows)
         first = time.plus("__last", window.slide * (1 - window.overlap))
         if not window.even:
             # By the end of a slide, the first of the windows is over.
@@ -312,13 +311,12 @@ class HopJoin:
             first = f"IF(__wall < {rest}, {first}, {time.plus('__last', window.slide * (2 - window.overlap))})"
         items = ["* EXCEPT (__wall, __number)", f"{first} AS __first"]
         items += [f"{multiple('__number', length)} AS __bucket"] if side is self.left else []
-        query = f"SELECT {', '.join(items)}\nFROM {nested(query)}"
+        buckets = []
         if side is self.right:
-            buckets = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
-            query += f"\nLATERAL VIEW explode(sequence({', '.join(buckets)}, {length})) AS __bucket"
+            ends = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
+            buckets = [f"explode(sequence({', '.join(ends)}, {length})) AS __bucket"]
         indent = self._source.indent(self._source.span(side.function)[0])
-        text = "(\n" + "\n".join(f"{indent}  {line}" for line in query.split("\n")) + f"\n{indent})"
-        return text.replace(_RELATION, self._source.rendered(side.function.this))
+        return f"\n{indent}".join(["(", *indented(Select(items, rows, views=buckets).lines()), ")"])
 
     def _joined(self, span: Span) -> str:
         """FROM of a query that gives each side as a column; what stood there becomes its FROM."""

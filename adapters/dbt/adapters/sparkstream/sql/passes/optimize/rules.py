@@ -6,6 +6,7 @@ from typing import Protocol
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import Window
+from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.passes.optimize.cumulate import CumulateSlices
@@ -48,7 +49,7 @@ class SliceRule(Rule, Protocol):
     def slices(self, aggregate: WindowAggregate) -> Slices:
         """The slices of a query."""
 
-    def windows(self, slices: Slices) -> str:
+    def windows(self, slices: Slices) -> Select:
         """The query that gives the windows with their keys and aggregates as columns."""
 
     def every(self, window: Window) -> Interval:

@@ -22,10 +22,10 @@ block need of the one before is in both.
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices, select
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 
 FRAMES = ("come", "gone", "by_then")
 """The frames that slices are added up over; the module says what each holds."""
@@ -44,10 +44,10 @@ def running_sums(slices: Slices, every: int) -> Cells:
     gone = f"__slice + {slices.size}"
     values = {c.name: f"IF(__last < {gone}, {c.name}_coming, {c.name}_going)" for c in slices.columns}
     ends = (slices.lasts(event, f"{event}_until", every) for event in ("__coming", "__going"))
-    return Cells(f"FROM {nested(_events(slices))}\nLATERAL VIEW explode(concat({', '.join(ends)})) AS __last", values)
+    return Cells(Select(["*"], _events(slices), views=[f"explode(concat({', '.join(ends)})) AS __last"]), values)
 
 
-def _events(slices: Slices) -> str:
+def _events(slices: Slices) -> Select:
     """For each slice, the windows that it gives when it comes and when it goes, and what is in them."""
     size = slices.size
     slides = any(not c.partial.subtracts for c in slices.columns)
@@ -69,10 +69,10 @@ def _events(slices: Slices) -> str:
             else:
                 left = sliding.together(column, direction)
             items.append(f"{left} AS {column.name}_{event}")
-    return f"{select(items)}\nFROM {nested(_frames(slices, sliding))}"
+    return Select(items, _frames(slices, sliding))
 
 
-def _frames(slices: Slices, sliding: Sliding) -> str:
+def _frames(slices: Slices, sliding: Sliding) -> Select:
     """For each slice, what is in the frames around it."""
     block = slices.size * WINDOWS_IN_BLOCK
     by = f"{slices.per('__block')}ORDER BY {sliding.order}"
@@ -96,33 +96,34 @@ def _frames(slices: Slices, sliding: Sliding) -> str:
     }
     for column, direction in slid:
         frames |= sliding.frames(column, direction)
-    windows = ",\n".join(f"  __{name} AS ({by} {frame})" for name, frame in frames.items())
-    return f"{select(items)}\nFROM {nested(_followed(slices, sliding, by, block))}\nWINDOW\n{windows}"
+    windows = {f"__{name}": f"{by} {frame}" for name, frame in frames.items()}
+    return Select(items, _followed(slices, sliding, by, block), windows=windows)
 
 
-def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> str:
-    """The slices of each block, with the number of the one behind."""
-    blocks = nested(_values(slices, sliding, block) if slices.counted else _blocks(slices, block))
+def _followed(slices: Slices, sliding: Sliding, by: str, block: int) -> Select:
+    """The slices of each block, each with the number of the next one."""
     # A frame of one row: lead() takes longer than all other frames together.
     next_ = f"min(__slice) OVER ({by} ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)"
-    return f"SELECT *, coalesce({next_}, __block + {block}) AS __next\nFROM {blocks}"
+    blocks = _values(slices, sliding, block) if slices.counted else _blocks(slices, block)
+    return Select(["*", f"coalesce({next_}, __block + {block}) AS __next"], blocks)
 
 
-def _blocks(slices: Slices, block: int) -> str:
-    """The slices in their blocks; those that the windows at a block's beginning reach back to are in it as well."""
+def _blocks(slices: Slices, block: int) -> Select:
+    """The slices in their blocks. A block's last slices, which windows of the next block have, are in both blocks."""
     copies = f"IF(pmod(__slice, {block}) > {block - slices.size}, array(0, {block}), array(0))"
-    return f"""\
-SELECT *, {multiple("__slice", block)} + __behind AS __block
-FROM {nested(slices.numbered())}
-LATERAL VIEW explode({copies}) AS __behind"""
+    return Select(
+        ["*", f"{multiple('__slice', block)} + __behind AS __block"],
+        slices.numbered(),
+        views=[f"explode({copies}) AS __behind"],
+    )
 
 
-def _values(slices: Slices, sliding: Sliding, block: int) -> str:
-    """The same, with how many different values come with each slice, and how many go with it."""
+def _values(slices: Slices, sliding: Sliding, block: int) -> Select:
+    """The slices in their blocks, with how many different values come with each slice, and how many go with it."""
     by = f"{slices.per('__block', '__value')}ORDER BY __slice ROWS BETWEEN"
     since = f"__slice - max(__slice) OVER ({by} 1 PRECEDING AND 1 PRECEDING)"
     until = f"min(__slice) OVER ({by} 1 FOLLOWING AND 1 FOLLOWING) - __slice"
-    values = nested(f"SELECT *, {since} AS __since, {until} AS __until\nFROM {nested(_blocks(slices, block))}")
+    values = Select(["*", f"{since} AS __since", f"{until} AS __until"], _blocks(slices, block))
     comes, goes = (
         f"count_if(__value IS NOT NULL AND coalesce({distance} >= {slices.size}, TRUE))"
         for distance in ("__since", "__until")

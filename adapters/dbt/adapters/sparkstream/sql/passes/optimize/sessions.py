@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO
 from dbt.adapters.sparkstream.sql.core.windows import Session, Window
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_parts, counts_values
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested
 
 
 class SessionSlices:
@@ -56,24 +56,21 @@ class SessionSlices:
         slices = Slices(aggregate, window.gap, 1, ZERO)
         end, last = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
         bounds = slices.window_columns("__first", end, last)
-        result = slices.result(Cells(f"FROM {nested(_sessions(slices))}"), bounds)
+        result = slices.result(Cells(Select(["*"], _sessions(slices))), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"
-        return slices.written(comment, result, indent)
+        return parenthesized(comment, result, indent)
 
 
-def _sessions(slices: Slices) -> str:
+def _sessions(slices: Slices) -> Select:
     """A row for every session, with its slices merged."""
     clock, gap = slices.clock, slices.slice
     rows, time = clock.slices(slices.relation, MILLISECOND, ZERO)
     start = clock.floor(time, gap, ZERO)
-    query = slices.query(
-        [f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], nested(rows), start
-    )
+    query = slices.query([f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], rows, start)
     per = slices.per()
     opens = f"coalesce(__first - lag(__last) OVER ({per}ORDER BY __start) > {clock.length(gap)}, TRUE)"
-    opening = f"SELECT *, {opens} AS __opens\nFROM {nested(query)}"
+    opening = Select(["*", f"{opens} AS __opens"], query)
     running = f"count_if(__opens) OVER ({per}ORDER BY __start ROWS UNBOUNDED PRECEDING)"
-    numbered = f"SELECT *, {running} AS __session\nFROM {nested(opening)}"
-    items = ["min(__first) AS __first", "max(__last) AS __last"]
-    return slices.merging(nested(numbered), ["__session"], items)
+    numbered = Select(["*", f"{running} AS __session"], opening)
+    return slices.merging(numbered, ["__session"], ["min(__first) AS __first", "max(__last) AS __last"])

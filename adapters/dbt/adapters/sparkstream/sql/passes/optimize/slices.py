@@ -6,18 +6,18 @@ the offset on, and `size` of them in a row, from a multiple of `size` on, make a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, Cumulate, Hop
+from dbt.adapters.sparkstream.sql.core.writing import Select, named, parenthesized
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import clock, multiple
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.windows.lower import nested, unless_read_as_another
+from dbt.adapters.sparkstream.sql.passes.windows.queries import render
 
 
 def merged_parts(call: AggregateCall) -> Mergeable:
@@ -54,16 +54,12 @@ class Cells:
     """Windows, before they have bounds and results.
 
     Attributes:
-        rows: FROM, and what stands behind it; it gives a row for each window.
-        values: calls over the row for those partials that aren't columns of it.
+        query: a SELECT * that gives a row for each window.
+        values: partial -> expression over the row, for partials that aren't columns of it.
     """
 
-    rows: str
+    query: Select
     values: Mapping[str, str] = field(default_factory=dict)
-
-
-_HELD = re.compile("\0held ([0-9]+)\0")
-"""Stands for a text that is kept."""
 
 
 class Slices:
@@ -92,7 +88,6 @@ class Slices:
         self.slice = slice_
         self.size = size
         self.offset = offset
-        self._texts: list[str] = []
         self.time = aggregate.source.written(aggregate.function.timecol)
         self.time_type = aggregate.time_type()
         self.clock = clock(self.time, self.time_type, wall_bounds=aggregate.resolver.wall_bounds)
@@ -123,25 +118,11 @@ class Slices:
         return next((c for c in self.columns if c.partial.sql == count and c.filter == column.filter), None)
 
     # -- texts ---------------------------------------------------------------------------------------
-    def hold(self, text: str) -> str:
-        """Keeps a text as it is until all lines are indented: new lines in its strings are no place to indent."""
-        self._texts.append(text)
-        return f"\0held {len(self._texts) - 1}\0"
-
     def comment(self) -> str:
         """What windows are put together from, for people."""
         window = self.aggregate.function.window
         kind, words = window.name.lower(), window.words()
         return f"{kind}: {words} on {self.time}, put together from slices of {self.slice.words()}"
-
-    def written(self, comment: str, query: str, indent: str) -> str:
-        """A query in parentheses, with a comment before it, indented."""
-        lines = [f"/* {comment.replace('*/', '* /')} */", *query.split("\n")]
-        return self.held("(\n" + "\n".join(f"{indent}  {line}" for line in lines) + f"\n{indent})")
-
-    def held(self, text: str) -> str:
-        """A text with the texts in it that are kept."""
-        return _HELD.sub(lambda found: self.held(self._texts[int(found[1])]), text)
 
     # -- columns -------------------------------------------------------------------------------------
     @property
@@ -169,11 +150,11 @@ class Slices:
         return f"PARTITION BY {', '.join(by)} " if by else ""
 
     def lasts(self, first: str, until: str, every: int) -> str:
-        """The last slices of the windows that end with one of some slices, as an array.
+        """The last slice of each window that ends with one of the slices from `first` to `until` - 1, as an array.
 
         Args:
-            first: the first of those slices.
-            until: the one behind them.
+            first: a slice's number.
+            until: a slice's number.
             every: how many slices after a window the next one ends.
         """
         step = ""
@@ -181,17 +162,21 @@ class Slices:
             first, step = f"{first} + pmod({self.size - 1} - {first}, {every})", f", {every}"
         return f"CASE WHEN {first} < {until} THEN sequence({first}, {until} - 1{step}) ELSE array() END"
 
-    def _results(self, values: Mapping[str, str]) -> list[str]:
-        """The aggregates, made from merged partials."""
-        found = []
+    def _results(self, values: Mapping[str, str]) -> dict[str, str]:
+        """The aggregates, made from merged partials: name -> expression."""
+        found = {}
         for call in self.aggregate.calls.values():
             merged = (values.get(name, name) for name in self._names[call.column])
-            text = self._parts[call.column].result.format(*merged)
-            found.append(text if text == call.column else f"{text} AS {call.column}")
+            found[call.column] = self._parts[call.column].result.format(*merged)
         return found
 
-    def bounds(self, start: str, end: str) -> list[str]:
-        """The window columns, from the number of the first slice and of the one behind."""
+    def bounds(self, start: str, end: str) -> dict[str, str]:
+        """The window columns that the query uses: name -> expression.
+
+        Args:
+            start: the number of the window's first slice.
+            end: the number of the first slice behind the window.
+        """
         first, behind = self.at(start), self.at(end)
         return self.window_columns(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
@@ -199,18 +184,18 @@ class Slices:
         """Where the slice of a number begins, on the wall clock."""
         return self.clock.at(number, self.slice, self.offset)
 
-    def window_columns(self, start: str, end: str, last: str) -> list[str]:
+    def window_columns(self, start: str, end: str, last: str) -> dict[str, str]:
         """The window columns that the query uses, from times on the wall clock (see `Clock.columns`)."""
         used = self.aggregate.window_columns()
-        columns = zip(self.clock.columns(start, end, last), WINDOW_COLUMNS, strict=True)
-        return [f"{column} AS {name}" for column, name in columns if name in used]
+        columns = zip(WINDOW_COLUMNS, self.clock.columns(start, end, last), strict=True)
+        return {name: column for name, column in columns if name in used}
 
-    def numbered(self) -> str:
+    def numbered(self) -> Select:
         """The query that gives the slices, with their numbers as `__slice`."""
         if self.given:
-            return f"SELECT *\nFROM {self.given}"
+            return Select(["*"], self.given)
         rows, start = self.clock.slices(self.relation, self.slice, self.offset)
-        return self.query([self.number(start)], nested(rows), start)
+        return self.query([self.number(start)], rows, start)
 
     def number(self, start: str) -> str:
         """The number of the slice that begins at a time, as `__slice`."""
@@ -219,20 +204,20 @@ class Slices:
     @property
     def relation(self) -> str:
         """What the window function reads."""
-        return self.hold(self.aggregate.source.rendered(self.aggregate.function.this))
+        return self.aggregate.source.rendered(self.aggregate.function.this)
 
     # -- queries -------------------------------------------------------------------------------------
-    def query(self, more: Iterable[str], rows: str, *by: str) -> str:
+    def query(self, more: Iterable[str], rows: Select | str, *by: str) -> Select:
         """The query that aggregates the rows of each slice, per key, and per `__value` where values are counted.
 
         Args:
             more: columns beside keys and partials.
-            rows: the relation with the rows.
-            by: what tells a slice, expressions over its rows.
+            rows: what gives the rows.
+            by: what tells slices apart, expressions over the rows.
         """
         aggregate, grouping = self.aggregate, self.aggregate.grouping
         source = aggregate.source
-        own = [self.hold(source.rendered(key.node)) for key in grouping.keys]
+        own = [source.rendered(key.node) for key in grouping.keys]
         items = [
             text if key.is_column and key.column != f"__key_{i}" else f"{text} AS {key.column}"
             for i, (key, text) in enumerate(zip(grouping.keys, own, strict=True), 1)
@@ -242,55 +227,55 @@ class Slices:
         items += [f"grouping({own[forms.index(form)]}) AS {name}" for name, form in aggregate.grouping_calls.items()]
         items += [] if self.time_type else [f"max({self.time}) AS __time"]
         items += more
-        items += [f"{self.hold(column.sql)} AS {column.name}" for column in self.columns if not column.partial.distinct]
+        items += [f"{column.sql} AS {column.name}" for column in self.columns if not column.partial.distinct]
         if self.counted:
-            own.append(self.hold(self.counted))
-            items.append(f"{own[-1]} AS __value")
-        text = f"{select(items)}\nFROM {rows}{f' AS {aggregate.alias}' if aggregate.alias else ''}"
+            own.append(self.counted)
+            items.append(f"{self.counted} AS __value")
+        group = [*own, *by]
+        if grouping.has_sets:
+            sets = ", ".join("(" + ", ".join([*by, *(own[i] for i in one)]) + ")" for one in grouping.sets)
+            group = [f"GROUPING SETS ({sets})"]
         condition = aggregate.row_condition()
-        if condition:
-            text += f"\nWHERE {self.hold(condition)}"
-        if not grouping.has_sets:
-            return f"{text}\nGROUP BY {', '.join([*own, *by])}"
-        sets = ", ".join("(" + ", ".join([*by, *(own[i] for i in one)]) + ")" for one in grouping.sets)
-        return f"{text}\nGROUP BY GROUPING SETS ({sets})"
+        return Select(items, rows, aggregate.alias, where=[condition] if condition else [], group=group)
 
     # -- queries above it ------------------------------------------------------------------------------
-    def result(self, cells: Cells, bounds: list[str]) -> str:
+    def result(self, cells: Cells, bounds: Mapping[str, str]) -> Select:
         """The windows with their aggregates.
 
         Args:
-            bounds: the window columns, made from columns of the cells.
+            bounds: the window columns: name -> expression over the cells.
         """
-        return f"{select([*self.carried, *bounds, *self._results(cells.values)])}\n{cells.rows}"
+        return replace(cells.query, items=[*self.carried, *named({**bounds, **self._results(cells.values)})])
 
-    def unless_another(self, cells: Cells, start: str, end: str, longest: str = "") -> Cells:
-        """Windows without those that are another one to a TIMESTAMP, as the clock skips their bounds (see `lower`).
+    def unless_another(self, cells: Cells, start: str, end: str, longest: str | None = None) -> Cells:
+        """Windows without those that become another window where the clock skips an hour (see the macro).
 
         Args:
             start: where a window begins, on the wall clock.
             end: where it ends.
-            longest: where the last window ends that begins with it, of a CUMULATE.
+            longest: for CUMULATE, where the longest of the windows ends that begin together.
         """
         window, clock_ = self.aggregate.function.window, self.clock
         assert isinstance(window, Hop | Cumulate)
         if self.time_type == NTZ or self.aggregate.resolver.wall_bounds or not window.repeats:
             return cells
-        condition = unless_read_as_another(window, start, end, clock_.shown, clock_.is_multiple, longest)
-        every = f"SELECT *\n{cells.rows}"
-        return Cells(f"FROM {nested(every)}\nWHERE {condition}", cells.values)
+        every = window.step if isinstance(window, Cumulate) else window.slide
+        shown = (clock_.shown(start), clock_.shown(end))
+        condition = render("unless_another", every.micros, start, end, *shown, longest, clock_.numbers)
+        return Cells(Select(["*"], cells.query, where=condition.split("\n")), cells.values)
 
     def merging(
         self,
-        cells: str,
+        cells: Select,
         keys: Iterable[str],
         more: Iterable[str] = (),
         counts: Callable[[str], list[str]] | None = None,
-    ) -> str:
-        """The query that merges the partials of cells with the same keys, with more columns besides.
+    ) -> Select:
+        """The query that merges the partials of cells with the same keys.
 
         Args:
-            counts: the columns that count different values, by the name of the partial; None where none are counted.
+            more: columns besides.
+            counts: the name of a partial -> the columns that count its different values; None where none are counted.
         """
         by = [*(c for c in self.carried if c != "__time"), *keys]
         time = ["max(__time) AS __time"] if "__time" in self.carried else []
@@ -299,19 +284,22 @@ class Slices:
             for c in self.columns
             for item in (counts(c.name) if counts and c.partial.distinct else [f"{c.merged()} AS {c.name}"])
         ]
-        return f"{select([*by, *more, *time, *merged])}\nFROM {cells}\nGROUP BY {', '.join(by)}"
+        return Select([*by, *more, *time, *merged], cells, group=by)
 
-    def merged_by_bounds(self, cells: Cells, bounds: list[str]) -> str:
-        """The windows with their aggregates, where GROUP BY puts several together, as they have the bound it names.
+    def merged_by_bounds(self, cells: Cells, bounds: Mapping[str, str]) -> Select:
+        """The windows with their aggregates, where GROUP BY names one bound, which several windows may have.
 
-        The clock skips an hour: a bound in it is, as a TIMESTAMP, the same as one an hour later.
+        The clock skips an hour: a bound in that hour is, as a TIMESTAMP, the same as a bound an hour later.
         """
         grouped = self.aggregate.grouping.bounds
-        used = [b for b in bounds if b.endswith(tuple(f" AS {c}" for c in grouped))]
-        values = [f"{cells.values[c.name]} AS {c.name}" if c.name in cells.values else c.name for c in self.columns]
-        query = f"{select([*self.carried, *used, *values])}\n{cells.rows}"
-        one = self.merging(nested(query), grouped)
-        return f"{select([*self.carried, *grouped, *self._results({})])}\nFROM {nested(one)}"
+        used = {name: sql for name, sql in bounds.items() if name in grouped}
+        values = {c.name: cells.values.get(c.name, c.name) for c in self.columns}
+        query = replace(cells.query, items=[*self.carried, *named({**used, **values})])
+        return Select([*self.carried, *grouped, *named(self._results({}))], self.merging(query, grouped))
+
+    def written(self, query: Select, indent: str) -> str:
+        """A query in parentheses that says what its windows are put together from."""
+        return parenthesized(self.comment(), query, indent)
 
 
 def check_parts(aggregate: WindowAggregate) -> None:
@@ -371,8 +359,3 @@ def gcd_slice(one: Interval, other: Interval) -> Interval:
     while b:
         a, b = b, a % b
     return Interval(a)
-
-
-def select(items: Iterable[str]) -> str:
-    """A SELECT list, an item on each line."""
-    return "SELECT\n" + ",\n".join(f"  {item}" for item in items)
