@@ -124,7 +124,8 @@ class TestTypes:
             ("select * from tumble((select ts as at from t union all select at from u), at, '5m')", True),
             ("select * from tumble((select coalesce(at, ts) as at from t join u), at, '5m')", True),
             ("select * from tumble((select window_time as wt from tumble(u, at, '10s')), wt, '5m')", False),
-            ("select * from tumble(other.u, at, '5m')", True), ("select * from tumble((select at + interval 1 day as at from u), at, '5m')", True),
+            ("select * from tumble(other.u, at, '5m')", True), ("select * from tumble((select at + interval 1 day as at from u), at, '5m')", False),
+            ("select * from tumble((select to_timestamp(text) as at from u), at, '5m')", True), ("select * from tumble((select timestamp(text) as at from u), at, '5m')", True),
             ("select * from tumble((select 1 as k, u.* from u), at, '5m')", False), ("select * from tumble((select u.*, t.ts as at2 from u, t), at2, '5m')", True),
         ],
     )

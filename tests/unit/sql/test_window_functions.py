@@ -73,7 +73,7 @@ class TestTumble(Pairs):
             "(SELECT * FROM t WHERE false LIMIT 0) _dbt_limit_subq_t",
             "(select * from `a`.`t` where false limit 0) as _dbt_limit_subq_t",
             "(SELECT 1 AS ts UNION ALL SELECT 2)",
-            "(VALUES (1)) AS v(ts)",
+            "(VALUES (now())) AS v(ts)",
             "(WITH a AS (SELECT * FROM t) SELECT * FROM a)",
             "(SELECT /*+ REPARTITION(2) */ * FROM t)",
             "(FROM t)",

@@ -26,10 +26,10 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import trees_of, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Batch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, SparkResolver, may_pay
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, may_pay
+from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.gaps import sparse_windows
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window
@@ -143,7 +143,7 @@ class Statement:
         yield from islice((w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict)), 1)
         for tree in self.trees:
             yield from merged_windows(tree, self.source)
-            if isinstance(resolver, FlinkResolver):
+            if self._strict:
                 yield from unequal_bounds(tree, self.source, resolver)
         if batch and batch.is_in(self.source, *self.trees):
             groups = GroupWindows(self.source, resolver, strict=self._strict)
@@ -182,7 +182,7 @@ class Statement:
             keep_windows: whether windows stay, in one spelling.
         """
         source = Source(self.source.text, self.source.tokens)
-        resolver = SparkResolver(schema, wall_bounds=self._wall_bounds) if rules else self._resolver(schema)
+        resolver = self._resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
         passes: list[Pass] = []
         widened = Widened(source, batch) if batch else None
@@ -195,7 +195,7 @@ class Statement:
         passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
         if self._strict or may_group(source.tokens, window_calls(source.tokens)):
             passes.append(GroupWindows(source, resolver, strict=self._strict))
-        if isinstance(resolver, FlinkResolver):
+        if self._strict:
             passes.append(FlinkExpressions(source, resolver))
         elif self._dialect != "spark" or framed(source.tokens, source.text):
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))
@@ -207,7 +207,7 @@ class Statement:
         return source.render(), optimizer.decisions if optimizer is not None else []
 
     def _resolver(self, schema: Schema | None) -> Resolver:
-        return FlinkResolver(schema) if self._strict else Resolver(schema, wall_bounds=self._wall_bounds)
+        return resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)
 
     def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> str:
         """The text as Spark SQL but for its windows."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
+from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.types import NTZ, spark_type
-from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, WindowFunction
+from dbt.adapters.sparkstream.sql.core.types import NTZ, TIMES, plain_type
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, BOUNDS, WINDOW_COLUMNS, WindowFunction
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,19 @@ NO_SELECT = exp.Select()
 
 
 class Resolver:
-    """Finds the columns of relations, through CTEs, subqueries and window functions.
+    """Finds the columns of relations, through CTEs, subqueries and window functions, and the types of expressions.
 
     Attributes:
         wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ whatever the time column is, as in Flink;
             else they have its type, as window_time always does.
     """
 
-    def __init__(self, schema: Mapping[str, Mapping[str, str]] | None, *, wall_bounds: bool = False) -> None:
+    def __init__(self, schema: Schema | None, rules: TypeRules = SPARK, *, wall_bounds: bool = False) -> None:
         self.wall_bounds = wall_bounds
+        self._rules = rules
         self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
         self._known: dict[int, Columns] = {}
+        self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
 
     def columns(self, relation: exp.Expr) -> Columns:
         """The columns of what stands in FROM, or of a query."""
@@ -92,20 +95,25 @@ class Resolver:
             return self._set_operation(relation)
         if isinstance(relation, exp.Select):
             return self._select(relation)
+        if isinstance(relation, exp.Values):
+            return self._values(relation)
         return UNKNOWN
+
+    def _values(self, values: exp.Values) -> Columns:
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
+        names = values.alias_column_names
+        if any(len(row) != len(names) for row in rows):
+            return UNKNOWN
+        columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
+        return Columns(tuple(Column(n, self._rules.numbers.common(c)) for n, c in zip(names, columns, strict=True)))
 
     def _set_operation(self, operation: exp.SetOperation) -> Columns:
         left, right = self.columns(operation.this), self.columns(operation.expression)
         if not (left.complete and right.complete and len(left.items) == len(right.items)):
             return Columns(tuple(Column(c.name) for c in left.items), left.complete)
         pairs = zip(left.items, right.items, strict=True)
-        return Columns(
-            tuple(a if a.type == b.type else replace(a, type=self.widened(a.type, b.type)) for a, b in pairs)
-        )
-
-    def widened(self, one: str | None, other: str | None) -> str | None:
-        """The type that a set operation gives two columns; None where it isn't known."""
-        return None
+        common = self._rules.numbers.common
+        return Columns(tuple(a if a.type == b.type else replace(a, type=common([a.type, b.type])) for a, b in pairs))
 
     def _table(self, table: exp.Table) -> Columns:
         if isinstance(table.this, WindowFunction):
@@ -117,7 +125,7 @@ class Resolver:
         known = self._tables.get(_parts(table))
         if not known:
             return UNKNOWN
-        return Columns(tuple(Column(name, _plain_type(type_)) for name, type_ in known.items()))
+        return Columns(tuple(Column(name, plain_type(type_)) for name, type_ in known.items()))
 
     def _window(self, function: WindowFunction) -> Columns:
         rows = self.columns(function.this)
@@ -141,13 +149,10 @@ class Resolver:
             else:
                 column = self.expression(projection.unalias(), select)
                 named = isinstance(projection, (exp.Alias, exp.Column))
-                name = projection.output_name if named else self.unnamed(len(found.items))
+                unnamed = self._rules.unnamed.format(position=len(found.items))
+                name = projection.output_name if named else unnamed
                 found += Columns((replace(column, name=name),)) if name else UNKNOWN
         return found
-
-    def unnamed(self, position: int) -> str:
-        """The name of an output column without one, from its position; empty where Spark makes one up."""
-        return ""
 
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
         excluded = star.args.get("except_") or star.args.get("except")
@@ -168,24 +173,50 @@ class Resolver:
             rows = Columns(tuple(c for c in rows.items if c.name.casefold() not in gone), rows.complete)
         return rows
 
+    def type(self, node: exp.Expr | None, select: exp.Select) -> str | None:
+        """The Spark type of an expression in a query, or None where it isn't known."""
+        return self.expression(node, select).type if isinstance(node, exp.Expr) else None
+
     def expression(self, node: exp.Expr, select: exp.Select) -> Column:
         """What is known of an expression in a query: its type and whether it is a window's column."""
+        key = id(node), id(select)
+        if key not in self._read:  # else each level of a long expression would ask for all below it again
+            self._read[key] = node, self._expression(node, select)
+        return self._read[key][1]
+
+    def _expression(self, node: exp.Expr, select: exp.Select) -> Column:
         if isinstance(node, exp.Paren):
             return self.expression(node.this, select)
+        if isinstance(node, exp.Subquery):
+            return Column("", self._scalar(node))
+        found = Column("")
         if isinstance(node, exp.Column):
-            return self.find(node, select) or Column(node.name)
-        if isinstance(node, exp.Cast):
-            return Column("", spark_type(node.to))
-        if isinstance(node, exp.Anonymous):
-            name = node.name.upper()
-            if name == "PROCTIME":
-                return Column("", "timestamp", "proctime")
-            _, _, bound = name.rpartition("_")
-            if bound in ("START", "END", "ROWTIME") and name.split("_")[0] in ("TUMBLE", "HOP", "SESSION"):
-                time = self.expression(node.expressions[0], select) if node.expressions else Column("")
-                origin = f"window_{'time' if bound == 'ROWTIME' else bound.lower()}"
-                return Column("", self._type_of(origin, time.type), origin)
-        return Column("")
+            found = self.find(node, select) or Column(node.name)
+        elif isinstance(node, exp.Anonymous):
+            found = self._call(node, select)
+        if found.type is not None:
+            return found
+        return replace(found, type=self._rules.type_of(node, lambda operand: self.type(operand, select)))
+
+    def _scalar(self, query: exp.Subquery) -> str | None:
+        """The type of the one value that a query in an expression gives."""
+        inner = query.unnest()
+        if isinstance(inner, exp.Select) and len(inner.expressions) == 1 and not inner.expressions[0].is_star:
+            return self.type(inner.expressions[0], inner)
+        columns = self.columns(query)
+        return columns.items[0].type if len(columns.items) == 1 else None
+
+    def _call(self, node: exp.Anonymous, select: exp.Select) -> Column:
+        """What is known of PROCTIME() and of an auxiliary function such as TUMBLE_START(ts, ...)."""
+        name = node.name.upper()
+        if name == "PROCTIME":
+            return Column("", "timestamp", "proctime")
+        _, bound = AUXILIARY.get(name, ("", "PROCTIME"))
+        if bound == "PROCTIME":
+            return Column("")
+        time = self.type(node.expressions[0], select) if node.expressions else None
+        origin = f"window_{'time' if bound == 'ROWTIME' else bound.lower()}"
+        return Column("", self._type_of(origin, time), origin)
 
     def find(self, column: exp.Column, select: exp.Select) -> Column | None:
         """The column that a reference means, where exactly one can be meant: of FROM, or of a query around."""
@@ -247,12 +278,6 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
     return None
 
 
-def _plain_type(type_: str) -> str | None:
-    """A type without NOT NULL, and a timestamp without its precision; None for an empty text."""
-    plain = type_.lower().removesuffix(" not null").strip()
-    return (plain.partition("(")[0] if plain.startswith("timestamp") else plain) or None
-
-
 def _parts(table: exp.Table) -> tuple[str, ...]:
     return tuple(part.name.casefold() for part in table.parts)
 
@@ -262,9 +287,6 @@ def _key(name: str) -> tuple[str, ...]:
         return _parts(exp.to_table(name, dialect="spark"))
     except SqlglotError as error:
         raise ArgumentError(f"schema: {name!r} is no name of a table") from error
-
-
-TIME_TYPES = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 
 
 def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
@@ -284,7 +306,7 @@ def check_time(source: Source, span: Span, name: str, type_: str | None, origin:
             f"{name} is PROCTIME(), which has no meaning in batch",
             "use a column that holds when the event happened",
         )
-    if type_ is not None and type_ not in TIME_TYPES:
+    if type_ is not None and type_ not in TIMES:
         raise source.error(
             span,
             f"the time column {name} is of type {type_}, not a timestamp",

@@ -1,6 +1,9 @@
-"""Types, by their Spark names, and Flink's rules for combining them (measured; see docs/flink.md)."""
+"""Types, by their Spark names, and how types combine: `decimal(10,2)` and `int` to `decimal(12,2)`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -9,8 +12,9 @@ NTZ = "timestamp_ntz"
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
-TIMES = ("timestamp", "timestamp_ntz")
+TIMES = ("timestamp", NTZ)
+MOST_DIGITS = 38
+"""Digits of the longest DECIMAL."""
 
 
 def is_decimal(type_: str | None) -> bool:
@@ -42,80 +46,89 @@ def mixed(one: str | None, other: str | None) -> bool:
     return (is_numeric(one) and is_string(other)) or (is_string(one) and is_numeric(other))
 
 
-def as_decimal(type_: str) -> tuple[int, int]:
-    """Precision and scale that a number has beside a DECIMAL."""
-    return (INTEGER_DIGITS[type_], 0) if type_ in INTEGERS else decimal_parts(type_)
+def wider(one: str, other: str) -> str:
+    """The larger of two integer types."""
+    return max(one, other, key=INTEGERS.index)
 
 
-def average_type(type_: str | None) -> str | None:
-    """The type of AVG, STDDEV and VAR over a type: integers stay, a DECIMAL gets at least six digits."""
-    if is_decimal(type_):
-        return f"decimal(38,{max(6, decimal_parts(type_ or '')[1])})"
-    return type_
+@dataclass(frozen=True)
+class Numbers:
+    """How a dialect combines numbers where dialects differ.
 
+    Attributes:
+        digits: digits of each integer type beside a DECIMAL.
+        literals_by_digits: whether an integer literal beside a DECIMAL has the digits that are written, which are one
+            of `5`; else it has the digits of its type.
+        capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
+        beside_float: what CASE, COALESCE and the like give for a FLOAT and another number; None where it depends on
+            a setting of Spark.
+    """
 
-def sum_type(type_: str | None) -> str | None:
-    """The type of SUM: integers stay (and wrap), a DECIMAL gets all digits."""
-    return f"decimal(38,{decimal_parts(type_ or '')[1]})" if is_decimal(type_) else type_
+    digits: Mapping[str, int]
+    literals_by_digits: bool = True
+    capped: bool = False
+    beside_float: str | None = None
 
+    def as_decimal(self, type_: str, operand: exp.Expr | None = None) -> tuple[int, int]:
+        """Precision and scale that a number has beside a DECIMAL.
 
-def common_type(types: list[str | None]) -> str | None:
-    """The type that all of CASE, COALESCE or a set operation take, or None where it isn't known."""
-    known = [t for t in types if t != "void"]
-    if not known or any(t is None for t in known):
-        return None
-    if len(set(known)) == 1:
-        return known[0]
-    if all(is_string(t) for t in known):
-        return "string"
-    if not all(is_numeric(t) for t in known):
-        return None
-    if "double" in known or "float" in known:
-        return "double"
-    if all(t in INTEGERS for t in known):
-        return max((t for t in known if t), key=INTEGERS.index)
-    parts = [as_decimal(t or "") for t in known]
-    scale = max(s for _, s in parts)
-    return f"decimal({min(38, max(p - s for p, s in parts) + scale)},{scale})"
+        Args:
+            operand: the expression, where an operator stands between it and the DECIMAL.
+        """
+        if type_ not in INTEGERS:
+            return decimal_parts(type_)
+        literal = operand.unnest() if operand is not None else None
+        if self.literals_by_digits and isinstance(literal, exp.Neg):
+            literal = literal.this
+        if self.literals_by_digits and isinstance(literal, exp.Literal):
+            return len(literal.name.lstrip("0")) or 1, 0
+        return self.digits[type_], 0
 
+    def common(self, types: Iterable[str | None]) -> str | None:
+        """The type that all branches of CASE, COALESCE or a set operation take, or None where it isn't known."""
+        branches = [t for t in types if t != "void"]
+        known = [t for t in branches if t is not None]
+        if not known or len(known) < len(branches):
+            return None
+        if len(set(known)) == 1:
+            return known[0]
+        if all(is_string(t) for t in known):
+            return "string"
+        if not all(is_numeric(t) for t in known):
+            return None
+        if "float" in known:
+            return self.beside_float
+        if "double" in known:
+            return "double"
+        if all(t in INTEGERS for t in known):
+            return max(known, key=INTEGERS.index)
+        parts = [self.as_decimal(t) for t in known]
+        scale = max(s for _, s in parts)
+        precision = max(p - s for p, s in parts) + scale
+        if precision > MOST_DIGITS and not self.capped:
+            return None
+        return f"decimal({min(MOST_DIGITS, precision)},{scale})"
 
-def arithmetic_type(operator: type[exp.Expr], left: str | None, right: str | None) -> str | None:
-    """The type of `left operator right` for + - * / %."""
-    if left is None or right is None:
-        return None
-    if operator in (exp.Add, exp.Sub):
-        for one, other in ((left, right), (right, left)):
-            if one in (*TIMES, "date") and other.startswith("interval"):
-                return one
-    if not (is_numeric(left) and is_numeric(right)):
-        return None
-    if "double" in (left, right) or "float" in (left, right):
-        if {left, right} == {"float", "double"}:
-            return left  # as measured: the left operand decides
-        return "double" if "double" in (left, right) or is_decimal(left) or is_decimal(right) else "float"
-    if left in INTEGERS and right in INTEGERS:
-        return right if operator is exp.Mod else common_type([left, right])
-    return _decimal_arithmetic(operator, as_decimal(left), as_decimal(right))
-
-
-def _decimal_arithmetic(operator: type[exp.Expr], left: tuple[int, int], right: tuple[int, int]) -> str:
-    (p1, s1), (p2, s2) = left, right
-    if operator is exp.Mul:
-        precision, scale = p1 + p2 + 1, s1 + s2
-    elif operator is exp.Div:
-        scale = max(6, s1 + p2 + 1)
-        precision = p1 - s1 + s2 + scale
-    elif operator is exp.Mod:
-        scale = max(s1, s2)
-        precision = min(p1 - s1, p2 - s2) + scale
-    else:
-        scale = max(s1, s2)
-        precision = max(p1 - s1, p2 - s2) + scale + 1
-    if precision > 38:
-        whole = precision - scale
-        scale = max(38 - whole, min(scale, 6))
-        precision = 38
-    return f"decimal({precision},{scale})"
+    def decimal_arithmetic(self, node: exp.Binary, left: str, right: str) -> str | None:
+        """The type of + - * / or % between a DECIMAL and another DECIMAL or an integer."""
+        (p1, s1), (p2, s2) = self.as_decimal(left, node.left), self.as_decimal(right, node.right)
+        if isinstance(node, exp.Mul):
+            precision, scale = p1 + p2 + 1, s1 + s2
+        elif isinstance(node, exp.Div):
+            scale = max(6, s1 + p2 + 1)
+            precision = p1 - s1 + s2 + scale
+        elif isinstance(node, exp.Mod):
+            scale = max(s1, s2)
+            precision = min(p1 - s1, p2 - s2) + scale
+        else:
+            scale = max(s1, s2)
+            precision = max(p1 - s1, p2 - s2) + scale + 1
+        if precision > MOST_DIGITS:
+            if not self.capped:
+                return None
+            scale = max(MOST_DIGITS - (precision - scale), min(scale, 6))
+            precision = MOST_DIGITS
+        return f"decimal({precision},{scale})"
 
 
 _NAMES = {
@@ -133,9 +146,8 @@ _NAMES = {
     exp.DType.CHAR: "string",
     exp.DType.NCHAR: "string",
     exp.DType.VARCHAR: "string",
-    exp.DType.TIMESTAMP: "timestamp_ntz",
-    exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
-    exp.DType.DATETIME: "timestamp_ntz",
+    exp.DType.TIMESTAMPNTZ: NTZ,
+    exp.DType.DATETIME: NTZ,
     exp.DType.TIMESTAMPTZ: "timestamp",
     exp.DType.TIMESTAMPLTZ: "timestamp",
 }
@@ -147,3 +159,11 @@ def spark_type(to: exp.DataType) -> str | None:
         sizes = [p.this.name for p in to.expressions if isinstance(p, exp.DataTypeParam)]
         return f"decimal({sizes[0] if sizes else 10},{sizes[1] if len(sizes) > 1 else 0})"
     return _NAMES.get(to.this)
+
+
+def plain_type(type_: str) -> str | None:
+    """A type of a schema without NOT NULL, a timestamp without its precision; None for an empty text."""
+    plain = type_.lower().removesuffix(" not null").strip()
+    if plain.startswith("timestamp"):
+        plain = plain.partition("(")[0]
+    return {"timestamp_ltz": "timestamp"}.get(plain, plain) or None

@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Columns, Resolver
+from dbt.adapters.sparkstream.sql.core.columns import Columns
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError, Warn
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.flink.typing import FlinkResolver
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
@@ -164,13 +164,13 @@ def _plan(
     source = statement.source
     names = Streams(streams)
     read = names.read(tree)
-    resolver = FlinkResolver(schema, wall_bounds=False) if dialect == "flink" else Resolver(schema)
+    resolver = resolver_of(dialect, schema)
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
     sessions = None if cut is None else cut.sessions
     windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
     edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
-    if isinstance(resolver, FlinkResolver):
+    if dialect == "flink":
         edits += list(FlinkExpressions(source, resolver).edits(tree))
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()

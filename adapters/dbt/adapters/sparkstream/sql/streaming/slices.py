@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision, SparkResolver
+from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES, SliceRule
@@ -81,7 +82,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -
         [function] = _functions(statement, streams)
         [rule] = _rules(function)
         rule.pays(function.window)
-        return _Reader(statement, streams, SparkResolver(schema)).read(function, rule)
+        return _Reader(statement, streams, Resolver(schema)).read(function, rule)
     except TranslationError as error:
         raise NoRule("what stands around it needs windows of several micro-batches") from error
 
@@ -98,7 +99,7 @@ def _rules(function: WindowFunction) -> list[SliceRule]:
 class _Reader:
     """Reads a query for a rule."""
 
-    def __init__(self, statement: Statement, streams: Streams, resolver: SparkResolver) -> None:
+    def __init__(self, statement: Statement, streams: Streams, resolver: Resolver) -> None:
         [self._tree] = statement.trees
         self._source = statement.source
         self._streams = streams

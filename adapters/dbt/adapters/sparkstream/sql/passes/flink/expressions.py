@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, sources
+from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs, is_map_constructor
@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.functions import (
     RefusedError,
     UntypedError,
 )
-from dbt.adapters.sparkstream.sql.passes.flink.typing import FlinkResolver
+from dbt.adapters.sparkstream.sql.passes.flink.typing import NUMBERS, arithmetic_type
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
@@ -58,7 +58,7 @@ _DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", 
 class FlinkExpressions:
     """Edits the expressions of a statement written in Flink SQL."""
 
-    def __init__(self, source: Source, resolver: FlinkResolver) -> None:
+    def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
         self._handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterator[Edit]]] = {
@@ -389,14 +389,14 @@ class FlinkExpressions:
         assert isinstance(node, exp.Div)
         left, right = self._type(node.left), self._type(node.right)
         if left in types.INTEGERS and right in types.INTEGERS:
-            result = types.common_type([left, right]) or "bigint"
+            result = NUMBERS.common([left, right]) or "bigint"
             yield self._edit(
                 node, lambda: f"CAST({self._operand(node.left)} DIV {self._operand(node.right)} AS {result.upper()})"
             )
             return
         if "double" in (left, right) or "float" in (left, right):
             never_zero = isinstance(node.right, exp.Literal) and float(node.right.name or 0) != 0
-            narrow = types.arithmetic_type(exp.Div, left, right) == "float"
+            narrow = arithmetic_type(node, left, right) == "float"
             if narrow or not never_zero:
                 yield self._edit(node, lambda: self._float_division(node, never_zero, narrow))
             return
@@ -427,7 +427,7 @@ class FlinkExpressions:
         for operand, other in ((node.left, right), (node.right, left)):
             if types.is_decimal(other) and isinstance(operand, exp.Literal) and self._type(operand) in types.INTEGERS:
                 # Spark sizes an integer literal by its digits.
-                digits = types.INTEGER_DIGITS[self._type(operand) or "int"]
+                digits = NUMBERS.digits[self._type(operand) or "int"]
                 yield self._edit(operand, lambda o=operand, d=digits: f"CAST({self._text(o)} AS DECIMAL({d},0))")  # type: ignore[misc]
         if left == "float" and right == "double":
             yield Edit(self._source.span(node), lambda: f"CAST({self._text(node)} AS FLOAT)", level=1)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.types import Numbers
+from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 
 
@@ -51,7 +53,6 @@ class RefusedError(ValueError):
         super().__init__(message)
 
 
-Returns = Callable[[Sequence[str | None]], str | None]
 Rewrite = Callable[[Call], str]
 
 
@@ -60,45 +61,62 @@ class Function:
     """What the translator knows of a function.
 
     Attributes:
-        returns: its Spark type after the rewrite, from the types of the arguments.
         rewrite: Spark SQL for a call; None leaves the call as it stands.
         arguments: the least and most arguments, where it matters.
+        returns: its Spark type after the rewrite, from the types of the arguments; None where it is the type that
+            Spark's function of the same name has.
     """
 
-    returns: Returns
     rewrite: Rewrite | None = None
     arguments: tuple[int, int] | None = None
+    returns: FunctionRule | None = None
+
+
+def _named_functions(
+    names: str,
+    rewrite: Rewrite | None = None,
+    arguments: tuple[int, int] | None = None,
+    returns: FunctionRule | None = None,
+) -> dict[str, Function]:
+    """Functions of which the translator knows the same."""
+    return dict.fromkeys(names.split(), Function(rewrite, arguments, returns))
 
 
 # -- types of results ----------------------------------------------------------------------------------
-def always(type_: str | None) -> Returns:
-    return lambda _: type_
+def _second(arguments: Types, numbers: Numbers) -> str | None:
+    return arguments[1] if len(arguments) > 1 else None
 
 
-def same(types_: Sequence[str | None]) -> str | None:
-    return types_[0] if types_ else None
-
-
-def second(types_: Sequence[str | None]) -> str | None:
-    return types_[1] if len(types_) > 1 else None
-
-
-def common(types_: Sequence[str | None]) -> str | None:
-    return types.common_type(list(types_))
-
-
-def of(rule: Callable[[str | None], str | None]) -> Returns:
-    return lambda types_: rule(types_[0] if types_ else None)
-
-
-def floor_type(type_: str | None) -> str | None:
-    if types.is_decimal(type_):
-        return f"decimal({types.decimal_parts(type_ or '')[0]},0)"
+def average_type(type_: str | None) -> str | None:
+    """The type of AVG, STDDEV and VAR over a type: integers stay, a DECIMAL gets at least six digits."""
+    if type_ is not None and types.is_decimal(type_):
+        return f"decimal({types.MOST_DIGITS},{max(6, types.decimal_parts(type_)[1])})"
     return type_
 
 
-STRING, BIGINT, INT, DOUBLE, BOOLEAN = (always(t) for t in ("string", "bigint", "int", "double", "boolean"))
-DATE, NTZ, LTZ, UNKNOWN = (always(t) for t in ("date", "timestamp_ntz", "timestamp", None))
+def sum_type(type_: str | None) -> str | None:
+    """The type of SUM: integers stay (and wrap), a DECIMAL gets all digits."""
+    if type_ is not None and types.is_decimal(type_):
+        return f"decimal({types.MOST_DIGITS},{types.decimal_parts(type_)[1]})"
+    return type_
+
+
+def _sum_of(arguments: Types, numbers: Numbers) -> str | None:
+    return sum_type(same(arguments, numbers))
+
+
+def _average_of(arguments: Types, numbers: Numbers) -> str | None:
+    return average_type(same(arguments, numbers))
+
+
+def _rounded(arguments: Types, numbers: Numbers) -> str | None:
+    type_ = same(arguments, numbers)
+    if len(arguments) == 1 and type_ is not None and types.is_decimal(type_):
+        return f"decimal({types.decimal_parts(type_)[0]},0)"
+    return type_
+
+
+_STRING, _BIGINT, _DOUBLE = always("string"), always("bigint"), always("double")
 
 
 # -- rewrites ------------------------------------------------------------------------------------------
@@ -134,7 +152,7 @@ def _sum(call: Call) -> str:
     if type_ in types.INTEGERS:
         return wrapped(call.same(), type_)
     if type_ == "float" or types.is_decimal(type_):
-        return _cast(call.same(), types.sum_type(type_) or type_)
+        return _cast(call.same(), sum_type(type_) or type_)
     return call.same()
 
 
@@ -144,7 +162,7 @@ def _avg(call: Call) -> str:
         # AVG would go through DOUBLE, which has 53 bits.
         return _cast(f"{call.to('SUM')} DIV {call.to('COUNT')}", type_)
     if types.is_decimal(type_):
-        return _cast(f"{call.to('SUM')} / {call.to('COUNT')}", types.average_type(type_) or type_)
+        return _cast(f"{call.to('SUM')} / {call.to('COUNT')}", average_type(type_) or type_)
     return _cast(call.same(), type_) if type_ == "float" else call.same()
 
 
@@ -169,7 +187,7 @@ def _deviation(call: Call) -> str:
 
 def _as_average(call: Call, type_: str) -> str:
     """The call with the type that AVG has."""
-    return call.same() if type_ == "double" else _cast(call.same(), types.average_type(type_) or type_)
+    return call.same() if type_ == "double" else _cast(call.same(), average_type(type_) or type_)
 
 
 def _whole_variance(call: Call, type_: str) -> str:
@@ -222,7 +240,7 @@ def _as(type_: str) -> Rewrite:
     return lambda call: _cast(call.same(), type_)
 
 
-def _named(function: str) -> Rewrite:
+def _renamed(function: str) -> Rewrite:
     return lambda call: call.to(function)
 
 
@@ -322,145 +340,65 @@ def _truncate(call: Call) -> str:
 
 FUNCTIONS: dict[str, Function] = {
     # aggregates
-    "SUM": Function(of(types.sum_type), _sum, (1, 1)),
-    "AVG": Function(of(types.average_type), _avg, (1, 1)),
-    "COUNT": Function(BIGINT, _count),
-    "MIN": Function(same, None, (1, 1)),
-    "MAX": Function(same, None, (1, 1)),
-    **{name: Function(of(types.average_type), _deviation, (1, 1)) for name in ("STDDEV_POP", "STDDEV_SAMP", "STDDEV")},
-    **{name: Function(of(types.average_type), _variance, (1, 1)) for name in ("VAR_POP", "VAR_SAMP", "VARIANCE")},
-    "FIRST_VALUE": Function(same, _ignore_nulls, (1, 1)),
-    "LAST_VALUE": Function(same, _ignore_nulls, (1, 1)),
-    "LISTAGG": Function(STRING, _listagg, (1, 2)),
-    "ARRAY_AGG": Function(UNKNOWN, _array_agg, (1, 1)),
-    "COLLECT": Function(UNKNOWN, _collect),
-    "JSON_ARRAYAGG": Function(STRING, lambda c: f"TO_JSON({c.to('COLLECT_LIST')})", (1, 1)),
-    "APPROX_COUNT_DISTINCT": Function(BIGINT),
-    "PERCENTILE": Function(DOUBLE),
-    "GROUPING": Function(BIGINT, _grouping),
-    "GROUPING_ID": Function(BIGINT, _grouping),
-    "GROUP_ID": Function(BIGINT, lambda _: "CAST(0 AS BIGINT)"),
+    "SUM": Function(_sum, (1, 1), returns=_sum_of),
+    "AVG": Function(_avg, (1, 1), returns=_average_of),
+    "COUNT": Function(_count),
+    **_named_functions("MIN MAX", arguments=(1, 1)),
+    **_named_functions("STDDEV_POP STDDEV_SAMP STDDEV", _deviation, (1, 1), returns=_average_of),
+    **_named_functions("VAR_POP VAR_SAMP VARIANCE", _variance, (1, 1), returns=_average_of),
+    **_named_functions("FIRST_VALUE LAST_VALUE", _ignore_nulls, (1, 1)),
+    "LISTAGG": Function(_listagg, (1, 2), returns=_STRING),
+    "ARRAY_AGG": Function(_array_agg, (1, 1)),
+    "COLLECT": Function(_collect),
+    "JSON_ARRAYAGG": Function(lambda c: f"TO_JSON({c.to('COLLECT_LIST')})", (1, 1), returns=_STRING),
+    "APPROX_COUNT_DISTINCT": Function(),
+    "PERCENTILE": Function(returns=_DOUBLE),
+    **_named_functions("GROUPING GROUPING_ID", _grouping, returns=_BIGINT),
+    "GROUP_ID": Function(lambda _: "CAST(0 AS BIGINT)", returns=_BIGINT),
     # windows
-    **{name: Function(BIGINT, _as("bigint")) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")},
-    "PERCENT_RANK": Function(DOUBLE),
-    "CUME_DIST": Function(DOUBLE),
-    "LAG": Function(same),
-    "LEAD": Function(same),
+    **_named_functions("ROW_NUMBER RANK DENSE_RANK NTILE", _as("bigint"), returns=_BIGINT),
+    **_named_functions("PERCENT_RANK CUME_DIST LAG LEAD"),
     # conditions
-    "COALESCE": Function(common),
-    "IFNULL": Function(common),
-    "NULLIF": Function(same),
-    "IF": Function(lambda t: types.common_type(list(t[1:]))),
-    "GREATEST": Function(common, _null_if_any),
-    "LEAST": Function(common, _null_if_any),
+    **_named_functions("COALESCE IFNULL NULLIF IF"),
+    **_named_functions("GREATEST LEAST", _null_if_any),
     # numbers
-    "ABS": Function(same),
-    "MOD": Function(second),
-    "POWER": Function(DOUBLE),
-    **{
-        name: Function(DOUBLE)
-        for name in (
-            "SQRT",
-            "EXP",
-            "LN",
-            "LOG10",
-            "LOG2",
-            "LOG",
-            "SIN",
-            "COS",
-            "TAN",
-            "COT",
-            "ASIN",
-            "ACOS",
-            "ATAN",
-            "ATAN2",
-            "SINH",
-            "COSH",
-            "TANH",
-            "DEGREES",
-            "RADIANS",
-            "PI",
-            "E",
-            "RAND",
-        )
-    },
-    "SIGN": Function(same, lambda c: _cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same()),
-    "ROUND": Function(lambda t: same(t) if len(t) > 1 else floor_type(same(t))),
-    "TRUNCATE": Function(same, _truncate, (1, 2)),
-    "BIN": Function(STRING),
-    "HEX": Function(STRING),
-    "UUID": Function(STRING),
-    "ROW": Function(UNKNOWN, lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})"),
-    "STR_TO_MAP": Function(UNKNOWN, None, (1, 3)),
-    "ELEMENT": Function(UNKNOWN, lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
-    "CARDINALITY": Function(INT, _named("SIZE")),
+    "ABS": Function(),
+    "MOD": Function(returns=_second),
+    **_named_functions("POWER SQRT EXP LN LOG10 LOG2 LOG SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
+    **_named_functions("DEGREES RADIANS PI E RAND"),
+    "SIGN": Function(lambda c: _cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same(), returns=same),
+    "ROUND": Function(returns=_rounded),
+    "TRUNCATE": Function(_truncate, (1, 2), returns=same),
+    **_named_functions("BIN HEX UUID"),
+    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})"),
+    "STR_TO_MAP": Function(arguments=(1, 3)),
+    "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
+    "CARDINALITY": Function(_renamed("SIZE")),
     # texts
-    **{
-        name: Function(STRING, _text_first)
-        for name in [
-            "UPPER",
-            "LOWER",
-            "LTRIM",
-            "RTRIM",
-            "BTRIM",
-            "REPLACE",
-            "REVERSE",
-            "REPEAT",
-            "INITCAP",
-            "LPAD",
-            "RPAD",
-            "LEFT",
-            "RIGHT",
-            "SUBSTR",
-            "REGEXP_REPLACE",
-            "TRANSLATE",
-            "MD5",
-            "SHA1",
-            "SHA2",
-            "PARSE_URL",
-            "URL_ENCODE",
-            "URL_DECODE",
-            "UNHEX",
-        ]
-    },
-    **{name: Function(STRING) for name in ("CHR", "CONCAT_WS", "FROM_UNIXTIME", "PRINTF", "ELT")},
-    "TO_BASE64": Function(STRING, _named("BASE64")),
-    "FROM_BASE64": Function(STRING, lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)"),
-    "CONCAT": Function(STRING, _texts_only),
-    "REGEXP_EXTRACT": Function(STRING, _regexp_extract, (2, 3)),
-    "SPLIT_INDEX": Function(STRING, _split_index, (3, 3)),
-    **{name: Function(INT) for name in ("CHAR_LENGTH", "CHARACTER_LENGTH", "ASCII", "POSITION", "INSTR", "LOCATE")},
-    "REGEXP": Function(BOOLEAN),
+    **_named_functions("UPPER LOWER LTRIM RTRIM BTRIM REPLACE REPEAT INITCAP REGEXP_REPLACE TRANSLATE", _text_first),
+    **_named_functions("MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE", _text_first),
+    **_named_functions("REVERSE LPAD RPAD LEFT RIGHT SUBSTR UNHEX", _text_first, returns=_STRING),
+    **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
+    "ELT": Function(returns=_STRING),
+    "TO_BASE64": Function(_renamed("BASE64"), returns=_STRING),
+    "FROM_BASE64": Function(lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)", returns=_STRING),
+    "CONCAT": Function(_texts_only, returns=_STRING),
+    "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),
+    "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
+    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH ASCII POSITION INSTR LOCATE REGEXP"),
     # times
-    "DATE_FORMAT": Function(STRING, _date_format, (2, 2)),
-    "TO_DATE": Function(DATE, lambda c: f"CAST(TRY_TO_TIMESTAMP({', '.join(c.args)}) AS DATE)", (1, 2)),
-    "TO_TIMESTAMP": Function(NTZ, _to_timestamp, (1, 2)),
-    "TO_TIMESTAMP_LTZ": Function(LTZ, _to_timestamp_ltz),
-    "UNIX_TIMESTAMP": Function(BIGINT),
-    "NOW": Function(LTZ),
-    "CURRENT_TIMESTAMP": Function(LTZ),
-    "CURRENT_ROW_TIMESTAMP": Function(LTZ, _proctime),
-    "PROCTIME": Function(LTZ, _proctime),
-    "LOCALTIMESTAMP": Function(NTZ),
-    "CURRENT_DATE": Function(DATE),
-    "CURRENT_WATERMARK": Function(LTZ, _no_watermark),
-    **{
-        name: Function(BIGINT, _as("bigint"))
-        for name in (
-            "YEAR",
-            "QUARTER",
-            "MONTH",
-            "WEEK",
-            "DAYOFYEAR",
-            "DAYOFMONTH",
-            "DAYOFWEEK",
-            "HOUR",
-            "MINUTE",
-            "SECOND",
-        )
-    },
+    "DATE_FORMAT": Function(_date_format, (2, 2)),
+    "TO_DATE": Function(lambda c: f"CAST(TRY_TO_TIMESTAMP({', '.join(c.args)}) AS DATE)", (1, 2)),
+    "TO_TIMESTAMP": Function(_to_timestamp, (1, 2), returns=always(types.NTZ)),
+    "TO_TIMESTAMP_LTZ": Function(_to_timestamp_ltz, returns=always("timestamp")),
+    **_named_functions("UNIX_TIMESTAMP NOW CURRENT_TIMESTAMP LOCALTIMESTAMP CURRENT_DATE"),
+    **_named_functions("CURRENT_ROW_TIMESTAMP PROCTIME", _proctime, returns=always("timestamp")),
+    "CURRENT_WATERMARK": Function(_no_watermark, returns=always("timestamp")),
+    **_named_functions(
+        "YEAR QUARTER MONTH DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND", _as("bigint"), returns=_BIGINT
+    ),
+    "WEEK": Function(lambda c: f"CAST(WEEKOFYEAR({c.args[0]}) AS BIGINT)", returns=_BIGINT),
 }
-FUNCTIONS["WEEK"] = Function(BIGINT, lambda c: f"CAST(WEEKOFYEAR({c.args[0]}) AS BIGINT)")
 
 AGGREGATES = frozenset(
     {

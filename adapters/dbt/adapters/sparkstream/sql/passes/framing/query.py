@@ -142,9 +142,7 @@ class Query:
 
     def type_of(self, span: Span) -> str | None:
         """The type of the expression that stands in a span."""
-        # In SQLstream a name may stand in double quotes, which is a string in Spark.
-        text = self.render(span) if self.dialect == "sqlstream" else self.source.text[slice(*span)]
-        return type_of(text, self.select, self.resolver)
+        return type_of(self.source.text[slice(*span)], self.dialect, self.select, self.resolver)
 
     def render(self, span: Span) -> str:
         return self.block.text(span)
@@ -293,7 +291,7 @@ class Query:
             if stream.key_type:
                 found[f"{stream.key} IS NOT NULL"] = None
             else:
-                types = ", ".join(f"'{t}'" for t in KEY_TYPES if t != "timestamp_ltz")
+                types = ", ".join(f"'{t}'" for t in KEY_TYPES)
                 found[
                     f"IF(typeof({stream.key}) IN ({types}), {stream.key} IS NOT NULL, "
                     "raise_error('a window is ordered by a number or a timestamp'))"

@@ -71,7 +71,9 @@ class OpenMLDBSpelling:
                 continue
             inner = max(around, key=lambda s: s.meta[SPAN][0])
             value = self._source.text[tokens[i + 1].end + 1 : closing.start]
-            parts = (_from_millis if name == "TIMESTAMP" else _millis)(type_of(value, inner, self._resolver))
+            parts = (_from_millis if name == "TIMESTAMP" else _millis)(
+                type_of(value, "openmldb", inner, self._resolver)
+            )
             if parts:
                 before, after = parts
                 yield (

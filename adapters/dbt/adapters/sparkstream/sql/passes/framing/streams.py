@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, NTZ, TIMES
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import PEERS
 
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-KEY_TYPES = (*INTEGERS, "timestamp", "timestamp_ntz", "timestamp_ltz")
+KEY_TYPES = (*INTEGERS, *TIMES)
 
 SOURCE = "__source"
 ARRIVAL = "__arrival"
@@ -73,7 +73,7 @@ class Stream:
             return "0"
         if self.key_type in INTEGERS:
             return key
-        if self.key_type == "timestamp_ntz":
+        if self.key_type == NTZ:
             return f"timestampdiff(MILLISECOND, TIMESTAMP_NTZ '1970-01-01 00:00:00', {key})"
         if self.key_type or self.timed:
             return f"unix_millis({key})"

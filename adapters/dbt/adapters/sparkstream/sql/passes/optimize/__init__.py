@@ -1,6 +1,5 @@
 """The optimiser: queries over windows with the same rows, names and types in less time."""
 
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision, Optimizer, may_pay
-from dbt.adapters.sparkstream.sql.passes.optimize.typing import SparkResolver
 
-__all__ = ["Decision", "Optimizer", "SparkResolver", "may_pay"]
+__all__ = ["Decision", "Optimizer", "may_pay"]

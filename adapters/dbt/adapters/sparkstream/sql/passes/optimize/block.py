@@ -22,7 +22,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, Key, Names, read_grouping
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.optimize.typing import type_of
 
 _READ = words(
     """expressions from_ where group having order limit offset distinct hint windows with_ kind operation_modifiers"""
@@ -369,7 +368,7 @@ class _Reader:
         sql = ", ".join("*" if isinstance(e, exp.Star) else self._text(e) for e in arguments)
         if len(arguments) > 1 and (name != "count" or distinct):
             raise NoRule(f"{text} has several arguments")
-        type_ = type_of(arguments[0], a.select, a.resolver) if not isinstance(arguments[0], exp.Star) else None
+        type_ = a.resolver.type(arguments[0], a.select)
         return mergeable(Arguments(name, sql, type_, distinct))
 
 

@@ -1,0 +1,281 @@
+"""Which type an expression has: a rule for each kind of node, and one for each function.
+
+`SPARK` holds Spark's rules; the table of another dialect says what differs (`SPARK.but(...)`). A rule gives None for a
+type that nobody knows without Spark, which is always a safe answer.
+
+sqlglot's `annotate_types` has the same shape, but sizes neither a DECIMAL nor a literal: in it a DECIMAL(10,2) * 2.5 is
+a DECIMAL(10,2), where Spark makes a DECIMAL(13,3) of it, and 3000000000 is an INT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.types import (
+    INTEGERS,
+    MOST_DIGITS,
+    NTZ,
+    TIMES,
+    Numbers,
+    decimal_parts,
+    is_decimal,
+    is_numeric,
+    is_string,
+    spark_type,
+    wider,
+)
+
+TypeOf = Callable[[Any], "str | None"]
+"""The type of an operand."""
+NodeRule = Callable[[Any, TypeOf, Numbers], "str | None"]
+"""The type of a node, from those of its operands."""
+Types = Sequence["str | None"]
+FunctionRule = Callable[[Types, Numbers], "str | None"]
+"""The type of a call, from those of its arguments."""
+
+
+@dataclass(frozen=True)
+class TypeRules:
+    """What a dialect says of the types of expressions, and of the names of columns.
+
+    Attributes:
+        nodes: kind of node -> its rule, which is that of subclasses too.
+        functions: name in upper case -> its rule.
+        numbers: how numbers combine.
+        unnamed: the name that an output column without one gets, with `{position}`; empty where Spark makes one up.
+    """
+
+    nodes: Mapping[type[exp.Expr], NodeRule]
+    functions: Mapping[str, FunctionRule]
+    numbers: Numbers
+    unnamed: str = ""
+
+    def but(
+        self,
+        *,
+        nodes: Mapping[type[exp.Expr], NodeRule],
+        functions: Mapping[str, FunctionRule],
+        numbers: Numbers | None = None,
+        unnamed: str = "",
+    ) -> TypeRules:
+        """These rules with others in the place of some."""
+        return replace(
+            self,
+            nodes={**self.nodes, **nodes},
+            functions={**self.functions, **functions},
+            numbers=numbers or self.numbers,
+            unnamed=unnamed,
+        )
+
+    def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
+        """The type of an expression; `of` gives that of an operand."""
+        for kind in type(node).__mro__:
+            if kind in self.nodes:
+                return self.nodes[kind](node, of, self.numbers)
+        rule = self.functions.get(node.name.upper()) if isinstance(node, exp.Anonymous) else None
+        return rule([of(argument) for argument in node.expressions], self.numbers) if rule else None
+
+
+# -- rules of functions ----------------------------------------------------------------------------------
+def always(type_: str | None) -> FunctionRule:
+    """The rule of a function whose type doesn't go by its arguments."""
+    return lambda types, numbers: type_
+
+
+def same(types: Types, numbers: Numbers) -> str | None:
+    """The type of the first argument."""
+    return types[0] if types else None
+
+
+def common(types: Types, numbers: Numbers) -> str | None:
+    """The type that all arguments take."""
+    return numbers.common(types)
+
+
+def common_of_rest(types: Types, numbers: Numbers) -> str | None:
+    """The type that all arguments but the first take: `IF(condition, a, b)`."""
+    return numbers.common(types[1:])
+
+
+def _text(types: Types, numbers: Numbers) -> str | None:
+    """A text of a text; of an array or a BINARY it would be one of those."""
+    return "string" if types and is_string(types[0]) else None
+
+
+def _sum(types: Types, numbers: Numbers) -> str | None:
+    """`SUM(x)`: ten more digits of a DECIMAL."""
+    type_ = same(types, numbers)
+    if type_ in INTEGERS:
+        return "bigint"
+    if type_ is not None and is_decimal(type_):
+        precision, scale = decimal_parts(type_)
+        return f"decimal({min(MOST_DIGITS, precision + 10)},{scale})"
+    return "double" if is_numeric(type_) else None
+
+
+def _average(types: Types, numbers: Numbers) -> str | None:
+    """`AVG(x)`: four more digits of a DECIMAL, all of them behind the point."""
+    type_ = same(types, numbers)
+    if type_ is not None and is_decimal(type_):
+        precision, scale = decimal_parts(type_)
+        return f"decimal({min(MOST_DIGITS, precision + 4)},{min(MOST_DIGITS, scale + 4)})"
+    return "double" if is_numeric(type_) else None
+
+
+def _rounded(types: Types, numbers: Numbers) -> str | None:
+    """`ROUND(x, 2)`; of a DECIMAL it goes by the second argument."""
+    type_ = same(types, numbers)
+    return None if is_decimal(type_) else type_
+
+
+def _listed(rules: Mapping[FunctionRule, str]) -> dict[str, FunctionRule]:
+    """Name of a function -> its rule, from the names of each rule."""
+    return {name: rule for rule, names in rules.items() for name in names.split()}
+
+
+# -- rules of nodes --------------------------------------------------------------------------------------
+def first_operand(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+    """The type of what a node is put around."""
+    return of(node.this)
+
+
+def fixed(type_: str | None) -> NodeRule:
+    """The rule of a node whose type doesn't go by its operands."""
+    return lambda node, of, numbers: type_
+
+
+def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
+    if node.is_string:
+        return "string"
+    text = node.name
+    if text.isdecimal():
+        return "int" if int(text) < 2**31 else "bigint" if int(text) < 2**63 else None
+    if "E" in text.upper():
+        return "double"
+    whole, point, fraction = text.partition(".")
+    if not (point and (whole + fraction).isdecimal()):
+        return None
+    digits = len((whole + fraction).lstrip("0"))
+    return f"decimal({max(digits, len(fraction))},{len(fraction)})"
+
+
+def _cast(node: exp.Cast, of: TypeOf, numbers: Numbers) -> str | None:
+    nested = node.to.this in exp.DataType.NESTED_TYPES
+    return node.to.sql("spark").lower() if nested else spark_type(node.to)
+
+
+def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
+    left, right = of(node.left), of(node.right)
+    if left in TIMES and isinstance(node, (exp.Add, exp.Sub)) and right == "interval":
+        return left
+    if left is None or right is None or not (is_numeric(left) and is_numeric(right)):
+        return None
+    if is_decimal(left) or is_decimal(right):
+        if left in ("float", "double") or right in ("float", "double"):
+            return "double"
+        return numbers.decimal_arithmetic(node, left, right)
+    if isinstance(node, exp.Div):
+        return "double"
+    if left in INTEGERS and right in INTEGERS:
+        return wider(left, right)
+    # A FLOAT beside an integer: ANSI mode makes a DOUBLE of it.
+    return "float" if left == right == "float" else "double" if "double" in (left, right) else None
+
+
+def _case(node: exp.Case, of: TypeOf, numbers: Numbers) -> str | None:
+    branches = [of(branch.args.get("true")) for branch in node.args.get("ifs") or []]
+    default = node.args.get("default")
+    return numbers.common([*branches, of(default) if default else "void"])
+
+
+def _if(node: exp.If, of: TypeOf, numbers: Numbers) -> str | None:
+    otherwise = node.args.get("false")
+    return numbers.common([of(node.args.get("true")), of(otherwise) if otherwise else "void"])
+
+
+def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+    """`FLOOR(x)` and `CEIL(x)`; `FLOOR(ts TO HOUR)` is a time."""
+    type_ = of(node.this)
+    if node.args.get("to"):
+        return type_
+    if node.args.get("decimals") or type_ is None or not is_numeric(type_):
+        return None
+    if not is_decimal(type_):
+        return "bigint"
+    precision, scale = decimal_parts(type_)
+    return f"decimal({precision - scale + 1},0)" if scale else type_
+
+
+def _joined(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+    """`a || b`, which joins arrays too."""
+    return "string" if is_string(of(node.this)) and is_string(of(node.expression)) else None
+
+
+def _part(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+    """`SUBSTRING(x FROM 2)`, which takes a BINARY too."""
+    return "string" if is_string(of(node.this)) else None
+
+
+def _first(node: exp.Distinct, of: TypeOf, numbers: Numbers) -> str | None:
+    return of(node.expressions[0]) if node.expressions else None
+
+
+# -- Spark -----------------------------------------------------------------------------------------------
+SPARK = TypeRules(
+    nodes={
+        **dict.fromkeys((exp.Paren, exp.Neg, exp.Alias, exp.Ordered), first_operand),
+        **dict.fromkeys((exp.Window, exp.Filter, exp.IgnoreNulls, exp.RespectNulls), first_operand),
+        **dict.fromkeys((exp.Predicate, exp.Connector, exp.Not, exp.Boolean), fixed("boolean")),
+        **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
+        **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
+        **dict.fromkeys((exp.Substring, exp.Overlay), _part),
+        exp.Null: fixed("void"),
+        exp.Literal: _literal,
+        exp.Interval: fixed("interval"),
+        exp.Cast: _cast,
+        exp.Distinct: _first,
+        exp.Case: _case,
+        exp.If: _if,
+        exp.DPipe: _joined,
+        exp.Trim: fixed("string"),
+        exp.StrPosition: fixed("int"),
+        exp.CurrentTimestamp: fixed("timestamp"),
+        exp.CurrentDate: fixed("date"),
+        exp.Localtimestamp: fixed(NTZ),
+    },
+    functions=_listed(
+        {
+            same: "ABS NEGATIVE POSITIVE MIN MAX ANY_VALUE FIRST FIRST_VALUE LAST LAST_VALUE NTH_VALUE LAG LEAD NULLIF",
+            common: "COALESCE NVL IFNULL LEAST GREATEST",
+            common_of_rest: "IF NVL2",
+            _sum: "SUM",
+            _average: "AVG MEAN",
+            _rounded: "ROUND BROUND",
+            _text: "SUBSTR LEFT RIGHT LPAD RPAD REVERSE",
+            always("bigint"): "BIGINT COUNT COUNT_IF APPROX_COUNT_DISTINCT GROUPING_ID UNIX_TIMESTAMP UNIX_SECONDS "
+            "UNIX_MILLIS UNIX_MICROS",
+            always("int"): "INT ROW_NUMBER RANK DENSE_RANK NTILE LENGTH CHAR_LENGTH CHARACTER_LENGTH ASCII POSITION "
+            "INSTR LOCATE SIZE CARDINALITY YEAR QUARTER MONTH WEEKOFYEAR DAY DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR "
+            "MINUTE SECOND",
+            always("smallint"): "SMALLINT",
+            always("tinyint"): "TINYINT GROUPING",
+            always("float"): "FLOAT",
+            always("double"): "DOUBLE POWER SQRT EXP LN LOG LOG10 LOG2 SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH "
+            "TANH DEGREES RADIANS PI E RAND SIGN STDDEV STDDEV_POP STDDEV_SAMP VARIANCE VAR_POP VAR_SAMP PERCENT_RANK "
+            "CUME_DIST",
+            always("boolean"): "BOOLEAN REGEXP REGEXP_LIKE ISNULL ISNOTNULL BOOL_AND BOOL_OR EVERY SOME ANY",
+            always("string"): "STRING UPPER LOWER UCASE LCASE LTRIM RTRIM BTRIM REPLACE REPEAT INITCAP REGEXP_REPLACE "
+            "REGEXP_EXTRACT TRANSLATE MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE CHR CONCAT_WS FROM_UNIXTIME PRINTF "
+            "BASE64 BIN HEX UUID DATE_FORMAT",
+            always("date"): "DATE TO_DATE CURRENT_DATE LAST_DAY NEXT_DAY ADD_MONTHS",
+            always("timestamp"): "TIMESTAMP TO_TIMESTAMP NOW CURRENT_TIMESTAMP DATE_TRUNC TIMESTAMP_SECONDS "
+            "TIMESTAMP_MILLIS TIMESTAMP_MICROS",
+            always(NTZ): "LOCALTIMESTAMP TO_TIMESTAMP_NTZ",
+        }
+    ),
+    numbers=Numbers({"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}),
+)
