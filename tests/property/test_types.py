@@ -61,7 +61,7 @@ WINDOWS = [
     *(f"{call} OVER (ORDER BY i)" for call in ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE(2)", "PERCENT_RANK()", "CUME_DIST()", "LAG(d10)", "LEAD(s, 2)", "SUM(i)", "NTH_VALUE(ts, 2)", "FIRST_VALUE(s) IGNORE NULLS")),
 ]
 GROUPING = ["GROUPING(i)", "GROUPING_ID(i)"]
-UNKNOWN = {"COALESCE(NULL, NULL)", "REVERSE(xs)", "ROUND(-0.25)", "ROUND(1.5)", "ROUND(d10)", "SUBSTR(bin, 1)"}
+UNKNOWN = {"COALESCE(NULL, NULL)", "REVERSE(xs)", "ROUND(-0.25)", "ROUND(1.5)", "ROUND(d10)", "SUBSTRING(bin, 1)"}
 
 
 @pytest.fixture(scope="module")
