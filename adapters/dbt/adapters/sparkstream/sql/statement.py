@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
+from operator import or_
 from typing import Protocol
 
 from sqlglot import exp
@@ -15,15 +17,12 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationE
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.grammar.scan import (
-    framed,
-    may_group,
-    window_calls,
-)
+from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.grammar.statements import trees_of, unclosed
+from dbt.adapters.sparkstream.sql.grammar.statements import read, split, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Batch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
@@ -53,18 +52,23 @@ class Statement:
     Attributes:
         source: its text and edits.
         trees: the syntax trees of its statements that hold a construct of ours.
+
+    Args:
+        found: what its statements hold.
     """
 
     def __init__(
         self,
         source: Source,
         trees: list[exp.Expr],
+        found: Found,
         dialect: str,
         *,
         wall_bounds: bool = False,
     ) -> None:
         self.source = source
         self.trees = trees
+        self._found = found
         self._dialect = dialect
         self._strict = dialect == "flink"
         self._wall_bounds = wall_bounds or self._strict
@@ -96,14 +100,17 @@ class Statement:
             raise ArgumentError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
         reader = DIALECTS[dialect]()
         try:
-            tokens = reader.tokenize(sql)
+            tokens = Tokens(reader.tokenize(sql))
         except TokenError as error:
             start = unclosed(reader, sql)
             raise error_at(
                 sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
             ) from error
-        trees = trees_of(reader, tokens, sql, dialect, whole)
-        return cls(Source(sql, tokens), trees, dialect, wall_bounds=wall_bounds)
+        statements = split(tokens)
+        found = [scan(statement) for statement in statements]
+        trees = [read(reader, *each, sql, dialect, whole) for each in zip(statements, found, strict=True)]
+        held = [tree for tree in trees if tree is not None]
+        return cls(Source(sql, tokens), held, reduce(or_, found, Found()), dialect, wall_bounds=wall_bounds)
 
     def translated(
         self,
@@ -193,11 +200,11 @@ class Statement:
             passes.append(optimizer)
         handled = optimizer.handled if optimizer is not None else ()
         passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
-        if self._strict or may_group(source.tokens, window_calls(source.tokens)):
+        if self._strict or self._found.groups:
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if self._strict:
             passes.append(FlinkExpressions(source, resolver))
-        elif self._dialect != "spark" or framed(source.tokens, source.text):
+        elif self._dialect != "spark" or self._found.framed:
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))

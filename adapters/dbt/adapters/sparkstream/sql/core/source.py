@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token
 
 from dbt.adapters.sparkstream.sql.core.errors import Finding, TranslationError, TranslationWarning
-
-Span = tuple[int, int]
-"""Start and end (exclusive) of a piece of the text, in characters."""
+from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
 
 SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
@@ -39,19 +37,17 @@ class Edit:
 class Source:
     """A statement's text with edits that leave every other character as it is."""
 
-    def __init__(self, text: str, tokens: list[Token]) -> None:
+    def __init__(self, text: str, tokens: Tokens) -> None:
         self.text = text
         self.tokens = tokens
-        self._starts = [t.start for t in tokens]
         self._edits: dict[Span, str] = {}
         self._edited: list[Span] = []  # the keys of _edits, in order: none reaches into another
 
     # -- places ------------------------------------------------------------------------------------
     def tokens_in(self, span: Span) -> list[Token]:
         """The tokens that stand within a span."""
-        first = bisect_right(self._starts, span[0] - 1)
-        last = bisect_right(self._starts, span[1] - 1)
-        return self.tokens[first:last]
+        places = self.tokens.within(span)
+        return self.tokens[places.start : places.stop]
 
     def span(self, node: exp.Expr) -> Span:
         """Where a node stands: as the parser noted it, else from the first to the last of its parts."""
@@ -79,16 +75,8 @@ class Source:
     def call_span(self, node: exp.Expr) -> Span:
         """Where a function call stands, from its name to its closing parenthesis, without OVER or FILTER."""
         start = node.meta["start"]
-        index = bisect_right(self._starts, start) - 1
-        depth = 0
-        for token in self.tokens[index:]:
-            if token.token_type == TokenType.L_PAREN:
-                depth += 1
-            elif token.token_type == TokenType.R_PAREN:
-                depth -= 1
-                if depth == 0:
-                    return start, token.end + 1
-        return start, node.meta["end"] + 1
+        closing = self.tokens.closing(self.tokens.at(start) + 1)
+        return start, (node.meta["end"] if closing is None else self.tokens[closing].end) + 1
 
     def written(self, node: exp.Expr) -> str:
         """A node's text as its author wrote it."""
@@ -157,16 +145,6 @@ class Source:
                 return
             if span[1] <= end:
                 yield span, self._edits[span]
-
-
-def closing_token(tokens: list[Token], opening: int) -> Token | None:
-    """The parenthesis that closes the one at an index, or None."""
-    depth = 0
-    for token in tokens[opening:]:
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if depth == 0:
-            return token
-    return None
 
 
 def error_at(text: str, span: Span, message: str, hint: str | None = None) -> TranslationError:

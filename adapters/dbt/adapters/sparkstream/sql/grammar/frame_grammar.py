@@ -141,11 +141,10 @@ class FrameGrammar(PlacedParser):
             self._advance(2)
             return CURRENT_ROW, (first, self._prev)
         tokens: list[Token] = []
-        depth = 0
+        around = self._brackets.around(self._index)
+        end = None if around is None else self._brackets.closing(around)
         while self._curr and self._curr.text.upper() not in ("OPEN", "PRECEDING", "FOLLOWING"):
-            kind_ = self._curr.token_type
-            depth += (kind_ == TokenType.L_PAREN) - (kind_ == TokenType.R_PAREN)
-            if depth < 0 or kind_ in (TokenType.AND, TokenType.BETWEEN):
+            if self._index == end or self._curr.token_type in (TokenType.AND, TokenType.BETWEEN):
                 break
             tokens.append(self._curr)
             self._advance()

@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 
 if not str(sqlglot.parser.__file__).endswith(".py"):
@@ -115,17 +116,10 @@ class PlacedParser(SparkParser):
         """Kind of a piece and where it begins -> what it was read as, and how many tokens it has."""
         return self.__dict__.setdefault("_pieces_read", {})
 
-    def _closing(self, opening: int) -> int | None:
-        """The index of the token that closes the parenthesis at an index, if there is one."""
-        depth = 0
-        for i in range(opening, len(self._tokens)):
-            kind = self._tokens[i].token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            if depth == 0:
-                return i
-        return None
-
-    def _index_behind(self, opening: int) -> int:
-        """The index behind the parentheses that open at an index; the end where they are never closed."""
-        closing = self._closing(opening)
-        return len(self._tokens) if closing is None else closing + 1
+    @property
+    def _brackets(self) -> Tokens:
+        """The tokens of the statement that is being read, with the index of their brackets."""
+        known: tuple[list[Token], Tokens] | None = self.__dict__.get("_known_brackets")
+        if known is None or known[0] is not self._tokens:
+            known = self.__dict__["_known_brackets"] = self._tokens, Tokens(self._tokens)
+        return known[1]

@@ -1,93 +1,122 @@
-"""What tokens may hold, told before they are parsed: quick looks that never miss a construct of ours."""
+"""What a statement holds of ours, told by its tokens before they are parsed: a scan that never misses a construct."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WINDOWS
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
 FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
-
-
-def is_ours(tokens: list[Token], opening: int) -> bool:
-    """Whether the parentheses that open at an index hold a window that Spark SQL doesn't know."""
-    if opening + 1 < len(tokens) and tokens[opening + 1].token_type == TokenType.UNION:
-        return True
-    depth = 0
-    for i in range(opening, len(tokens)):
-        kind, word = tokens[i].token_type, tokens[i].text.upper()
-        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-        if depth == 0:
-            return False
-        if depth > 1 or kind in (TokenType.IDENTIFIER, TokenType.STRING) or i + 1 >= len(tokens):
-            continue
-        after = tokens[i + 1].text.upper()
-        # A name may be one of these words: then a comma, a dot or the end follows, never what follows here.
-        if word == "ROWS_RANGE" and after not in (",", ")", ".", "=", "ROWS", "RANGE", "ORDER BY"):
-            return True
-        if word == "MAXSIZE" and tokens[i + 1].token_type in (TokenType.NUMBER, TokenType.DASH):
-            return True
-        if word == "EXCLUDE" and after in ("CURRENT_TIME", "CURRENT_ROW"):
-            return True
-        if word == "OPEN" and after == "PRECEDING":
-            return True
-        if word == "INSTANCE_NOT_IN_WINDOW" and tokens[i - 1].token_type not in (TokenType.COMMA, TokenType.DOT):
-            return after in (")", "EXCLUDE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
-    return False
-
-
-def holds_frames(tokens: list[Token]) -> bool:
-    """Whether a Spark statement holds a frame of ours or LAST JOIN."""
-    for i, token in enumerate(tokens[1:-1], 1):
-        kind = token.token_type
-        if kind == TokenType.JOIN and tokens[i - 1].text.upper() == "LAST":
-            return True
-        opens = kind == TokenType.OVER or (kind == TokenType.ALIAS and tokens[i - 1].token_type != TokenType.R_PAREN)
-        if opens and tokens[i + 1].token_type == TokenType.L_PAREN and is_ours(tokens, i + 1):
-            return True
-    return False
-
-
-def window_calls(tokens: list[Token]) -> list[int]:
-    """Where a window function, or an auxiliary function of one, is called."""
-    opening, names = TokenType.L_PAREN, (TokenType.VAR, TokenType.SESSION)
-    return [
-        i
-        for i, (token, following) in enumerate(pairwise(tokens))
-        if following.token_type is opening and token.token_type in names and token.text.upper() in _CALLED
-    ]
-
-
-_CALLED = {*WINDOWS, *AUXILIARY}
-
-
-def window_in_from(tokens: list[Token], calls: list[int]) -> bool:
-    """Whether a window function stands where only a table can."""
-    for i in calls:
-        before = tokens[i - 1].token_type if i else None
-        table = before == TokenType.L_PAREN and i > 1 and tokens[i - 2].token_type == TokenType.TABLE
-        if tokens[i].text.upper() in WINDOWS and (table or before in _BEFORE_RELATION):
-            return True
-    return False
-
-
+_FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
+_CALLED = frozenset({*WINDOWS, *AUXILIARY})
 _BEFORE_RELATION = (TokenType.FROM, TokenType.JOIN, TokenType.LT)
+_BEFORE_GROUP = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
 
 
-def may_group(tokens: list[Token], calls: list[int]) -> bool:
-    """Whether a group window may be among the calls, or one of its auxiliary functions."""
-    before = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
-    return any(
-        tokens[i].text.upper() in AUXILIARY
-        or (tokens[i - 1].token_type in before and not (i > 1 and tokens[i - 2].token_type == TokenType.TABLE))
-        for i in calls
+@dataclass(frozen=True)
+class Found:
+    """What a statement may hold of ours.
+
+    Attributes:
+        calls: a window function, or a function for a bound of one such as TUMBLE_START, is called.
+        relations: a window function is called where only a table can stand: `FROM TUMBLE(...)`.
+        groups: a call may be a window in GROUP BY, or is a function for a bound of one.
+        frames: it has a frame of ours, such as `OVER (... ROWS_RANGE ...)`.
+        last_joins: it has a LAST JOIN.
+    """
+
+    calls: bool = False
+    relations: bool = False
+    groups: bool = False
+    frames: bool = False
+    last_joins: bool = False
+
+    def __or__(self, other: Found) -> Found:
+        """What one of two statements holds."""
+        return Found(*(mine or theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def framed(self) -> bool:
+        """Whether it holds what the pass of frames is for."""
+        return self.frames or self.last_joins
+
+
+def scan(tokens: Tokens) -> Found:
+    """What the tokens of a statement hold, in dialect `spark`; in time linear in their number."""
+    calls = list(window_calls(tokens))
+    join = TokenType.JOIN
+    return Found(
+        calls=bool(calls),
+        relations=any(_is_relation(tokens, i) for i in calls),
+        groups=any(_may_group(tokens, i) for i in calls),
+        frames=any(_may_be_window(tokens, i) and is_ours(tokens, i) for i in tokens.parentheses),
+        last_joins=any(t.token_type is join and before.text.upper() == "LAST" for before, t in pairwise(tokens)),
     )
 
 
-def framed(tokens: list[Token], sql: str) -> bool:
-    """Whether a Spark statement holds a frame of ours or LAST JOIN."""
-    text = sql.lower()
-    return (may_hold_frames(text) or "last" in text) and holds_frames(tokens)
+def window_calls(tokens: Tokens) -> Iterator[int]:
+    """Where a window function, or a function for a bound of one, is called."""
+    for opening in tokens.parentheses:
+        name = tokens[opening - 1]
+        if opening and name.token_type in (TokenType.VAR, TokenType.SESSION) and name.text.upper() in _CALLED:
+            yield opening - 1
+
+
+def _is_relation(tokens: Tokens, call: int) -> bool:
+    before = tokens[call - 1].token_type if call else None
+    return tokens[call].text.upper() in WINDOWS and (before in _BEFORE_RELATION or _is_wrapped(tokens, call))
+
+
+def _may_group(tokens: Tokens, call: int) -> bool:
+    if tokens[call].text.upper() in AUXILIARY:
+        return True
+    return call > 0 and tokens[call - 1].token_type in _BEFORE_GROUP and not _is_wrapped(tokens, call)
+
+
+def _is_wrapped(tokens: Tokens, call: int) -> bool:
+    """Whether a call stands in TABLE( )."""
+    return (
+        call > 1 and tokens[call - 1].token_type is TokenType.L_PAREN and tokens[call - 2].token_type is TokenType.TABLE
+    )
+
+
+def _may_be_window(tokens: Tokens, opening: int) -> bool:
+    """Whether `OVER (` or `name AS (` stands here; `) AS (` begins a CTE with columns."""
+    if opening < 2:
+        return False
+    before = tokens[opening - 1].token_type
+    return before is TokenType.OVER or (
+        before is TokenType.ALIAS and tokens[opening - 2].token_type is not TokenType.R_PAREN
+    )
+
+
+def is_ours(tokens: Tokens, opening: int) -> bool:
+    """Whether the parentheses that open here hold a window that Spark SQL doesn't know."""
+    inside = opening + 1
+    if inside < len(tokens) and tokens[inside].token_type is TokenType.UNION:
+        return True
+    return any(_is_frame_word(tokens, i) for i in tokens.level(inside, min(tokens.behind(opening), len(tokens) - 1)))
+
+
+def _is_frame_word(tokens: Tokens, i: int) -> bool:
+    """Whether a word is one that only a frame of ours has; a name may be such a word, too."""
+    word = tokens[i].text.upper()
+    if word not in _FRAME_WORDS or tokens[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+        return False
+    following = tokens[i + 1]
+    after = following.text.upper()
+    if word == "ROWS_RANGE":
+        return after not in (",", ")", ".", "=", "ROWS", "RANGE", "ORDER BY")
+    if word == "MAXSIZE":
+        return following.token_type in (TokenType.NUMBER, TokenType.DASH)
+    if word == "EXCLUDE":
+        return after in ("CURRENT_TIME", "CURRENT_ROW")
+    if word == "OPEN":
+        return after == "PRECEDING"
+    named = tokens[i - 1].token_type in (TokenType.COMMA, TokenType.DOT)
+    return not named and after in (")", "EXCLUDE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")

@@ -48,11 +48,9 @@ class ForeignParser(SpanParser):
         """Notes the span of an array whose last bracket has just been read."""
         if not isinstance(node, exp.Array) or SPAN in node.meta or self._prev.token_type != TokenType.R_BRACKET:
             return
-        depth, at = 0, self._index
-        while depth or at == self._index:
-            at -= 1
-            kind = self._tokens[at].token_type
-            depth += (kind == TokenType.R_BRACKET) - (kind == TokenType.L_BRACKET)
+        at = self._brackets.opening(self._index - 1)
+        if at is None:
+            return
         first = at - 1 if at and self._tokens[at - 1].text.upper() == "ARRAY" else at
         node.meta[SPAN] = self._tokens[first].start, self._prev.end + 1
 

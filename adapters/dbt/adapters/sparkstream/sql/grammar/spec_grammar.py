@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -12,7 +11,6 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
 from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, is_ours
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, LastJoin, OrderKey, WindowSpec
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
 _NO_WINDOW_NAMES = (
     TokenType.PARTITION_BY,
@@ -121,25 +119,19 @@ class SpecGrammar(FrameGrammar):
             self._match_r_paren()
         return self._parse_respect_or_ignore_nulls(this)
 
-    @cached_property
-    def _may_hold_frames(self) -> bool:
-        return self.FRAME_DIALECT != "spark" or may_hold_frames(self.sql.lower())
-
     def _at_frame(self, alias: bool) -> bool:
         """Whether `OVER (` or `AS (` and a window of ours stand here."""
-        if not self._may_hold_frames:
-            return False
         tokens, at = self._tokens, self._index
         if not alias:
             if at + 1 < len(tokens) and tokens[at].token_type == TokenType.FILTER:
-                at = self._index_behind(at + 1)
+                at = self._brackets.behind(at + 1)
             if at + 1 < len(tokens) and tokens[at].text.upper() in ("IGNORE", "RESPECT"):
                 at += 2
         if at + 1 >= len(tokens) or tokens[at + 1].token_type != TokenType.L_PAREN:
             return False
         if tokens[at].token_type != (TokenType.ALIAS if alias else TokenType.OVER):
             return False
-        return bool(self.FRAME_DIALECT != "spark" or is_ours(tokens, at + 1))
+        return bool(self.FRAME_DIALECT != "spark" or is_ours(self._brackets, at + 1))
 
     def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
         opening = self._curr
@@ -221,7 +213,7 @@ class SpecGrammar(FrameGrammar):
         tokens, at = self._tokens, self._index
         if at + 1 >= len(tokens) or tokens[at].token_type != TokenType.L_PAREN:
             return False
-        behind = self._index_behind(at + 1)
+        behind = self._brackets.behind(at + 1)
         if tokens[at + 1].token_type in (TokenType.SELECT, TokenType.WITH):
             return False
         return tokens[at + 1].token_type != TokenType.L_PAREN or (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 from sqlglot import exp
@@ -12,40 +11,60 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.islands import check_islands
-from dbt.adapters.sparkstream.sql.grammar.scan import framed, window_calls, window_in_from
-
-
-def trees_of(reader: SparkStream, tokens: list[Token], sql: str, dialect: str, whole: bool) -> list[exp.Expr]:
-    """The syntax trees of the statements of a text that hold a construct of ours; of all of them if `whole`."""
-    trees = []
-    for chunk in _chunks(tokens):
-        _check_query(reader, chunk, sql)
-        check_islands(chunk, sql)
-        too_long = next((t for t in chunk if t.token_type is TokenType.NUMBER and len(t.text) > _LONGEST_NUMBER), None)
-        if too_long is not None and (dialect != "spark" or whole or window_calls(chunk) or framed(chunk, sql)):
-            raise error_at(
-                sql,
-                (too_long.start, too_long.end + 1),
-                f"this number has {len(too_long.text):,} digits, and Spark takes 38",
-                "write a shorter one",
-            )
-        calls = window_calls(chunk)
-        certain = whole or dialect != "spark" or window_in_from(chunk, calls) or framed(chunk, sql)
-        if certain or calls:
-            tree = _parse_chunk(reader, chunk, sql, certain)
-            if tree is not None:
-                trees.append(tree)
-    return trees
-
+from dbt.adapters.sparkstream.sql.grammar.scan import Found, window_calls
 
 _LONGEST_NUMBER = 1000
 """Digits of a number: a double may be written with some hundreds."""
+_QUERY = (TokenType.SELECT, TokenType.WITH)
 
 
-def _check_query(reader: SparkStream, tokens: list[Token], sql: str) -> None:
+def split(tokens: Tokens) -> list[Tokens]:
+    """The tokens of each statement of a text, without the semicolons between them."""
+    ends = [i for i, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
+    if not ends:
+        return [tokens] if tokens else []
+    bounds = zip([0, *(end + 1 for end in ends)], [*ends, len(tokens)], strict=True)
+    return [Tokens(tokens[first:last]) for first, last in bounds if first < last]
+
+
+def read(reader: SparkStream, tokens: Tokens, found: Found, sql: str, dialect: str, whole: bool) -> exp.Expr | None:
+    """The syntax tree of a statement if it holds a construct of ours, or of any statement if `whole`; else None.
+
+    Args:
+        tokens: the statement's tokens.
+        found: what they hold.
+        sql: the text that it is part of.
+
+    Raises:
+        TranslationError: it can't be parsed, and holds a construct of ours for certain.
+    """
+    _check_query(reader, tokens, sql)
+    check_islands(tokens, sql)
+    certain = whole or dialect != "spark" or found.relations or found.framed
+    if not (certain or found.calls):
+        return None
+    _check_numbers(tokens, sql)
+    return _parse_statement(reader, tokens, sql, certain)
+
+
+def _check_numbers(tokens: Tokens, sql: str) -> None:
+    """Refuses numbers that are too long for Python to read."""
+    number = TokenType.NUMBER
+    for token in tokens:
+        if token.token_type is number and len(token.text) > _LONGEST_NUMBER:
+            raise error_at(
+                sql,
+                (token.start, token.end + 1),
+                f"this number has {len(token.text):,} digits, and Spark takes 38",
+                "write a shorter one",
+            )
+
+
+def _check_query(reader: SparkStream, tokens: Tokens, sql: str) -> None:
     """Refuses statements that only the other system has."""
     first = tokens[0].text.upper()
     for (word, second), (message, hint) in reader.FOREIGN.items():
@@ -68,22 +87,7 @@ def unclosed(reader: Dialect, sql: str) -> int:
     return known
 
 
-def _chunks(tokens: list[Token]) -> Iterator[list[Token]]:
-    """The tokens of each statement of a text."""
-    semicolon = TokenType.SEMICOLON
-    chunk: list[Token] = []
-    for token in tokens:
-        if token.token_type is semicolon:
-            if chunk:
-                yield chunk
-            chunk = []
-        else:
-            chunk.append(token)
-    if chunk:
-        yield chunk
-
-
-def _parse_chunk(reader: SparkStream, tokens: list[Token], sql: str, certain: bool) -> exp.Expr | None:
+def _parse_statement(reader: SparkStream, tokens: Tokens, sql: str, certain: bool) -> exp.Expr | None:
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
@@ -105,7 +109,7 @@ def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
     try:
         trees = parser.parse(tokens, sql)
     except RecursionError:
-        deepest = _deepest(tokens)
+        deepest = Tokens(tokens).deepest()
         raise error_at(
             sql,
             (deepest.start, deepest.end + 1),
@@ -117,31 +121,12 @@ def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
     return trees[0]
 
 
-def _deepest(tokens: list[Token]) -> Token:
-    """The token that the most parentheses are around."""
-    depth, most, found = 0, 0, tokens[0]
-    for token in tokens:
-        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
-        if depth > most:
-            most, found = depth, token
-    return found
-
-
-_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
-
-
-_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
-
-
-_QUERY = (TokenType.SELECT, TokenType.WITH)
-
-
-def _as_spark_reads(tokens: list[Token]) -> list[Token]:
+def _as_spark_reads(tokens: Tokens) -> Tokens:
     """The tokens with what Spark and sqlglot read differently made so that sqlglot reads it: only for parsing.
 
     WINDOW is a name unless a window is defined behind it, and `>>>` is one operator.
     """
-    out: list[Token] = []
+    out = Tokens()
     window, greater = TokenType.WINDOW, TokenType.GT
     if not any(t.token_type is window or t.token_type is greater for t in tokens):
         return tokens
@@ -162,31 +147,21 @@ def _shift(left: Token, right: Token) -> bool:
     return left.token_type == right.token_type == TokenType.GT and left.end + 1 == right.start
 
 
-def _parenthesised(tokens: list[Token]) -> list[Token]:
-    """The query in parentheses around the first window function, innermost."""
-    at = next((i for i in window_calls(tokens) if tokens[i].text.upper() in WINDOWS), 0)
-    depth = 0
-    for i in range(at - 1, -1, -1):
-        kind = tokens[i].token_type
-        depth += (kind == TokenType.R_PAREN) - (kind == TokenType.L_PAREN)
-        if depth < 0 and tokens[i + 1].token_type in _QUERY:
-            level = 0
-            for j in range(i, len(tokens)):
-                kind = tokens[j].token_type
-                level += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-                if level == 0:
-                    return tokens[i + 1 : j]
-            return []
-    return []
-
-
-def _query(tokens: list[Token]) -> list[Token]:
+def _query(tokens: Tokens) -> list[Token]:
     """The statement's tokens from its first SELECT or WITH outside parentheses, if that isn't where it begins."""
-    depth = 0
-    for i, token in enumerate(tokens):
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if depth == 0 and token.token_type in _QUERY:
-            return tokens[i:] if i else []
+    first = next((i for i in tokens.level(0) if tokens[i].token_type in _QUERY), 0)
+    return tokens[first:] if first else []
+
+
+def _parenthesised(tokens: Tokens) -> list[Token]:
+    """The innermost query in parentheses around the first window function."""
+    inside = next((i for i in window_calls(tokens) if tokens[i].text.upper() in WINDOWS), 0)
+    opening = tokens.around(inside)
+    while opening is not None:
+        if tokens[opening + 1].token_type in _QUERY:
+            closing = tokens.closing(opening)
+            return [] if closing is None else tokens[opening + 1 : closing]
+        opening = tokens.around(opening)
     return []
 
 

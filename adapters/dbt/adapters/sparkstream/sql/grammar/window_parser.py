@@ -129,7 +129,7 @@ class WindowParser(SpecGrammar):
     ) -> dict[str, tuple[tuple[Token, Token], Any]]:
         """Reads `( ... )` into argument name -> (its first and last token, its value); options have to be named."""
         arguments: dict[str, tuple[tuple[Token, Token], Any]] = {}
-        if self._closing(self._index - 1) is None:
+        if self._brackets.closing(self._index - 1) is None:
             raise self._error(f"this parenthesis of {function} is never closed", "close it with )", self._prev)
         if self._match(TokenType.R_PAREN):
             return arguments
@@ -202,6 +202,7 @@ class WindowParser(SpecGrammar):
     def _parse_window_input(self, function: str) -> tuple[exp.Expr, list[exp.Expr]]:
         """Reads `TABLE t`, `t`, `(SELECT ...)`, with PARTITION BY behind."""
         first = self._curr
+        start = self._next if first and first.token_type == TokenType.TABLE else first
         relation: exp.Expr | None
         self._refuse_jinja()
         if self._match(TokenType.TABLE):
@@ -234,12 +235,12 @@ class WindowParser(SpecGrammar):
             relation = self._parse_table_parts()
         if relation is None:
             raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", _usage(function))
-        relation.meta[SPAN] = span_of(first if first.token_type != TokenType.TABLE else self._after(first), self._prev)
+        relation.meta[SPAN] = span_of(start, self._prev)
         return relation, self._parse_window_keys(function)
 
     def _at_dbt_subquery(self) -> bool:
         """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
-        closing = self._closing(self._index)
+        closing = self._brackets.closing(self._index)
         text = "" if closing is None else self.sql[self._curr.start : self._tokens[closing].end + 1]
         return text.startswith("(select * from ") and (" where " in text or " limit " in text)
 
@@ -250,12 +251,9 @@ class WindowParser(SpecGrammar):
             return
         inside = self._tokens[self._index + 2].token_type if self._index + 2 < self._tokens_size else None
         if inside == TokenType.STRING:
-            last = self._tokens[self._index_behind(self._index + 1) - 1]
+            last = self._tokens[self._brackets.behind(self._index + 1) - 1]
             call = self.sql[first.start : last.end + 1]
             raise self._error(f"{first.text}(...) is Jinja, and this is SQL", f"write {{{{ {call} }}}}", first, last)
-
-    def _after(self, token: Token) -> Token:
-        return self._tokens[self._tokens.index(token, 0, self._index + 1) + 1]
 
     def _parse_window_keys(self, function: str) -> list[exp.Expr]:
         if self._match(TokenType.ORDER_BY, advance=False):
@@ -390,13 +388,10 @@ class WindowParser(SpecGrammar):
 
     def _skip_argument(self) -> None:
         """Goes on to the comma or parenthesis that ends an argument."""
-        depth = 0
-        while self._curr:
-            kind = self._curr.token_type
-            if depth == 0 and kind in (TokenType.COMMA, TokenType.R_PAREN):
-                return
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            self._advance()
+        ends = (TokenType.COMMA, TokenType.R_PAREN)
+        level = self._brackets.level(self._index)
+        end = next((i for i in level if self._tokens[i].token_type in ends), self._tokens_size)
+        self._advance(end - self._index)
 
 
 def _counts(names: tuple[str, ...]) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on, closing_token
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
 from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
@@ -33,6 +34,8 @@ _FRAMELESS = (
     "LEAD",
 )
 """Functions that look at all rows of the partition, whatever the frame."""
+_BY = (TokenType.PARTITION_BY, TokenType.ORDER_BY)
+_FRAME = (TokenType.ROWS, TokenType.RANGE)
 _WHOLE = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """SQL's frame where none is written."""
 
@@ -245,32 +248,17 @@ class _Finder:
 
     def _read(self, place: Span) -> _Spec:
         """Reads a specification of Spark's own from its tokens."""
-        tokens = self._source.tokens_in((place[0] + 1, place[1] - 1))
+        tokens = self._source.tokens
+        inside = tokens.within((place[0] + 1, place[1] - 1))
+        level = list(tokens.level(inside.start, inside.stop))
+        frame = next((i for i in level if tokens[i].token_type in _FRAME and i + 1 < inside.stop), inside.stop)
         spec = _Spec()
-        current: list[Span] | None = None
-        item: list[Token] = []
-        depth = 0
-
-        def end_item() -> None:
-            if current is not None and item:
-                current.append((item[0].start, item[-1].end + 1))
-            item.clear()
-
-        for i, token in enumerate(tokens):
-            kind = token.token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            if depth == 0 and kind in (TokenType.PARTITION_BY, TokenType.ORDER_BY):
-                end_item()
-                current = spec.partition if kind == TokenType.PARTITION_BY else spec.order
-            elif depth == 0 and kind == TokenType.COMMA:
-                end_item()
-            elif depth == 0 and kind in (TokenType.ROWS, TokenType.RANGE) and i + 1 < len(tokens):
-                end_item()
-                spec.frame = token.start, tokens[-1].end + 1
-                break
-            else:
-                item.append(token)
-        end_item()
+        if frame < inside.stop:
+            spec.frame = tokens.span(range(frame, inside.stop))
+        clauses = [i for i in level if i < frame and tokens[i].token_type in _BY]
+        for clause, end in pairwise([*clauses, frame]):
+            items = spec.partition if tokens[clause].token_type == TokenType.PARTITION_BY else spec.order
+            items += (tokens.span(piece) for piece in tokens.pieces(clause + 1, end) if piece)
         return spec
 
     def _expression(self, span: Span) -> str:
@@ -283,22 +271,22 @@ class _Finder:
 
     def _function_name(self, node: exp.Window) -> str:
         start = node.meta.get(CALL_START)
-        tokens = self._source.tokens_in((start, start + 1)) if start is not None else []
-        return tokens[0].text if tokens else "frame"
+        return "frame" if start is None else self._source.tokens[self._source.tokens.at(start)].text
 
     def _parentheses(self, node: exp.Window, window: exp.Window) -> Span | None:
         """Where a specification of Spark's own stands: behind OVER, or behind the name and AS."""
         start = node.meta.get(CALL_START) if window is node else self._source.span(window.this)[0]
         if start is None:
             return None
-        word = TokenType.OVER if window is node else TokenType.ALIAS
-        tokens = self._source.tokens_in((start, len(self._source.text)))
-        depth = 0
-        for i, token in enumerate(tokens[:-1]):
-            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-            if depth == 0 and token.token_type == word and tokens[i + 1].token_type == TokenType.L_PAREN:
-                closing = closing_token(tokens, i + 1)
-                return (tokens[i + 1].start, closing.end + 1) if closing else None
+        return self._behind(TokenType.OVER if window is node else TokenType.ALIAS, start)
+
+    def _behind(self, word: TokenType, start: int) -> Span | None:
+        """The parentheses right behind the first such word on the level of a character."""
+        tokens = self._source.tokens
+        for i in tokens.level(tokens.at(start)):
+            closing = tokens.closing(i + 1) if tokens[i].token_type == word else None
+            if closing is not None:
+                return tokens.span(range(i + 1, closing + 1))
         return None
 
     # -- the query around it -------------------------------------------------------------------------
@@ -337,12 +325,9 @@ class _Finder:
         return list(found.values())
 
     def _cte(self, cte: exp.Expr) -> str:
-        source = self._source
-        start = source.span(cte.args["alias"].this)[0]
-        tokens = source.tokens_in((start, len(source.text)))
-        at = next(i for i, t in enumerate(tokens) if t.token_type == TokenType.ALIAS)
-        closing = closing_token(tokens, at + 1)
-        return source.text[start : closing.end + 1 if closing else len(source.text)]
+        start = self._source.span(cte.args["alias"].this)[0]
+        query = self._behind(TokenType.ALIAS, start)
+        return self._source.text[start : query[1] if query else len(self._source.text)]
 
     def _clauses(self, block: Block, *names: str) -> str:
         """Clauses of a SELECT as they are written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
@@ -26,6 +26,8 @@ _CLAUSES = {
     TokenType.EXCEPT: "except",
     TokenType.INTERSECT: "intersect",
 }
+_BEHIND_NAME = (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
+"""What stands behind a column: the STREAM of `SELECT STREAM, x` is one."""
 
 
 class Block:
@@ -41,64 +43,55 @@ class Block:
     def __init__(self, source: Source, select: exp.Select) -> None:
         self.source = source
         self.select = select
-        tokens = source.tokens_in(select.meta[SPAN])
-        tokens = tokens[_select_at(tokens) :]  # without the CTEs
-        self.span: Span = tokens[0].start, select.meta[SPAN][1]
+        tokens, places = source.tokens, source.tokens.within(select.meta[SPAN])
+        level = tokens.level(places.start, places.stop)
+        # The CTEs before SELECT are no part of it.
+        first = next((i for i in level if tokens[i].token_type == TokenType.SELECT), places.start)
+        self.span: Span = tokens[first].start, select.meta[SPAN][1]
         self.clauses: dict[str, Span] = {}
-        self._split(tokens)
+        self._split(range(first, places.stop))
 
-    def _split(self, tokens: list[Token]) -> None:
+    def _split(self, places: range) -> None:
+        tokens = self.source.tokens
         joins = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
-        skipped = {t.start for join in joins for t in self.source.tokens_in(join)}
-        depth = 0
-        starts: list[tuple[str, Token]] = [("select", tokens[0])]
+        skipped = {i for join in joins for i in tokens.within(join)}
+        starts = [("select", places.start)]
         commas: list[int] = []
-        for i, token in enumerate(tokens):
-            kind = token.token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            if depth or not i or token.start in skipped:
+        for i in tokens.level(places.start + 1, places.stop):
+            kind = tokens[i].token_type
+            if i in skipped:
                 continue
             if kind == TokenType.COMMA and starts[-1][0] == "select":
-                commas.append(token.start)
-            elif kind in _CLAUSES and not self._is_operand(starts[-1][0], tokens, i):
-                starts.append((_CLAUSES[kind], token))
-        ends = [*(self._before(tokens, t) for _, t in starts[1:]), self.span[1]]
-        self.clauses = {name: (token.start, end) for (name, token), end in zip(starts, ends, strict=True)}
-        first = self._list_start(tokens)
+                commas.append(tokens[i].start)
+            elif kind in _CLAUSES and not self._is_operand(starts[-1][0], i, places):
+                starts.append((_CLAUSES[kind], i))
+        ends = [*(tokens[i - 1].end + 1 for _, i in starts[1:]), self.span[1]]
+        self.clauses = {name: (tokens[i].start, end) for (name, i), end in zip(starts, ends, strict=True)}
+        first = self._list_start(places)
         bounds = [first, *(c + 1 for c in commas)], [*commas, self.clauses["select"][1]]
         self.projections = [self.trim((a, b)) for a, b in zip(*bounds, strict=True)]
 
-    @staticmethod
-    def _is_operand(clause: str, tokens: list[Token], i: int) -> bool:
+    def _is_operand(self, clause: str, i: int, places: range) -> bool:
         """Whether a keyword is part of an expression: IS DISTINCT FROM, a column named window."""
+        tokens = self.source.tokens
         kind = tokens[i].token_type
         if kind == TokenType.FROM:
             return tokens[i - 1].token_type == TokenType.DISTINCT
         if kind == TokenType.WINDOW:
-            return clause == "select" or i + 2 >= len(tokens) or tokens[i + 2].token_type != TokenType.ALIAS
+            return clause == "select" or i + 2 not in places or tokens[i + 2].token_type != TokenType.ALIAS
         if kind in (TokenType.EXCEPT, TokenType.OFFSET):
             return clause == "select"
         return False
 
-    @staticmethod
-    def _before(tokens: list[Token], token: Token) -> int:
-        return tokens[next(i for i, t in enumerate(tokens) if t is token) - 1].end + 1
-
-    @staticmethod
-    def _list_start(tokens: list[Token]) -> int:
+    def _list_start(self, places: range) -> int:
         """Where the first item of the SELECT list begins."""
-        i = 1
-        while i < len(tokens) and (
-            tokens[i].token_type in (TokenType.DISTINCT, TokenType.ALL, TokenType.HINT)
-            or (
-                tokens[i].text.upper() == "STREAM"
-                and i == 1
-                and len(tokens) > 2
-                and tokens[2].token_type not in (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
-            )
-        ):
+        tokens = self.source.tokens
+        i = places.start + 1
+        if i + 1 in places and tokens[i].text.upper() == "STREAM" and tokens[i + 1].token_type not in _BEHIND_NAME:
             i += 1
-        return tokens[i].start if i < len(tokens) else tokens[-1].end + 1
+        while i in places and tokens[i].token_type in (TokenType.DISTINCT, TokenType.ALL, TokenType.HINT):
+            i += 1
+        return tokens[i].start if i in places else tokens[places.stop - 1].end + 1
 
     def trim(self, span: Span) -> Span:
         """A span without the white space and comments around it."""
@@ -132,16 +125,6 @@ class Block:
             place = self.source.span(column)
             if span[0] <= place[0] and place[1] <= span[1]:
                 yield column
-
-
-def _select_at(tokens: list[Token]) -> int:
-    """Where SELECT stands among the tokens of a query, behind its CTEs."""
-    depth = 0
-    for i, token in enumerate(tokens):
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if depth == 0 and token.token_type == TokenType.SELECT:
-            return i
-    return 0
 
 
 def inside(inner: Span, outer: Span) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
@@ -107,9 +108,9 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
         strict: whether a window that isn't declared is an error here; Spark says it itself otherwise.
     """
     found: list[Call] = []
-    definitions = block.select.args.get("windows") or []
+    definitions = {id(node) for node in block.select.args.get("windows") or []}
     for node in block.select.find_all(exp.Window):
-        if any(node is d for d in definitions) or node.find_ancestor(exp.Select) is not block.select:
+        if id(node) in definitions or node.find_ancestor(exp.Select) is not block.select:
             continue
         window = _window_of(source, node, windows, strict)
         if window:
@@ -124,8 +125,10 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
                 "leave the inner OVER out: it has the same window",
             )
         outer.append(call)
+    starts = [item[0] for item in block.projections]
     for call in outer:
-        call.top = any(_is_item(source, call, p) for p in block.projections)
+        around = block.projections[bisect_right(starts, call.span[0]) - 1]
+        call.top = _is_item(source, call, around)
     return outer
 
 
@@ -157,80 +160,72 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
             "write it behind every aggregate, or identity(expression) OVER w",
         )
     end = node.value.span[1] if isinstance(node, FramedWindow) else source.span(node.args["alias"])[1]
-    tokens = source.tokens_in((start, end))
-    call, closing = _read_tokens(source, tokens, window, end)
+    tokens = source.tokens
+    name = tokens.at(start)
+    call = _read_call(source, name, window, end)
     call.ignore_nulls = ignore
-    rest = tokens[closing + 1 :]
-    if rest and rest[0].token_type == TokenType.FILTER:
-        last = _closing(rest, 1)
-        call.filter = (rest[3].start, rest[last - 1].end + 1)
+    behind = tokens.behind(name + 1)
+    if behind < len(tokens) and tokens[behind].token_type == TokenType.FILTER:
+        call.filter = tokens.span(range(behind + 3, tokens.behind(behind + 1) - 1))
     return call
 
 
 def _is_call(source: Source, start: int) -> bool:
     """Whether a name and a parenthesis stand at an offset."""
-    tokens = source.tokens_in((start, len(source.text)))
-    return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].token_type != TokenType.CASE
+    tokens = source.tokens
+    name = tokens.at(start)
+    called = name + 1 < len(tokens) and tokens[name + 1].token_type == TokenType.L_PAREN
+    return called and tokens[name].token_type != TokenType.CASE
 
 
-def _closing(tokens: list[Token], opening: int) -> int:
-    depth = 0
-    for i in range(opening, len(tokens)):
-        kind = tokens[i].token_type
-        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-        if depth == 0:
-            return i
-    return len(tokens) - 1
+def _read_call(source: Source, name: int, window: Window, end: int | None = None) -> Call:
+    """Reads a call from its tokens, the first of which is its name."""
+    tokens = source.tokens
+    closing = tokens.behind(name + 1) - 1
+    first = name + 2
+    distinct = tokens[first].token_type == TokenType.DISTINCT
+    first += distinct
+    pieces = tokens.pieces(first, closing) if first < closing else []
+    for piece in pieces:
+        if not piece:
+            missing = tokens[piece.stop]
+            what = "comma" if missing.token_type == TokenType.COMMA else ")"
+            raise source.error((missing.start, missing.end + 1), f"an argument is missing before this {what}")
+    place = tokens.span(range(name, closing + 1))
+    word = source.text[place[0] : tokens[name].end + 1].strip("`").upper()
+    arguments = [tokens.span(piece) for piece in pieces]
+    call = Call(word, (place[0], end or place[1]), place, arguments, window, distinct)
+    call.inner = list(_inner(source, range(first, closing), window))
+    return call
 
 
-def _read_tokens(source: Source, tokens: list[Token], window: Window, end: int | None = None) -> tuple[Call, int]:
-    """Reads a call from its tokens, which begin with its name."""
-    closing = _closing(tokens, 1)
-    inner = tokens[2:closing]
-    distinct = bool(inner and inner[0].token_type == TokenType.DISTINCT)
-    inner = inner[1:] if distinct else inner
-    spans: list[Span] = []
-    depth = 0
-    piece: list[Token] = []
-    for token in inner:
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if depth == 0 and token.token_type == TokenType.COMMA:
-            if not piece:
-                raise source.error((token.start, token.end + 1), "an argument is missing before this comma")
-            spans.append((piece[0].start, piece[-1].end + 1))
-            piece = []
-        else:
-            piece.append(token)
-    if spans and not piece:
-        raise source.error((tokens[closing].start, tokens[closing].end + 1), "an argument is missing before this )")
-    if piece:
-        spans.append((piece[0].start, piece[-1].end + 1))
-    name = source.text[tokens[0].start : tokens[0].end + 1]
-    place = tokens[0].start, tokens[closing].end + 1
-    call = Call(name.strip("`").upper(), (place[0], end or place[1]), place, spans, window, distinct)
-    call.inner = list(_inner(source, inner, window))
-    return call, closing
-
-
-def _inner(source: Source, tokens: list[Token], window: Window) -> Iterator[Call]:
-    i = 0
-    while i + 1 < len(tokens):
+def _inner(source: Source, places: range, window: Window) -> Iterator[Call]:
+    """The outermost aggregates among some tokens."""
+    tokens = source.tokens
+    i = places.start
+    while i + 1 < places.stop:
         word = source.text[tokens[i].start : tokens[i].end + 1].upper()
         if word in AGGREGATES and tokens[i + 1].token_type == TokenType.L_PAREN:
-            call, closing = _read_tokens(source, tokens[i:], window)
-            yield call
-            i += closing
-        i += 1
+            yield _read_call(source, i, window)
+            i = tokens.behind(i + 1)
+        else:
+            i += 1
 
 
 def _is_item(source: Source, call: Call, item: Span) -> bool:
     """Whether a call is an item of the SELECT list, but for parentheses and an alias."""
     if not inside(call.span, item):
         return False
-    before = source.tokens_in((item[0], call.span[0]))
-    after = source.tokens_in((call.span[1], item[1]))
-    while before and after and before[-1].token_type == TokenType.L_PAREN and after[0].token_type == TokenType.R_PAREN:
-        before, after = before[:-1], after[1:]
-    if before:
+    tokens = source.tokens
+    places, own = tokens.within(item), tokens.within(call.span)
+    first, last = own.start, own.stop
+    while (
+        first > places.start
+        and last < places.stop
+        and tokens[first - 1].token_type == TokenType.L_PAREN
+        and tokens[last].token_type == TokenType.R_PAREN
+    ):
+        first, last = first - 1, last + 1
+    if first > places.start:
         return False
-    return not after or after[0].token_type == TokenType.ALIAS or len(after) == 1
+    return last >= places.stop - 1 or tokens[last].token_type == TokenType.ALIAS

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
@@ -386,13 +385,9 @@ class Query:
 
     def _window_span(self, node: exp.Window) -> Span:
         start = self.source.span(node.this)[0]
-        tokens = self.source.tokens_in((start, self.block.clauses["window"][1]))
-        depth = 0
-        for i, token in enumerate(tokens):
-            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-            if depth == 0 and token.token_type == TokenType.COMMA:
-                return start, tokens[i - 1].end + 1
-        return start, tokens[-1].end + 1
+        tokens = self.source.tokens
+        places = tokens.within((start, self.block.clauses["window"][1]))
+        return tokens.span(tokens.pieces(places.start, places.stop)[0])
 
     def _projection(self, item: Span, replaced: dict[Call, str], hidden: list[str]) -> Iterator[tuple[Span, str]]:
         text = self.source.text[slice(*item)].strip()

@@ -11,7 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, closing_token
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -43,12 +43,14 @@ class OpenMLDBSpelling:
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; and names of functions."""
-        tokens = self._source.tokens_in(_extent(self._source, tree))
-        for conversion in self._conversions(tree, tokens):
+        tokens = self._source.tokens
+        places = tokens.within(_extent(self._source, tree))
+        for conversion in self._conversions(tree, places):
             yield from conversion
-        for i, token in enumerate(tokens):
+        for i in places:
+            token = tokens[i]
             text = self._source.text[token.start : token.end + 1]
-            called = i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.L_PAREN
+            called = i + 1 in places and tokens[i + 1].token_type == TokenType.L_PAREN
             if token.token_type == TokenType.NUMBER and "." in text and text[-1].isdigit():
                 yield _edit((token.start, token.end + 1), f"{text}D")
             elif called and text.upper() in _RENAMED and token.token_type != TokenType.IDENTIFIER:
@@ -56,21 +58,23 @@ class OpenMLDBSpelling:
             elif called and text.upper() == "IDENTITY":
                 yield _edit((token.start, token.end + 1), "")
 
-    def _conversions(self, tree: exp.Expr, tokens: list[Token]) -> Iterator[tuple[Edit, Edit]]:
+    def _conversions(self, tree: exp.Expr, places: range) -> Iterator[tuple[Edit, Edit]]:
         """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
         selects: list[exp.Select] | None = None
-        for i, token in enumerate(tokens[:-2]):
+        tokens = self._source.tokens
+        for i in places[:-2]:
+            token = tokens[i]
             name = token.text.upper()
             if name not in ("BIGINT", "INT64", "TIMESTAMP") or tokens[i + 1].token_type != TokenType.L_PAREN:
                 continue
-            closing = closing_token(tokens, i + 1)
+            closing = tokens.closing(i + 1)
             if selects is None:
                 selects = [s for s in tree.find_all(exp.Select) if SPAN in s.meta]
             around = [s for s in selects if s.meta[SPAN][0] <= token.start < s.meta[SPAN][1]]
             if closing is None or not around:
                 continue
             inner = max(around, key=lambda s: s.meta[SPAN][0])
-            value = self._source.text[tokens[i + 1].end + 1 : closing.start]
+            value = self._source.text[tokens[i + 1].end + 1 : tokens[closing].start]
             parts = (_from_millis if name == "TIMESTAMP" else _millis)(
                 type_of(value, "openmldb", inner, self._resolver)
             )
@@ -78,7 +82,7 @@ class OpenMLDBSpelling:
                 before, after = parts
                 yield (
                     _edit((token.start, tokens[i + 1].end + 1), before),
-                    _edit((closing.start, closing.end + 1), after),
+                    _edit((tokens[closing].start, tokens[closing].end + 1), after),
                 )
 
 
