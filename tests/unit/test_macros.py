@@ -195,12 +195,14 @@ _CALLS = [
 
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), _CALLS)
-def test_the_package_and_the_translator_write_the_same(name, args, kwargs):
+def test_the_package_and_the_translator_write_the_same(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     alone, with_adapter = (macros(adapter).call(name, *args, **kwargs) for adapter in ("spark", "sparkstream"))
     assert "SELECT * FROM " + alone == translate(f"SELECT * FROM {with_adapter}")
 
 
-def test_a_query_keeps_its_layout_within_a_statement():
+def test_a_query_keeps_its_layout_within_a_statement() -> None:
     call = "tumble((select *\nfrom t where x = 'a\nb'), ts, '10 minutes')"
     alone = translate(f"SELECT * FROM {call}").removeprefix("SELECT * FROM ")
     relation = call[len("tumble(") : call.index(", ts")]
@@ -209,5 +211,5 @@ def test_a_query_keeps_its_layout_within_a_statement():
     assert translate(f"SELECT *\n    FROM {call}") == f"SELECT *\n    FROM {within}"
 
 
-def test_macros_and_translator_know_the_same_zones():
+def test_macros_and_translator_know_the_same_zones() -> None:
     assert macros().call("default__sparkstream_shows_utc") == SHOWS_UTC

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dbt.adapters.spark.connections import PyhiveConnectionWrapper, SparkConnectionMethod
+from dbt.adapters.spark.connections import PyhiveConnectionWrapper
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
-from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
 from dbt.adapters.sparkstream.environments.thrift_wrapper import ThriftWrapper
 from dbt.adapters.sparkstream.errors import readable
 from tests.functional.adapter.project import Project
@@ -28,7 +28,7 @@ class ShortStatement:
 
 
 def test_short_statements_do_not_wait_long() -> None:
-    credentials = SparkStreamCredentials(method=SparkConnectionMethod.THRIFT, host="127.0.0.1", schema="shop")
+    credentials = SparkStreamCredentials(method=Method.THRIFT, host="127.0.0.1", schema="shop")
     wrapper = ThriftWrapper(PyhiveConnectionWrapper(None, poll_interval=60), credentials)
     wrapper._cursor = ShortStatement()
     began = time.monotonic()
@@ -37,7 +37,9 @@ def test_short_statements_do_not_wait_long() -> None:
 
 
 def test_no_server(make_project: Callable[..., Project]) -> None:
-    project = make_project({"models/a.sql": "select 1 as x"}, method="thrift", host="127.0.0.1", port=1, auth="NOSASL")
+    project = make_project(
+        {"models/a.sql": "select 1 as x"}, method=Method.THRIFT, host="127.0.0.1", port=1, auth="NOSASL"
+    )
     failure = project.failure("run")
     assert "failed to connect: Could not connect to any of [('127.0.0.1', 1)]" in failure
     assert "is the server running? start one with: sparkstream server start" in failure

@@ -19,7 +19,7 @@ SCHEMA = {"db.bid": {"ts": "timestamp", "k": "string", "price": "int"}}
 BOUNDS = "window_start, window_end"
 
 
-def _widen(_: Window, __: str, cut: Cut) -> Rows:
+def _widen(window: Window, time: str, cut: Cut) -> Rows:
     return Rows(f"(SELECT * FROM {cut.relation} WHERE {cut.column} >= 'before')", "window_end >= 'start'")
 
 

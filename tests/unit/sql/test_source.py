@@ -9,6 +9,7 @@ from sqlglot.dialects.spark import Spark
 
 from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from tests.unit.sql.pairs import flat, tumble
 
 CALL = "tumble(t, ts, '5m')"
@@ -108,7 +109,7 @@ def test_between_constructs() -> None:
 
 class TestEdits:
     def test_inner_edits_come_first(self) -> None:
-        source = Source("a(b(c))", [])
+        source = Source("a(b(c))", Tokens([]))
         source.apply([
             Edit((0, 7), lambda: f"<{source.render((2, 6))}>"),
             Edit((4, 5), lambda: "C"),
@@ -117,17 +118,17 @@ class TestEdits:
         assert source.render() == "<[C]>"
 
     def test_side_by_side(self) -> None:
-        source = Source("one two three", [])
+        source = Source("one two three", Tokens([]))
         source.apply([Edit((8, 13), lambda: "3"), Edit((0, 3), lambda: "1")])
         assert source.render() == "1 two 3"
         assert source.render((4, 13)) == "two 3"
 
     def test_no_edits(self) -> None:
         text = "select 1"
-        assert Source(text, []).render() is text
+        assert Source(text, Tokens([])).render() is text
 
     def test_errors_point_at_their_place(self) -> None:
-        source = Source("a\r\n\tbb ccc\nd", [])
+        source = Source("a\r\n\tbb ccc\nd", Tokens([]))
         error = source.error((7, 10), "wrong", "better")
         assert (error.line, error.column, error.width) == (2, 5, 3)
         assert error.source_line == "\tbb ccc"
