@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # Tests here share nothing but a Spark, so that each goes to the process that is free.
 APART = ("tests/unit/", "tests/garbage/", "tests/golden/")
+_ON_A_SERVER = re.compile(r"[\[-](thrift|connect)[\]-]")
 
 
 class Groups(LoadScopeScheduling):
@@ -23,6 +26,6 @@ class Groups(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         """The group of a test."""
         file, _, test = nodeid.partition("::")
-        if "[thrift" in test:
-            return "thrift"  # one server for all of them
+        if _ON_A_SERVER.search(test):
+            return "server"  # one for all of them
         return nodeid if file.startswith(APART) else file

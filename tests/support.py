@@ -21,9 +21,8 @@ class Done(Protocol):
     result: Any
 
 
-ON_THE_SESSION = pytest.mark.parametrize(
-    "target", ["session", pytest.param("thrift", marks=pytest.mark.full)], indirect=True
-)
+_ELSEWHERE = [pytest.param(name, marks=pytest.mark.full) for name in ("thrift", "connect")]
+ON_THE_SESSION = pytest.mark.parametrize("target", ["session", *_ELSEWHERE], indirect=True)
 """For tests whose Spark is all the same, as they are about what comes before it: `make test` asks the embedded one."""
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
