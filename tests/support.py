@@ -21,9 +21,18 @@ class Done(Protocol):
     result: Any
 
 
-_ELSEWHERE = [pytest.param(name, marks=pytest.mark.full) for name in ("thrift", "connect")]
-ON_THE_SESSION = pytest.mark.parametrize("target", ["session", *_ELSEWHERE], indirect=True)
+def _quick_on(target: str) -> pytest.MarkDecorator:
+    marks = {name: () if name == target else pytest.mark.full for name in ("session", "thrift", "connect")}
+    return pytest.mark.parametrize(
+        "target", [pytest.param(name, marks=mark) for name, mark in marks.items()], indirect=True
+    )
+
+
+ON_THE_SESSION = _quick_on("session")
 """For tests whose Spark is all the same, as they are about what comes before it: `make test` asks the embedded one."""
+
+ON_THE_SERVER = _quick_on("thrift")
+"""For tests that have others like them on the embedded Spark: `make test` asks the server."""
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 """Options of Java for the tests, which end before it would win by compiling in two steps.

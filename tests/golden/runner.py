@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -87,15 +88,20 @@ def load(file: str) -> list[Case]:
     ]
 
 
-def covering(cases: Iterable[Case]) -> list[Case]:
-    """Few of the cases, which have every tag and every time zone between them."""
-    left = {case.id: (case, {*case.tags, case.zone}) for case in cases}
-    wanted = {tag for _, tags in left.values() for tag in tags}
+def covering(cases: Iterable[Case], least: int = 1) -> list[Case]:
+    """Few of the cases, which have every tag and every time zone between them.
+
+    Args:
+        least: how many cases a tag has to have. Those of few say what is special in a case, the others its construct.
+    """
+    left = list(cases)
+    often = Counter(tag for case in left for tag in case.tags)
+    wanted = {tag for tag, number in often.items() if number >= least} | {case.zone for case in left}
     chosen: list[Case] = []
     while wanted:
-        case, tags = max(left.values(), key=lambda found: len(wanted & found[1]))
+        case = max(left, key=lambda case: len(wanted & {*case.tags, case.zone}))
         chosen.append(case)
-        wanted -= tags
+        wanted -= {*case.tags, case.zone}
     return chosen
 
 

@@ -19,8 +19,8 @@ ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 ZONES = sorted({case.zone for case in ANSWERED})
 
-# Few cases that have every tag go through each door, on one target, as the doors are behind Spark when a statement gets
-# there. `make test-all` has every case go through window_sql. tests/golden gives every case to the translator itself.
+# Few cases that have every construct go through each door, on one target, as the doors are behind when a statement gets
+# to Spark. `make test-all` has all cases go through window_sql; tests/golden gives all to the translator itself.
 SOME = {door: sample(ANSWERED, door) for door in ("window_sql", "config", "island", "macro")}
 
 

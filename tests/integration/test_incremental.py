@@ -6,6 +6,9 @@ import pytest
 
 from tests.functional.adapter import test_incremental as incremental
 from tests.integration.targets import DbtProject, Target, write
+from tests.support import ON_THE_SERVER
+
+pytestmark = ON_THE_SERVER
 
 PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
 

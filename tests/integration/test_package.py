@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.functional.adapter.test_generic_tests import TESTS, model_files
+from tests.golden.runner import covering
 from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
 from tests.support import ON_THE_SESSION
@@ -20,6 +21,7 @@ def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, 
     return project
 
 
+@ON_THE_SESSION
 @pytest.mark.parametrize("type_", ["spark", "sparkstream"])
 def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str) -> None:
     project = _user(target, tmp_path_factory, type_, {"models/mine.sql": "select 1 as x"})
@@ -29,18 +31,25 @@ def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFa
 
 
 @ON_THE_SESSION
-def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parametrize("which", ["some", pytest.param("all", marks=pytest.mark.full)])
+def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory, which: str) -> None:
     """The gallery's macros, in Jinja alone, return the pages' tables."""
+    chosen = [example for example in examples() if "macro" in example.doors]
+    if which == "some":
+        quick = covering(example.case for example in chosen)
+        chosen = [example for example in chosen if example.case in quick]
+    models = [f"+{example.model('macro')}" for example in chosen]
+    tables = [f"{example.name}__expected" for example in chosen]
     examples_on = ["--vars", "sparkstream_examples: true"]
     # The seeds come from our adapter: dbt-spark's session method writes NULL as an empty text.
     project = _user(target, tmp_path_factory, "sparkstream", {})
-    project.dbt("seed", "--select", "package:sparkstream", *examples_on)
+    project.dbt("seed", "--select", *models, *tables, *examples_on)
     project = DbtProject(project.folder, target, schema=project.schema, type_="spark")
-    selected = ["--select", "package:sparkstream,resource_type:seed", "tag:macro", "--exclude-resource-type", "seed"]
+    selected = ["--select", *models, *tables, "--exclude-resource-type", "seed"]
     done = project.invoke("build", *selected, *examples_on, "--indirect-selection", "cautious")
     assert done.success, problems(done)
     tested = [result for result in done.result.results if result.node.resource_type == "test"]
-    assert len(tested) == sum("macro" in example.doors for example in examples())
+    assert len(tested) == len(chosen)
 
 
 FRAME = "frame='rows_range', start='5 minutes', partition_by='k', order_by='ts'"

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.cli import main
 from tests.golden.runner import covering
 from tests.integration.gallery import examples
 from tests.integration.targets import DbtProject, Target, copy_project, problems
+from tests.support import ON_THE_SESSION
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,7 @@ def built(project: DbtProject) -> dict[str, Any]:
     return {result.node.unique_id: result for result in done.result.results}
 
 
+@ON_THE_SESSION
 def test_compiles_in_a_fresh_schema(project: DbtProject, tmp_path: Path) -> None:
     """Nothing asks for a table that isn't built: no test, no incremental model, nothing of the gallery."""
     folder = copy_project(str(project.folder), tmp_path / "fresh")
