@@ -45,9 +45,8 @@ def gallery(target: str) -> list[str]:
 def built(project: DbtProject) -> dict[str, Any]:
     """The project after `dbt build`: the result of each node by its unique id."""
     day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
-    done = project.invoke(
-        "build", "--select", "package:sparkstream_integration_tests", *gallery(project.target.name), *day
-    )
+    selected = ["--select", "package:sparkstream_integration_tests", *gallery(project.target.name)]
+    done = project.invoke("build", *selected, "--indirect-selection", "cautious", *day)
     assert done.success, problems(done)
     return {result.node.unique_id: result for result in done.result.results}
 
