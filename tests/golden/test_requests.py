@@ -17,11 +17,12 @@ import pytest
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.requests import request_sql
 from tests.golden.runner import Case, Relation, covering, create_view, load, rows_of
+from tests.golden.test_openmldb import spark_type
+from tests.golden.test_sqlstream import arrival as arrival_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_TYPES = {"bool": "boolean"}
 DIALECTS = {"openmldb": "openmldb_cases.json", "sqlstream": "sqlstream_cases.json"}
 CASES = [
     (dialect, case)
@@ -52,7 +53,7 @@ def test_a_request_is_the_last_row_of_a_batch(spark: SparkSession, dialect: str,
     spark.conf.set("spark.sql.session.timeZone", case.zone)
     name = main_table(case)
     table = case.tables[name]
-    arrival = case.more.get("arrival") or ("SEQ" if "ties" in case.tags else None)
+    arrival = arrival_of(case)
     for i in range(0, len(table.rows), max(1, len(table.rows) // OFTEN)):
         row = table.rows[i]
         stored = replace(table, rows=[r for j, r in enumerate(table.rows) if j != i])
@@ -76,11 +77,20 @@ def test_a_request_is_the_last_row_of_a_batch(spark: SparkSession, dialect: str,
         assert len(whole) - len(without) == len(rows)
 
 
+@pytest.mark.parametrize(("dialect", "case"), [pytest.param(d, c, id=f"{d}-{c.id}") for d, c in CASES])
+def test_a_request_is_sparks_own_sql(dialect: str, case: Case) -> None:
+    table = case.tables[main_table(case)]
+    row = dict(zip([c for c, _ in table.columns], table.rows[0], strict=True))
+    schema = case.schema(spark_type)
+    text = request_sql(case.sql, dialect, row, schema=schema, arrival=arrival_of(case))
+    assert translate(text, schema=schema) == text
+
+
 def _batch(
     spark: SparkSession, case: Case, dialect: str, table: Relation, name: str, arrival: str | None
 ) -> tuple[list[Any], dict[str, dict[str, str]]]:
     schema = {
-        n: create_view(spark, n, table if n == name else t, lambda x: _TYPES.get(x, x).upper())
+        n: create_view(spark, n, table if n == name else t, lambda type_: spark_type(type_).upper())
         for n, t in case.tables.items()
     }
     text = translate(case.sql, dialect, schema=schema, arrival=arrival)
