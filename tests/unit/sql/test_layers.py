@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ def test_every_module_has_a_layer() -> None:
 def test_imports_go_down(module: str) -> None:
     wrong = [name for name in _imports(MODULES[module]) if name and _layer(name) > _layer(module)]
     assert not wrong, f"{module} is below {', '.join(wrong)}"
+
+
+def test_no_cycles() -> None:
+    """No module needs itself, not even through imports within functions and for type checks alone."""
+    needed = {module: set(_imports(path)) - {"", module} for module, path in MODULES.items()}
+    try:
+        list(TopologicalSorter(needed).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_nothing_of_dbt_or_pyspark() -> None:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ, TIMES, plain_type
@@ -244,6 +245,17 @@ def sources(select: exp.Select) -> list[exp.Expr]:
     for relation in list(found):
         found += [j.this for j in relation.args.get("joins") or []]
     return found + [j.this for j in select.args.get("joins") or []]
+
+
+def name_of(relation: exp.Expr) -> str | None:
+    """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
+    if relation.alias_or_name:
+        return quoted(relation.alias_or_name)
+    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
+        inner = sources(relation.this)
+        if len(inner) == 1:
+            return name_of(inner[0])
+    return None
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:

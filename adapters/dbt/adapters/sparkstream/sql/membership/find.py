@@ -9,7 +9,7 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, name_of, sources
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
@@ -18,7 +18,6 @@ from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow,
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.translate import translate

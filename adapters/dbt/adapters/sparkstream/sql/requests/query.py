@@ -19,7 +19,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
-from dbt.adapters.sparkstream.sql.core.columns import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.columns import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
@@ -27,7 +27,6 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, b
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
-from dbt.adapters.sparkstream.sql.passes.framing.relation import name_of
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.requests.rows import row_sql
 from dbt.adapters.sparkstream.sql.statement import Statement

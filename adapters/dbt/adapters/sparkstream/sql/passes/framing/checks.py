@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Column, Columns, sources
@@ -12,20 +10,19 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import KEY_TYPES, MARK
 
-if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.passes.framing.query import Query
 
-
-def check_block(query: Query) -> None:
+def check_block(select: FramedSelect) -> None:
     """Refuses what a SELECT with windows can't have.
 
     Raises:
         TranslationError: with the place of the fault.
     """
-    block, source = query.block, query.source
-    windows = query.our_windows()
+    block, source = select.block, select.source
+    windows = select.our_windows
     if windows:
         for clause in ("group", "having"):
             if clause in block.clauses:
@@ -36,14 +33,14 @@ def check_block(query: Query) -> None:
                 )
     if "from" not in block.clauses:
         raise source.error(block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
-    for call in query.calls:
+    for call in select.calls:
         if "where" in block.clauses and inside(call.span, block.clauses["where"]):
             raise source.error(
                 call.span,
                 "a window can't stand in WHERE",
                 "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
             )
-    if query.dialect != "openmldb":
+    if select.dialect != "openmldb":
         return
     for window in windows:
         for key in (*window.spec.partition, *window.spec.order):
@@ -53,9 +50,9 @@ def check_block(query: Query) -> None:
                     "PARTITION BY and ORDER BY of a window take columns",
                     "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
                 )
-            check_column(query, key.expression)
+            check_column(select, key.expression)
     for item in block.projections:
-        mine = [c for c in query.calls if inside(c.span, item)]
+        mine = [c for c in select.calls if inside(c.span, item)]
         for call in mine[1:]:
             if call.window.spec is not mine[0].window.spec:
                 raise source.error(
@@ -63,111 +60,111 @@ def check_block(query: Query) -> None:
                     "one expression takes one window",
                     "give every window a column of its own, and combine them in a query around this one",
                 )
-    aliases = {e.alias.lower() for e in query.select.expressions if isinstance(e, exp.Alias)}
-    for column in query.select.find_all(exp.Column):
-        if column.find_ancestor(exp.Select) is not query.select or isinstance(column.this, exp.Star):
+    aliases = {e.alias.lower() for e in select.select.expressions if isinstance(e, exp.Alias)}
+    for column in select.select.find_all(exp.Column):
+        if column.find_ancestor(exp.Select) is not select.select or isinstance(column.this, exp.Star):
             continue
         if (
             column.table
             or column.name.lower() not in aliases
-            or any(inside(source.span(column), c.span) for c in query.calls)
+            or any(inside(source.span(column), c.span) for c in select.calls)
         ):
-            check_column(query, column)
+            check_column(select, column)
     if windows:
-        _check_bare_aggregates(query)
+        _check_bare_aggregates(select)
 
 
-def _check_bare_aggregates(query: Query) -> None:
+def _check_bare_aggregates(select: FramedSelect) -> None:
     """Refuses an aggregate of the whole table beside windows."""
-    for node in query.select.find_all(exp.Anonymous):
-        if node.name.upper() not in AGGREGATES or node.find_ancestor(exp.Select) is not query.select:
+    for node in select.select.find_all(exp.Anonymous):
+        if node.name.upper() not in AGGREGATES or node.find_ancestor(exp.Select) is not select.select:
             continue
-        place = query.source.call_span(node)
-        if not any(inside(place, c.span) for c in query.calls):
-            raise query.source.error(
+        place = select.source.call_span(node)
+        if not any(inside(place, c.span) for c in select.calls):
+            raise select.source.error(
                 place,
                 f"{node.name.lower()} without OVER can't stand beside windows",
                 f"write {node.name.lower()}(...) OVER w, or put one of them in a subquery",
             )
 
 
-def check_column(query: Query, column: exp.Column) -> None:
+def check_column(select: FramedSelect, column: exp.Column) -> None:
     """Refuses a column of no table in FROM, as far as that is known."""
-    named = query.tables
+    named = select.tables
     if column.table:
         names = [name for name in named if name]
-        outer = query.select.find_ancestor(exp.Select)
+        outer = select.select.find_ancestor(exp.Select)
         if names and len(names) == len(named) and column.table.lower() not in named and not outer:
-            raise query.source.error(
-                query.source.span(column),
+            raise select.source.error(
+                select.source.span(column),
                 f"there is no table {column.table} in this FROM",
                 f"it has {', '.join(names)}",
             )
     lists = [named.get(column.table.lower(), [])] if column.table else named.values()
-    known = [query.resolver.columns(table) for tables in lists for table in tables]
+    known = [select.resolver.columns(table) for tables in lists for table in tables]
     if known and all(k.complete for k in known) and not any(k.find(column.name) for k in known):
-        if query.select.find_ancestor(exp.Select):
+        if select.select.find_ancestor(exp.Select):
             return
         columns = ", ".join(c.name for k in known for c in k.items)
-        raise query.source.error(
-            query.source.span(column), f"there is no column {column.name} in this FROM", f"it has {columns}"
+        raise select.source.error(
+            select.source.span(column), f"there is no column {column.name} in this FROM", f"it has {columns}"
         )
 
 
-def check_order_type(query: Query, spec: WindowSpec, type_: str | None) -> None:
+def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:
     """Refuses an order that is no number or time, where the type is known."""
     if type_ is None or type_ in KEY_TYPES:
         return
-    if query.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
+    if select.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
         return
-    raise query.source.error(
+    raise select.source.error(
         spec.order[0].span,
         f"a window is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
         "convert it in a subquery: FROM (SELECT *, timestamp(d) AS ts FROM t)",
     )
 
 
-def check_union(query: Query, union: exp.Expr) -> list[str]:
+def check_union(select: FramedSelect, relation: Relation, union: exp.Expr) -> list[str]:
     """Refuses a UNION table that has other columns than FROM.
 
     Returns:
         Conditions that are always true, and that Spark refuses for other columns; where they aren't known here.
     """
     place = union.meta[SPAN]
-    tables = sources(query.select)
-    wanted, given = Columns(), query.resolver.columns(union)
+    tables = sources(select.select)
+    wanted, given = Columns(), select.resolver.columns(union)
     for table in tables:
-        wanted += query.resolver.columns(table)
-    if query.requested:  # the mark comes last, behind the columns of all tables
+        wanted += select.resolver.columns(table)
+    if select.requested:  # the mark comes last, behind the columns of all tables
         wanted = Columns(tuple(sorted(wanted.items, key=lambda c: c.name == MARK)), wanted.complete)
     if wanted.complete and given.complete:
-        known = _compare(query, union, list(wanted.items), list(given.items))
+        known = _compare(select, union, list(wanted.items), list(given.items))
         if known:
             return []
     return [
         "NOT EXISTS (SELECT array(struct(a.*), struct(b.*)), "
         "aggregate(array(struct(b.*)), struct(a.*), (a_row, b_row) -> b_row) "
-        f"FROM (SELECT {', '.join(query.relation.items)} FROM {query.relation.sql}) AS a, "
-        f"(SELECT * FROM {query.render(place)}) AS b WHERE FALSE)"
+        f"FROM (SELECT {', '.join(relation.items)} FROM {relation.sql}) AS a, "
+        f"(SELECT * FROM {select.render(place)}) AS b WHERE FALSE)"
     ]
 
 
-def _compare(query: Query, union: exp.Expr, wanted: list[Column], given: list[Column]) -> bool:
+def _compare(select: FramedSelect, union: exp.Expr, wanted: list[Column], given: list[Column]) -> bool:
     """Compares columns; whether everything about them was known."""
     place = union.meta[SPAN]
     listed = ", ".join(f"{c.name} {c.type or ''}".strip() for c in wanted)
     hint = f"select the columns of FROM, in this order: {listed}"
     if len(wanted) != len(given):
-        raise query.source.error(
+        raise select.source.error(
             place, f"UNION needs the columns of FROM, which has {len(wanted)}, and this has {len(given)}", hint
         )
     for want, got in zip(wanted, given, strict=True):
         if want.name.casefold() != got.name.casefold():
-            raise query.source.error(
+            raise select.source.error(
                 place, f"UNION needs the columns of FROM: {want.name} is called {got.name} here", hint
             )
         if want.type and got.type and want.type != got.type:
-            raise query.source.error(
+            raise select.source.error(
                 place, f"UNION needs the columns of FROM: {want.name} is {want.type} there and {got.type} here", hint
             )
     return all(c.type for c in (*wanted, *given))

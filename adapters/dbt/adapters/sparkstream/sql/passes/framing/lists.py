@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt.adapters.sparkstream.sql.passes.framing.names import CATEGORIES
-
 
 def let(name: str, value: str, body: str) -> str:
     """An expression with a name for a part of it."""
@@ -179,9 +177,3 @@ def window_split_pairs(rows: str, delimiter: str, pair_delimiter: str, part: int
     """The keys (part 0) or values (part 1) of `k:v,k:v`; what is no pair is left out."""
     pairs = f"transform({window_split(rows, delimiter)}, x -> split(x, {_pattern(pair_delimiter)}))"
     return f"transform(filter({pairs}, p -> size(p) >= 2), p -> get(p, {part}))"
-
-
-CATE = {f"{name}_CATE": name for name in CATEGORIES}
-CATE_WHERE = {f"{name}_CATE_WHERE": name for name in CATEGORIES}
-TOP_N_KEY = {f"TOP_N_KEY_{name}_CATE_WHERE": name for name in CATEGORIES}
-TOP_N_VALUE = {f"TOP_N_VALUE_{name}_CATE_WHERE": name for name in CATEGORIES}

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 CATEGORIES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
+CATE = {f"{name}_CATE": name for name in CATEGORIES}
+CATE_WHERE = {f"{name}_CATE_WHERE": name for name in CATEGORIES}
+TOP_N_KEY = {f"TOP_N_KEY_{name}_CATE_WHERE": name for name in CATEGORIES}
+TOP_N_VALUE = {f"TOP_N_VALUE_{name}_CATE_WHERE": name for name in CATEGORIES}
+"""Functions of OpenMLDB that aggregate by category: name -> the aggregate."""
 
 AGGREGATES = frozenset(
     {
         *CATEGORIES,
         *(f"{name}_WHERE" for name in CATEGORIES),
-        *(f"{name}_CATE" for name in CATEGORIES),
-        *(f"{name}_CATE_WHERE" for name in CATEGORIES),
-        *(f"TOP_N_KEY_{name}_CATE_WHERE" for name in CATEGORIES),
-        *(f"TOP_N_VALUE_{name}_CATE_WHERE" for name in CATEGORIES),
+        *CATE,
+        *CATE_WHERE,
+        *TOP_N_KEY,
+        *TOP_N_VALUE,
         "TOP_N_KEY_RATIO_CATE",
         "TOP_N_VALUE_RATIO_CATE",
         "LAG",
@@ -73,6 +78,21 @@ SPARK_AGGREGATES = frozenset(
 
 RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LEAD"})
 """Functions that number the rows of a partition, or look ahead: they have no frame."""
+
+_UNORDERED = frozenset(
+    {
+        "SUM", "COUNT", "MIN", "MAX", "AVG", "DISTINCT_COUNT", "MEDIAN", "STDDEV", "STDDEV_SAMP", "STDDEV_POP",
+        "VARIANCE", "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO", "PERCENTILE",
+        "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE", *(f"{name}_WHERE" for name in CATEGORIES),
+        *CATE, *CATE_WHERE, *TOP_N_KEY, *TOP_N_VALUE,
+    }
+)  # fmt: skip
+
+
+def keeps_order(name: str) -> bool:
+    """Whether the result of a function depends on the order of rows with equal keys."""
+    return name not in _UNORDERED
+
 
 _NUMERIC = frozenset({"AVG", "EW_AVG", "DRAWDOWN", "MEDIAN", *(f"{n}_WHERE" for n in CATEGORIES if n != "COUNT")})
 _NO_NUMBERS = ("string", "date", "boolean", "timestamp")

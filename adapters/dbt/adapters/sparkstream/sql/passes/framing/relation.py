@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.columns import conjuncts, name_of, sources
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
-
-if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.passes.framing.query import Query
 
 
 @dataclass
@@ -64,65 +61,49 @@ class Relation:
         return [*(f"struct({name}.*) AS {name}" for name in self.names), *self.loose]
 
 
-def quoted(name: str) -> str:
-    """A name as it can stand in SQL."""
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else "`" + name.replace("`", "``") + "`"
-
-
-def name_of(relation: exp.Expr) -> str | None:
-    """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
-    if relation.alias_or_name:
-        return quoted(relation.alias_or_name)
-    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
-        inner = sources(relation.this)
-        if len(inner) == 1:
-            return name_of(inner[0])
-    return None
-
-
-def relation_of(query: Query) -> Relation:
+def relation_of(select: FramedSelect) -> Relation:
     """What stands in a SELECT's FROM, as Spark has it."""
-    block = query.block
+    block = select.block
     start, end = block.clauses["from"]
     span = block.trim((start + len("from"), end))
-    tables = sources(query.select)
+    tables = sources(select.select)
     names = [n for n in (name_of(t) for t in tables) if n]
     laterals = [
         quoted(lateral.args["alias"].name)
-        for lateral in query.select.args.get("laterals") or []
+        for lateral in select.select.args.get("laterals") or []
         if lateral.args.get("alias") and lateral.args["alias"].name
     ]
     names += laterals
-    several = len(tables) > 1 or bool(query.select.args.get("laterals"))
-    relation = Relation("", names, several, _loose(query) if several else [])
-    relation.flat = several and query.has_unions
-    relation.marked = query.requested
+    several = len(tables) > 1 or bool(select.select.args.get("laterals"))
+    relation = Relation("", names, several, _loose(select) if several else [])
+    relation.flat = several and select.has_unions
+    relation.marked = select.requested
     pieces: list[tuple[Span, str]] = []
     chosen: list[LastJoin] = []
-    for join in query.last_joins:
-        reduced = _reduced(query, join, names)
+    for join in select.last_joins:
+        reduced = _reduced(select, join, names)
         if reduced is None:
             chosen.append(join)
         else:
             pieces.append((join.meta[SPAN], reduced))
     if chosen:
-        return _choosing(query, relation, span, pieces, chosen, tables)
+        return _choosing(select, relation, span, pieces, chosen, tables)
     relation.sql = block.text(span, pieces)
     if relation.alias and not tables[0].alias_or_name:
         relation.sql += f" AS {relation.alias}"
     return relation
 
 
-def _loose(query: Query) -> list[str]:
+def _loose(select: FramedSelect) -> list[str]:
     """Columns that the SELECT names without a table, outside FROM and WHERE."""
-    skipped = [query.block.clauses[c] for c in ("from", "where") if c in query.block.clauses]
-    aliases = {e.alias.lower() for e in query.select.expressions if isinstance(e, exp.Alias)}
-    ordering = query.block.clauses.get("order")
+    skipped = [select.block.clauses[c] for c in ("from", "where") if c in select.block.clauses]
+    aliases = {e.alias.lower() for e in select.select.expressions if isinstance(e, exp.Alias)}
+    ordering = select.block.clauses.get("order")
     found: dict[str, str] = {}
-    for column in query.select.find_all(exp.Column):
-        if column.table or isinstance(column.this, exp.Star) or column.find_ancestor(exp.Select) is not query.select:
+    for column in select.select.find_all(exp.Column):
+        if column.table or isinstance(column.this, exp.Star) or column.find_ancestor(exp.Select) is not select.select:
             continue
-        at = query.source.span(column)[0]
+        at = select.source.span(column)[0]
         if any(s[0] <= at < s[1] for s in skipped):
             continue
         if ordering and ordering[0] <= at < ordering[1] and column.name.lower() in aliases:
@@ -132,15 +113,15 @@ def _loose(query: Query) -> list[str]:
 
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
-def _side(query: Query, node: exp.Expr, right: str) -> str:
+def _side(select: FramedSelect, node: exp.Expr, right: str) -> str:
     """Whether an expression is of the `right` table, of the `left` ones, of `both`, or nobody knows (`unknown`)."""
     found: set[str] = set()
     for column in node.find_all(exp.Column):
         if column.table:
             found.add("right" if quoted(column.table).lower() == right.lower() else "left")
             continue
-        owners = [name_of(s) for s in sources(query.select) if query.resolver.columns(s).find(column.name)]
-        known = all(query.resolver.columns(s).complete for s in sources(query.select))
+        owners = [name_of(s) for s in sources(select.select) if select.resolver.columns(s).find(column.name)]
+        known = all(select.resolver.columns(s).complete for s in sources(select.select))
         if not known or len(owners) != 1:
             return "unknown"
         found.add("right" if (owners[0] or "").lower() == right.lower() else "left")
@@ -149,12 +130,12 @@ def _side(query: Query, node: exp.Expr, right: str) -> str:
     return found.pop() if found else "left"
 
 
-def _equality(query: Query, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
+def _equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
     """The left and the right side of a comparison of left rows with the right table by equality."""
     if not isinstance(node, exp.EQ):
         return None
-    sides = _side(query, node.this, right), _side(query, node.expression, right)
-    one, other = query.source.span(node.this), query.source.span(node.expression)
+    sides = _side(select, node.this, right), _side(select, node.expression, right)
+    one, other = select.source.span(node.this), select.source.span(node.expression)
     if sides == ("left", "right"):
         return one, other
     if sides == ("right", "left"):
@@ -162,7 +143,7 @@ def _equality(query: Query, node: exp.Expr, right: str) -> tuple[Span, Span] | N
     return None
 
 
-def _reduced(query: Query, join: LastJoin, names: list[str]) -> str | None:
+def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> str | None:
     """A left join with one row for each key, if the condition is equality and what concerns the right table alone."""
     right = name_of(join.this)
     if right is None:
@@ -170,31 +151,31 @@ def _reduced(query: Query, join: LastJoin, names: list[str]) -> str | None:
     keys: list[tuple[Span, Span]] = []
     conditions: list[str] = []
     for part in conjuncts(join.args["on"]):
-        equality = _equality(query, part, right)
+        equality = _equality(select, part, right)
         if equality:
             keys.append(equality)
-        elif _side(query, part, right) == "right":
-            conditions.append(query.render(query.source.span(part)))
+        elif _side(select, part, right) == "right":
+            conditions.append(select.render(select.source.span(part)))
         else:
             return None
     if not keys:
         return None
-    order = [f"{query.render(join.args['order'].span)} DESC"] if join.args.get("order") else []
+    order = [f"{select.render(join.args['order'].span)} DESC"] if join.args.get("order") else []
     order.append("monotonically_increasing_id() DESC")
-    partition = ", ".join(query.render(key) for _, key in keys)
+    partition = ", ".join(select.render(key) for _, key in keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    on = " AND ".join(f"{query.render(one)} <=> {query.render(other)}" for one, other in keys)
+    on = " AND ".join(f"{select.render(one)} <=> {select.render(other)}" for one, other in keys)
     return (
         f"/* last join: of {right}, the last row of each key */ LEFT JOIN (\n"
         "    SELECT * EXCEPT (__nth)\n"
         f"    FROM (SELECT *, row_number() OVER (PARTITION BY {partition} ORDER BY {', '.join(order)}) AS __nth "
-        f"FROM {query.render(join.this.meta[SPAN])}{where})\n"
+        f"FROM {select.render(join.this.meta[SPAN])}{where})\n"
         f"    WHERE __nth = 1\n  ) AS {right} ON {on}"
     )
 
 
 def _choosing(
-    query: Query,
+    select: FramedSelect,
     relation: Relation,
     span: Span,
     pieces: list[tuple[Span, str]],
@@ -202,38 +183,38 @@ def _choosing(
     tables: list[exp.Expr],
 ) -> Relation:
     """Joins all matching rows and keeps the last one for every row of the first table."""
-    block = query.block
+    block = select.block
     plain = [
         j
-        for j in query.select.find_all(exp.Join)
-        if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is query.select
+        for j in select.select.find_all(exp.Join)
+        if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is select.select
     ]
-    if plain or query.select.args.get("laterals"):
-        raise query.source.error(
+    if plain or select.select.args.get("laterals"):
+        raise select.source.error(
             joins[0].meta[SPAN],
             "LAST JOIN with this condition can't stand beside another join",
             "put the other join in a subquery: FROM (SELECT ... FROM a JOIN b ON ...) AS ab LAST JOIN ...",
         )
     first = relation.first
-    start = min(j.meta[SPAN][0] for j in query.last_joins)
+    start = min(j.meta[SPAN][0] for j in select.last_joins)
     head = block.trim((span[0], start))
     pieces.append(
-        (head, f"(SELECT *, monotonically_increasing_id() AS {ARRIVAL} FROM {query.render(head)}) AS {first}")
+        (head, f"(SELECT *, monotonically_increasing_id() AS {ARRIVAL} FROM {select.render(head)}) AS {first}")
     )
     order: list[str] = []
     for join in joins:
         right = name_of(join.this) or ""
         parts = []
         for part in conjuncts(join.args["on"]):
-            sides = _equality(query, part, right)
+            sides = _equality(select, part, right)
             parts.append(
-                f"{query.render(sides[0])} <=> {query.render(sides[1])}"
+                f"{select.render(sides[0])} <=> {select.render(sides[1])}"
                 if sides
-                else query.render(query.source.span(part))
+                else select.render(select.source.span(part))
             )
-        pieces.append((join.meta[SPAN], f"LEFT JOIN {query.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"))
+        pieces.append((join.meta[SPAN], f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"))
         if join.args.get("order"):
-            order.append(f"{query.render(join.args['order'].span)} DESC")
+            order.append(f"{select.render(join.args['order'].span)} DESC")
     structs = [f"struct({first}.* EXCEPT ({ARRIVAL})) AS {first}"]
     structs += [f"struct({n}.*) AS {n}" for n in relation.names[1:]]
     structs += [*relation.loose, f"{first}.{ARRIVAL} AS {ARRIVAL}"]

@@ -1,0 +1,76 @@
+"""What a query needs beside its calls: named windows, columns of subqueries, and conditions on types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
+
+
+class WindowDefinitions:
+    """The WINDOW clause of the query that the calls stand in."""
+
+    def __init__(self, *, inline_unnamed: bool) -> None:
+        self._inline = inline_unnamed
+        self._names: dict[str, str] = {}
+        self.definitions: list[str] = []
+
+    def over(self, window: Window, spec: str, comment: str | None = None) -> str:
+        """`OVER ...` of a specification, under a name of its window if it has one."""
+        if spec not in self._names:
+            if window.name is None and self._inline:
+                return f"OVER ({spec})"
+            base = window.name or "__window"
+            name, number = base, 1
+            while name.lower() in (n.lower() for n in self._names.values()):
+                number += 1
+                name = f"{base.strip('`')}_{number}"
+                name = f"`{name}`" if base.startswith("`") else name
+            self._names[spec] = name
+            note = f"/* {comment} */\n" if comment and number == 1 else ""
+            self.definitions.append(f"{note}{name} AS ({spec})")
+        return f"OVER {self._names[spec]}"
+
+
+class Additions:
+    """What the calls of a SELECT need beside them; each text once.
+
+    Attributes:
+        windows: the windows of the query that the calls stand in.
+        columns: calls that become columns of the query in FROM: name -> SQL.
+        attached: aggregates at every row, which later rows look up: name -> SQL.
+        guards: conditions by which Spark refuses an argument of a type that isn't known here.
+    """
+
+    def __init__(self, *, inline_unnamed: bool) -> None:
+        self.windows = WindowDefinitions(inline_unnamed=inline_unnamed)
+        self.columns: dict[str, str] = {}
+        self.attached: dict[str, str] = {}
+        self._guards: dict[str, None] = {}
+
+    @property
+    def guards(self) -> list[str]:
+        return list(self._guards)
+
+    def column(self, text: str, call: Call | None = None) -> str:
+        """A column of the query in FROM that holds an expression; of a call, or the rows of a frame."""
+        stem = re.sub(r"\W", "", call.name.lower()) if call else "rows"
+        return _named(self.columns, text, f"__{stem}")
+
+    def attach(self, text: str) -> str:
+        """A column of the ordered rows that holds an expression."""
+        return _named(self.attached, text, "__newest")
+
+    def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
+        """Has Spark refuse an argument whose type isn't known here, if it is of a type that it can't have."""
+        types = ", ".join(f"'{t}'" for t in forbidden)
+        self._guards[f"IF(typeof({value}) IN ({types}), raise_error('{message}'), TRUE)"] = None
+
+
+def _named(columns: dict[str, str], text: str, stem: str) -> str:
+    """The name of an expression among columns, to which it is added under `stem_3` if it is new."""
+    known = next((name for name, sql in columns.items() if sql == text), None)
+    name = known or f"{stem}_{len(columns) + 1}"
+    columns[name] = text
+    return name

@@ -1,0 +1,95 @@
+"""Calls over the rows of a frame as an array: OpenMLDB's functions that no aggregate of Spark's says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dbt.adapters.sparkstream.sql.passes.framing import lists
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation
+from dbt.adapters.sparkstream.sql.passes.framing.names import CATE, CATE_WHERE, CATEGORIES, TOP_N_KEY, TOP_N_VALUE
+
+ArrayRule = Callable[[Evaluation, str], str]
+"""Writes a call, given its rows as an array of structs with a field for each argument: a0, a1, ..."""
+
+
+def _cate(name: str) -> ArrayRule:
+    return lambda aggregate, rows: lists.print_pairs(lists.by_category(name, rows, cond=None, category="a1"))
+
+
+def _cate_where(name: str) -> ArrayRule:
+    return lambda aggregate, rows: lists.print_pairs(lists.by_category(name, rows, cond="a1", category="a2"))
+
+
+def _top_n(name: str, choose: Callable[[str, str], str]) -> ArrayRule:
+    return lambda aggregate, rows: lists.print_pairs(
+        choose(lists.by_category(name, rows, cond="a1", category="a2"), str(aggregate.constant(3)))
+    )
+
+
+def _ratio(choose: Callable[[str, str], str]) -> ArrayRule:
+    return lambda aggregate, rows: lists.print_pairs(
+        choose(lists.ratio_by_category(rows, cond="a1", category="a2"), str(aggregate.constant(3)))
+    )
+
+
+def _pairs(part: int) -> ArrayRule:
+    return lambda aggregate, rows: lists.window_split_pairs(rows, aggregate.arguments[1], aggregate.arguments[2], part)
+
+
+LISTED: dict[str, tuple[int, ArrayRule]] = {
+    **{call: (2, _cate(name)) for call, name in CATE.items()},
+    **{call: (3, _cate_where(name)) for call, name in CATE_WHERE.items()},
+    **{call: (4, _top_n(name, lists.newest_keys)) for call, name in TOP_N_KEY.items()},
+    **{call: (4, _top_n(name, lists.greatest_values)) for call, name in TOP_N_VALUE.items()},
+    "TOP_N_KEY_RATIO_CATE": (4, _ratio(lists.newest_keys)),
+    "TOP_N_VALUE_RATIO_CATE": (4, _ratio(lists.greatest_values)),
+    "TOP": (2, lambda aggregate, rows: lists.top(rows, str(aggregate.constant(1)))),
+    "TOPN_FREQUENCY": (2, lambda aggregate, rows: lists.topn_frequency(rows, str(aggregate.constant(1)))),
+    "TOP1_RATIO": (1, lambda aggregate, rows: lists.top1_ratio(rows)),
+    "NTH_VALUE_WHERE": (3, lambda aggregate, rows: lists.nth_value_where(rows, aggregate.constant(1))),
+    "EW_AVG": (2, lambda aggregate, rows: lists.ew_avg(rows, aggregate.arguments[1])),
+    "DRAWDOWN": (1, lambda aggregate, rows: lists.drawdown(rows)),
+    "WINDOW_SPLIT": (2, lambda aggregate, rows: lists.window_split(rows, aggregate.arguments[1])),
+    "WINDOW_SPLIT_BY_KEY": (3, _pairs(0)),
+    "WINDOW_SPLIT_BY_VALUE": (3, _pairs(1)),
+}
+"""Functions that are always computed over an array: name -> number of arguments, and how."""
+
+DEVIATIONS = {
+    "STDDEV": (True, False), "STDDEV_SAMP": (True, False), "STD": (True, False), "STDDEV_POP": (False, False),
+    "VARIANCE": (True, True), "VAR_SAMP": (True, True), "VAR_POP": (False, True),
+}  # fmt: skip
+"""Name -> whether it is of a sample, and whether it is the square."""
+
+
+def over_array(aggregate: Evaluation, rows: str) -> str:
+    """A call over rows as an array.
+
+    Raises:
+        TranslationError: it has a wrong number of arguments, or can't be computed over an array.
+    """
+    name = aggregate.name
+    if name in LISTED:
+        count, rule = LISTED[name]
+        aggregate.take(count)
+        return rule(aggregate, rows)
+    if name in DEVIATIONS:
+        sample, squared = DEVIATIONS[name]
+        return lists.deviation(rows, sample=sample, squared=squared)
+    if name == "PERCENTILE":
+        return lists.percentile(rows, aggregate.arguments[1])
+    if name == "MEDIAN":
+        aggregate.take(1)
+        return lists.median(rows)
+    if name.removesuffix("_WHERE") in CATEGORIES:
+        return lists.fold(name.removesuffix("_WHERE"), rows, "r.a1" if name.endswith("_WHERE") else None)
+    if name == "DISTINCT_COUNT":
+        return f"CAST(size(array_distinct(transform({rows}, r -> r.a0))) AS BIGINT)"
+    if name in ("FIRST_VALUE", "LAST_VALUE"):
+        ordered = f"reverse({rows})" if name == "FIRST_VALUE" else rows
+        return f"get({ordered}, 0).a0"
+    if name in ("LAG", "AT"):
+        return f"get({rows}, {aggregate.constant(1) if len(aggregate.arguments) > 1 else 1}).a0"
+    raise aggregate.fail(
+        f"{aggregate.word} can't take the result of another aggregate", "compute the inner one in a subquery"
+    )

@@ -1,0 +1,170 @@
+"""One call over one window: its arguments, and Spark's aggregates over the rows of the window's frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
+from dbt.adapters.sparkstream.sql.passes.framing.names import forbidden_types, usage
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import Attached, Framed, Limited, Past, by_key, row_set
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
+from dbt.adapters.sparkstream.sql.passes.framing.streams import SOURCE, Stream
+
+Aggregate = Callable[[str], str]
+"""Writes an aggregate, given what goes between it and OVER: a FILTER, or nothing."""
+
+
+def nothing(value: str) -> str:
+    """NULL of a value's type."""
+    return f"IF(FALSE, {value}, NULL)"
+
+
+class Evaluation:
+    """One call over one window.
+
+    Attributes:
+        select: the SELECT that it stands in.
+        stream: the rows that its window draws from.
+        additions: what it needs beside it.
+        name: the function, in upper case and without OpenMLDB's prefix FZ_.
+        frame: the frame of its window.
+        set: the rows of the frame, as Spark has them.
+        arguments: its arguments as Spark SQL.
+    """
+
+    def __init__(self, select: FramedSelect, stream: Stream, additions: Additions, call: Call) -> None:
+        self.select = select
+        self.stream = stream
+        self.additions = additions
+        self.call = call
+        self.name = call.name.removeprefix("FZ_")
+        self.frame = call.window.spec.frame
+        self._keyed = by_key(self.frame) and not stream.ordered
+        self.set = row_set(self.frame, unions=bool(stream.sources), literal=stream.literal, keyed=self._keyed)
+        self.arguments = [select.render(a) for a in call.arguments]
+
+    @property
+    def word(self) -> str:
+        """The function's name in errors."""
+        return self.call.name.lower()
+
+    # -- errors and arguments ------------------------------------------------------------------------
+    def fail(self, message: str, hint: str | None = None) -> Exception:
+        """An error that points at the call."""
+        return self.select.source.error(self.call.call, message, hint)
+
+    def take(self, least: int, most: int | None = None) -> list[str]:
+        """The arguments, which have to be so many.
+
+        Raises:
+            TranslationError: there are more or less of them.
+        """
+        most = most or least
+        if not least <= len(self.arguments) <= most:
+            count = str(least) if least == most else f"{least} or {most}"
+            raise self.fail(
+                f"{self.word} takes {count} argument{'s' if most > 1 else ''}, and this has {len(self.arguments)}",
+                f"write {usage(self.call.name)}",
+            )
+        return self.arguments
+
+    def constant(self, index: int) -> int:
+        """An argument that is a whole number.
+
+        Raises:
+            TranslationError: it is anything else.
+        """
+        text = self.select.source.text[slice(*self.call.arguments[index])].strip()
+        if not re.fullmatch(r"-?\s*\d+", text):
+            raise self.select.source.error(
+                self.call.arguments[index],
+                f"{self.word} takes a constant whole number here",
+                f"write {self.word}({self.arguments[0]}, 1)",
+            )
+        return int(re.sub(r"\s", "", text))
+
+    def type(self, index: int = 0) -> str | None:
+        """The Spark type of an argument, or None where it isn't known."""
+        return self.select.type_of(self.call.arguments[index]) if index < len(self.call.arguments) else None
+
+    def check_types(self) -> None:
+        """OpenMLDB's argument types: refused here where they are known, else by Spark.
+
+        Raises:
+            TranslationError: an argument is of a type that the function doesn't take.
+        """
+        if self.select.dialect != "openmldb" or self.call.inner:
+            return
+        for index, forbidden, hint in forbidden_types(self.name):
+            if index >= len(self.arguments):
+                continue
+            type_ = self.type(index)
+            if type_ is None and self.arguments[index].strip() != "*":
+                self.additions.guard_type(
+                    self.arguments[index], forbidden, f"{self.word} takes no {', '.join(forbidden)}"
+                )
+            elif type_ in forbidden:
+                raise self.select.source.error(self.call.arguments[index], f"{self.word} takes no {type_} here", hint)
+
+    # -- rows of the frame ---------------------------------------------------------------------------
+    def _over(self, frame: str, *, by_key_: bool = False) -> str:
+        spec = self.stream.spec(frame, by_key=by_key_)
+        return self.additions.windows.over(self.call.window, spec, self._comment())
+
+    def _comment(self) -> str:
+        text = self.frame.words()
+        if self.stream.sources:
+            text += ", with rows of " + ", ".join(
+                re.sub(r"\s+", " ", self.select.source.text[slice(*union.meta[SPAN])]).replace("*/", "* /")
+                for union in self.call.window.spec.unions
+            )
+        return text
+
+    def _filter(self, unions_only: bool, condition: str | None) -> str:
+        parts = [f"{SOURCE} > 0"] if unions_only else []
+        if condition:
+            parts.append(f"({condition})" if parts else condition)
+        return f" FILTER (WHERE {' AND '.join(parts)})" if parts else ""
+
+    def past(self, aggregate: Aggregate, *, default: str, condition: str | None = None) -> str:
+        """An aggregate over the rows that Spark's frames give; `default` for none."""
+        return self._over_past(self.set.past, aggregate, default, condition)
+
+    def _over_past(self, rows: Past, aggregate: Aggregate, default: str, condition: str | None) -> str:
+        if rows is None:
+            return default
+        if isinstance(rows, Framed):
+            over = self._over(rows.frame, by_key_=self._keyed)
+            return f"{aggregate(self._filter(rows.unions_only, condition))} {over}"
+        if isinstance(rows, Limited):
+            count = f"count(1){self._filter(rows.all.unions_only, None)} {self._over(rows.all.frame)}"
+            many = self._over_past(rows.newest, aggregate, default, condition)
+            few = self._over_past(rows.all, aggregate, default, condition)
+            return f"CASE WHEN {count} > {rows.limit} THEN {many} ELSE {few} END"
+        assert isinstance(rows, Attached)
+        spec = self.stream.unions_spec(rows.frame) if rows.unions_only else self.stream.spec(rows.frame)
+        column = self.additions.attach(f"{aggregate(self._filter(False, condition))} OVER ({spec})")
+        return self.latest(column, rows.reach, rows.unions_only, default)
+
+    def latest(self, column: str, reach: str, unions_only: bool, default: str) -> str:
+        """A column of the newest row within reach; `default` where there is none."""
+        over = self._over(f"RANGE BETWEEN UNBOUNDED PRECEDING AND {reach}")
+        value = f"last_value({column}){self._filter(unions_only, None)} {over}"
+        return value if default.startswith("IF(") else f"coalesce({value}, {default})"
+
+    @staticmethod
+    def current(value: str, condition: str | None) -> str:
+        """A value of the current row, if the row meets a condition."""
+        return f"IF({condition}, {value}, NULL)" if condition else value
+
+    def rows(self, fields: dict[str, str], condition: str | None = None) -> str:
+        """The rows of the frame as an array of structs, newest first."""
+        struct = f"named_struct({', '.join(f'{name!r}, {text}' for name, text in fields.items())})"
+        past = self.past(lambda f: f"collect_list({struct}){f}", default="array()", condition=condition)
+        if not self.set.add_current:
+            return f"reverse({past})" if self.set.past else f"filter(array({struct}), r -> FALSE)"
+        current = f"filter(array({struct}), r -> {condition})" if condition else f"array({struct})"
+        return f"concat({current}, reverse({past}))" if self.set.past else current

@@ -1,0 +1,58 @@
+"""LAG and AT: the value of a row so many rows back."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, nothing
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
+
+
+def lag(aggregate: Evaluation) -> str:
+    """The value so many rows back: of all rows where it is a whole column, else of the frame."""
+    value = aggregate.take(1, 2)[0]
+    n = aggregate.constant(1) if len(aggregate.arguments) > 1 else 1
+    if n < 0:
+        raise aggregate.select.source.error(
+            aggregate.call.arguments[1], f"{aggregate.word} looks back only", "write a number of rows, 0 or more"
+        )
+    frame = aggregate.frame
+    flagged = frame.exclude_time or frame.instance_not_in_window
+    if aggregate.call.top:
+        return _lag_flagged(aggregate, value, n) if flagged else _lag_rows(aggregate, value, n)
+    if flagged or (frame.end and frame.kind is Kind.ROWS_RANGE) or aggregate.set.past is None:
+        return f"get({aggregate.rows({'a0': value})}, {n}).a0"
+    back = n + (frame.end or int(frame.exclude_row))
+    if frame.kind is Kind.ROWS:
+        return nothing(value) if frame.start is not None and back > frame.start else _lag_rows(aggregate, value, back)
+    if frame.maxsize is not None and n >= frame.maxsize:
+        return nothing(value)
+    if frame.start is None or back == 0:
+        return _lag_rows(aggregate, value, back)
+    key = aggregate.stream.key_column
+    return (
+        f"IF({_lag_rows(aggregate, key, back)} >= {key} - {frame.start}, {_lag_rows(aggregate, value, back)}, "
+        f"{nothing(value)})"
+    )
+
+
+def _lag_rows(aggregate: Evaluation, value: str, n: int) -> str:
+    """A value so many rows back in the stream."""
+    if n == 0:
+        return value
+    return f"lag({value}, {n}) OVER ({aggregate.stream.spec('')})"
+
+
+def _lag_flagged(aggregate: Evaluation, value: str, n: int) -> str:
+    """A value so many rows back, among rows that are not of the same time, or among those of UNION tables only."""
+    only = aggregate.frame.instance_not_in_window
+    if n == 0:
+        return value
+    if only and not aggregate.stream.sources:
+        return nothing(value)
+    unflagged = Frame(Kind.ROWS, None, 0, exclude_time=aggregate.frame.exclude_time)
+    reach = reach_end(unflagged, aggregate.stream.literal)
+    if n == 1:
+        return aggregate.latest(value, reach, only, nothing(value))
+    spec = aggregate.stream.unions_spec("").strip() if only else aggregate.stream.spec("")
+    column = aggregate.additions.attach(f"lag({value}, {n - 1}) OVER ({spec})")
+    return aggregate.latest(column, reach, only, nothing(value))

@@ -1,0 +1,161 @@
+"""How the rows of a SELECT are ordered for its windows: streams, UNION tables, and whether a subquery is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import sources
+from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
+from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
+from dbt.adapters.sparkstream.sql.passes.framing.names import keeps_order
+from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
+from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, KEY_TYPES, MARK, Stream
+
+
+class Plan:
+    """The streams that the windows of a SELECT draw from.
+
+    Attributes:
+        unions: the UNION tables of its windows; the first has the number 1.
+        union_checks: conditions that Spark refuses where a UNION table has other columns than FROM.
+        streams: rows with one partition, order and the same UNION tables.
+        inner: whether calls become columns of a subquery.
+
+    Raises:
+        TranslationError: a window's order or UNION table is wrong.
+    """
+
+    def __init__(self, select: FramedSelect, relation: Relation) -> None:
+        self._select = select
+        self._relation = relation
+        self.unions: list[exp.Expr] = []
+        self.union_checks: list[str] = []
+        self.streams: list[Stream] = []
+        self._union_numbers: dict[tuple[str, int], int] = {}
+        windows = select.our_windows
+        for window in windows:
+            for union, name in zip(window.spec.unions, self._union_names(window.spec), strict=True):
+                if name not in self._union_numbers:
+                    self.unions.append(union)
+                    self._union_numbers[name] = len(self.unions)
+                    self.union_checks += check_union(select, relation, union)
+        self._stream_of = {id(window): self._stream(window.spec) for window in windows}
+        for call in select.calls:
+            frame = call.window.spec.frame
+            if needs_order(frame) or (by_key(frame) and _keeps_order(call)):
+                self.stream_of(call).ordered = True
+        self.inner = bool(self.unions) or any(c.inner and c.is_aggregate for c in _every(select.calls))
+        if self.inner:
+            for stream in self.streams:
+                stream.ordered = True
+        if not self.ordered and not relation.structured:
+            for stream in self.streams:
+                if ARRIVAL in stream.arrival:
+                    stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
+
+    def stream_of(self, call: Call) -> Stream:
+        """The rows that the window of a call draws from."""
+        return self._stream_of[id(call.window)]
+
+    @property
+    def ordered(self) -> list[Stream]:
+        """The streams whose rows are numbered."""
+        return [s for s in self.streams if s.ordered]
+
+    @property
+    def numbers_arrival(self) -> bool:
+        """Whether rows get a number in the order in which Spark reads them."""
+        return any(ARRIVAL in s.arrival for s in self.streams)
+
+    def _stream(self, spec: WindowSpec) -> Stream:
+        select = self._select
+        partition = tuple(select.render(key.span) for key in spec.partition)
+        numbers = tuple(self._union_numbers[name] for name in self._union_names(spec))
+        ties: tuple[str, ...] = ()
+        key: str | None = None
+        key_type: str | None = None
+        if spec.order:
+            key = select.render(spec.order[0].span)
+            key_type = select.type_of(spec.order[0].span)
+            check_order_type(select, spec, key_type)
+        elif select.dialect == "sqlstream":
+            key = self._rowtime()
+        if select.dialect == "sqlstream" and key:
+            rowtime = self._rowtime()
+            ties = () if key.lower() == rowtime.lower() or not self._has_rowtime() else (rowtime,)
+        elif select.dialect == "spark" and key and key_type not in KEY_TYPES[:4]:
+            ties = (key,)
+        arrival = self._arrival(spec)
+        for stream in self.streams:
+            if (stream.partition, stream.key, stream.sources, stream.arrival) == (partition, key, numbers, arrival):
+                return stream
+        stream = Stream(
+            number=len(self.streams) + 1,
+            partition=partition,
+            key=key,
+            key_type=key_type if key_type in KEY_TYPES else None,
+            ties=ties,
+            sources=numbers,
+            all_sources=len(numbers) == len(self.unions),
+            timed=select.dialect == "sqlstream",
+            arrival=arrival,
+            nullable=select.dialect != "openmldb",
+        )
+        self.streams.append(stream)
+        return stream
+
+    def _union_names(self, spec: WindowSpec) -> list[tuple[str, int]]:
+        """What tells the UNION tables of a window apart: the text, and its place among equal texts."""
+        texts = [self._select.render(union.meta[SPAN]) for union in spec.unions]
+        return [(text, texts[:i].count(text)) for i, text in enumerate(texts)]
+
+    def _rowtime(self) -> str:
+        """ROWTIME, of the first table where there are several."""
+        return f"{self._relation.first}.ROWTIME" if self._relation.qualified else "ROWTIME"
+
+    def _has_rowtime(self) -> bool:
+        """Whether the rows have a ROWTIME, as far as is known: from the schema, else because the SELECT names it."""
+        select = self._select.select
+        tables = sources(select)[:1] if self._relation.qualified else sources(select)
+        known = [self._select.resolver.columns(table) for table in tables]
+        if any(columns.find("ROWTIME") for columns in known):
+            return True
+        if known and all(columns.complete for columns in known):
+            return False
+        return any(column.name.upper() == "ROWTIME" for column in select.find_all(exp.Column))
+
+    def _arrival(self, spec: WindowSpec) -> tuple[str, ...]:
+        prefix = f"{self._relation.first}." if self._relation.qualified else ""
+        last = (f"{prefix}{MARK}",) if self._select.requested else ()  # a request's row is the last to arrive
+        if len(spec.order) > 1:
+            return (*last, self._select.render(spec.order[1].span))
+        return (*last, f"{prefix}{self._select.arrival}" if self._select.arrival else ARRIVAL)
+
+    def key_guards(self) -> list[str]:
+        """Conditions on the keys: OpenMLDB gives no row for a row without a key."""
+        found: dict[str, None] = {}
+        for stream in self.streams:
+            if stream.key and stream.key_type:
+                found[f"{stream.key} IS NOT NULL"] = None
+            elif stream.key:
+                types = ", ".join(f"'{t}'" for t in KEY_TYPES)
+                refused = "raise_error('a window is ordered by a number or a timestamp')"
+                found[f"IF(typeof({stream.key}) IN ({types}), {stream.key} IS NOT NULL, {refused})"] = None
+        return list(found)
+
+
+def _keeps_order(call: Call) -> bool:
+    """Whether a call's result depends on the order of rows with equal keys."""
+    return keeps_order(call.name) or any(_keeps_order(c) for c in call.inner)
+
+
+def _every(calls: list[Call]) -> Iterator[Call]:
+    for call in calls:
+        yield call
+        yield from _every(call.inner)

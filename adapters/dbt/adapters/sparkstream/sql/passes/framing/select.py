@@ -1,0 +1,86 @@
+"""A SELECT with windows of ours, or with LAST JOIN, as it is written: its clauses, windows, calls and tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, name_of, sources
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Window, find_calls, find_windows
+from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
+from dbt.adapters.sparkstream.sql.passes.framing.typing import type_of
+
+
+class FramedSelect:
+    """A SELECT as it is written.
+
+    Attributes:
+        source: the text that it stands in.
+        select: its node.
+        arrival: the column that numbers rows in order of arrival, or None.
+        requested: whether its first table holds a request's row.
+        block: its clauses.
+        windows: declared windows by name, in lower case; None for a window that Spark has itself.
+        calls: the outermost calls over windows of ours.
+        last_joins: its LAST JOINs.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        resolver: Resolver,
+        select: exp.Select,
+        dialect: str,
+        arrival: str | None,
+        *,
+        request: bool = False,
+    ) -> None:
+        self.source = source
+        self.resolver = resolver
+        self.select = select
+        self.dialect = dialect
+        self.arrival = arrival
+        tables = sources(select)[:1] if request else []
+        self.requested = any(resolver.columns(table).find(MARK) for table in tables)
+        self.block = Block(source, select)
+        self.windows = find_windows(source, self.block)
+        self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
+        self.last_joins = [n for n in select.find_all(LastJoin) if n.find_ancestor(exp.Select) is select]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it holds anything that Spark can't say as it is written."""
+        return bool(self.calls or self.last_joins or any(self.windows.values()))
+
+    @cached_property
+    def tables(self) -> dict[str, list[exp.Expr]]:
+        """What stands in FROM, by the names that columns have before their dot; in lower case."""
+        found: dict[str, list[exp.Expr]] = {}
+        for table in sources(self.select):
+            found.setdefault((name_of(table) or "").strip("`").lower(), []).append(table)
+        return found
+
+    @cached_property
+    def our_windows(self) -> list[Window]:
+        """Every window of ours: declared ones, used or not, then those in OVER."""
+        found: dict[int, Window] = {id(w): w for w in self.windows.values() if w}
+        for call in self.calls:
+            found.setdefault(id(call.window), call.window)
+        return list(found.values())
+
+    @property
+    def has_unions(self) -> bool:
+        """Whether a window has UNION tables."""
+        return any(window.spec.unions for window in self.our_windows)
+
+    def type_of(self, span: Span) -> str | None:
+        """The Spark type of the expression that stands in a span."""
+        return type_of(self.source.text[slice(*span)], self.dialect, self.select, self.resolver)
+
+    def render(self, span: Span) -> str:
+        """The text of a span with the edits made so far."""
+        return self.source.render(span)
