@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
 """What means something in Java's patterns, but stands for itself in SQL's."""
@@ -20,16 +22,12 @@ def is_map_constructor(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
 
 
-class Constructs:
-    """Edits ARRAY[...], MAP[...], x[i], SIMILAR TO, BETWEEN SYMMETRIC and OVERLAPS.
+class Constructs(Rewriter):
+    """Edits ARRAY[...], MAP[...], x[i], SIMILAR TO, BETWEEN SYMMETRIC and OVERLAPS."""
 
-    Attributes:
-        handlers: kind of node -> what gives its edits.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterator[Edit]]] = {
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
             exp.Array: self._array,
             exp.Bracket: self._bracket,
             exp.SimilarTo: self._similar,
@@ -37,30 +35,27 @@ class Constructs:
             exp.Overlaps: self._overlaps,
         }
 
-    def _text(self, node: exp.Expr) -> str:
-        return self._source.rendered(node)
-
     def _negated(self, predicate: exp.Expr) -> str:
         """`NOT ` where it stands between a predicate's operand and its operator."""
-        _, end = self._source.span(predicate)
-        behind = self._source.tokens_in((self._source.span(predicate.this)[1], end))
+        _, end = self.source.span(predicate)
+        behind = self.source.tokens_in((self.source.span(predicate.this)[1], end))
         return "NOT " if behind and behind[0].token_type == TokenType.NOT else ""
 
     def _list(self, nodes: list[exp.Expr]) -> str:
-        return ", ".join(map(self._text, nodes))
+        return ", ".join(map(self.text, nodes))
 
     def _array(self, node: exp.Expr) -> Iterator[Edit]:
-        if self._source.tokens_in(self._source.span(node))[1].text == "[":
-            yield Edit(self._source.span(node), lambda: f"ARRAY({self._list(node.expressions)})")
+        if self.source.tokens_in(self.source.span(node))[1].text == "[":
+            yield Edit(self.source.span(node), lambda: f"ARRAY({self._list(node.expressions)})")
 
     def _bracket(self, node: exp.Expr) -> Iterator[Edit]:
         if is_map_constructor(node):
-            yield Edit(self._source.span(node), lambda: f"MAP({self._list(node.expressions)})")
+            yield Edit(self.source.span(node), lambda: f"MAP({self._list(node.expressions)})")
         else:
             # Arrays count from 1, and what isn't there is NULL.
             yield Edit(
-                self._source.span(node),
-                lambda: f"TRY_ELEMENT_AT({self._text(node.this)}, {self._list(node.expressions)})",
+                self.source.span(node),
+                lambda: f"TRY_ELEMENT_AT({self.text(node.this)}, {self._list(node.expressions)})",
             )
 
     def _similar(self, node: exp.Expr) -> Iterator[Edit]:
@@ -68,12 +63,12 @@ class Constructs:
         escaped = node.parent if isinstance(node.parent, exp.Escape) else None
         whole = escaped or node
         if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-            raise self._source.error(
-                self._source.span(pattern), "SIMILAR TO takes a constant pattern here", "write REGEXP(text, pattern)"
+            raise self.source.error(
+                self.source.span(pattern), "SIMILAR TO takes a constant pattern here", "write REGEXP(text, pattern)"
             )
         regex = self._regex(pattern, escaped.expression.name if escaped else "")
         literal = string_literal(regex)
-        yield Edit(self._source.span(whole), lambda: f"{self._text(node.this)} {self._negated(node)}RLIKE {literal}")
+        yield Edit(self.source.span(whole), lambda: f"{self.text(node.this)} {self._negated(node)}RLIKE {literal}")
 
     def _regex(self, pattern: exp.Expr, escape: str) -> str:
         """A pattern of SIMILAR TO as a Java pattern for the whole text (Calcite: Like.sqlToRegexSimilar)."""
@@ -82,8 +77,8 @@ class Constructs:
             if escape and character == escape:
                 following = next(characters, "")
                 if following != escape and following not in _SIMILAR_SPECIALS:
-                    raise self._source.error(
-                        self._source.span(pattern), f"{escape!r} escapes nothing here", "put it before % or _"
+                    raise self.source.error(
+                        self.source.span(pattern), f"{escape!r} escapes nothing here", "put it before % or _"
                     )
                 out.append(f"\\{following}")
             elif character == "%":
@@ -94,8 +89,8 @@ class Constructs:
                 out.append(_REGEX_ONLY.get(character, character))
         text = "".join(out)
         if "[:" in text:
-            raise self._source.error(
-                self._source.span(pattern), "a named class of characters can't be translated", "write [a-zA-Z]"
+            raise self.source.error(
+                self.source.span(pattern), "a named class of characters can't be translated", "write [a-zA-Z]"
             )
         return f"\\A(?:{text})\\z"
 
@@ -105,14 +100,11 @@ class Constructs:
         this, low, high = node.this, node.args["low"], node.args["high"]
 
         def text() -> str:
-            value, one, other = self._text(this), self._text(low), self._text(high)
+            value, one, other = self.text(this), self.text(low), self.text(high)
             both = f"({value} BETWEEN {one} AND {other} OR {value} BETWEEN {other} AND {one})"
             return f"({self._negated(node)}{both})" if self._negated(node) else both
 
-        yield Edit(self._source.span(node), text)
+        yield Edit(self.source.span(node), text)
 
-    def _overlaps(self, node: exp.Expr) -> Iterator[Edit]:
-        raise self._source.error(
-            self._source.span(node), "Spark has no OVERLAPS", "write start1 <= end2 AND start2 <= end1"
-        )
-        yield  # never reached: makes this a generator like the others
+    def _overlaps(self, node: exp.Expr) -> Iterable[Edit]:
+        self.refuse(node, "Spark has no OVERLAPS", "write start1 <= end2 AND start2 <= end1")

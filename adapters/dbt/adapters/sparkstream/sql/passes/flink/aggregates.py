@@ -1,0 +1,121 @@
+"""Flink's aggregates: the types of their results, and how Spark says them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.types import Numbers
+from dbt.adapters.sparkstream.sql.core.typing import Types, same
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
+
+
+def average_type(type_: str | None) -> str | None:
+    """The type of AVG, STDDEV and VAR over a type: integers stay, a DECIMAL gets at least six digits."""
+    if type_ is not None and types.is_decimal(type_):
+        return f"decimal({types.MOST_DIGITS},{max(6, types.decimal_parts(type_)[1])})"
+    return type_
+
+
+def sum_type(type_: str | None) -> str | None:
+    """The type of SUM: integers stay (and wrap), a DECIMAL gets all digits."""
+    if type_ is not None and types.is_decimal(type_):
+        return f"decimal({types.MOST_DIGITS},{types.decimal_parts(type_)[1]})"
+    return type_
+
+
+def type_of_sum(arguments: Types, numbers: Numbers) -> str | None:
+    return sum_type(same(arguments, numbers))
+
+
+def type_of_average(arguments: Types, numbers: Numbers) -> str | None:
+    return average_type(same(arguments, numbers))
+
+
+def wrapped(sql: str, type_: str) -> str:
+    """A BIGINT cut to the bits of a smaller integer, as Flink's sums wrap."""
+    if type_ == "bigint":
+        return sql
+    spare = 64 - types.BITS[type_]
+    return f"CAST({sql} << {spare} >> {spare} AS {type_.upper()})"
+
+
+def sum_(call: FlinkCall) -> str:
+    type_ = number(call)
+    if type_ in types.INTEGERS:
+        return wrapped(call.same(), type_)
+    if type_ == "float" or types.is_decimal(type_):
+        return cast(call.same(), sum_type(type_) or type_)
+    return call.same()
+
+
+def avg(call: FlinkCall) -> str:
+    type_ = number(call)
+    if type_ in types.INTEGERS:
+        # AVG would go through DOUBLE, which has 53 bits.
+        return cast(f"{call.to('SUM')} DIV {call.to('COUNT')}", type_)
+    if types.is_decimal(type_):
+        return cast(f"{call.to('SUM')} / {call.to('COUNT')}", average_type(type_) or type_)
+    return cast(call.same(), type_) if type_ == "float" else call.same()
+
+
+def variance(call: FlinkCall) -> str:
+    """VAR_POP and VAR_SAMP; of an integer in whole numbers, as Calcite takes them apart (AggregateReduceFunctionsRule).
+
+    There the sum of squares, and the square of the sum, are as narrow as the column, and wrap.
+    """
+    type_ = number(call)
+    if type_ not in types.INTEGERS:
+        return _as_average(call, type_)
+    return wrapped(_whole_variance(call, type_), type_)
+
+
+def deviation(call: FlinkCall) -> str:
+    """STDDEV_POP and STDDEV_SAMP: the root of the variance."""
+    type_ = number(call)
+    if type_ not in types.INTEGERS:
+        return _as_average(call, type_)
+    return cast(f"SQRT({_whole_variance(call, type_)})", type_)
+
+
+def _as_average(call: FlinkCall, type_: str) -> str:
+    """The call with the type that AVG has."""
+    return call.same() if type_ == "double" else cast(call.same(), average_type(type_) or type_)
+
+
+def _whole_variance(call: FlinkCall, type_: str) -> str:
+    wide = f"CAST({call.args[0]} AS BIGINT)"
+    squares = wrapped(replace(call, args=(f"{wide} * {wide}",)).to("SUM"), type_)
+    total = wrapped(replace(call, args=(wide,)).to("SUM"), type_)
+    square = wrapped(f"(CAST({total} AS BIGINT) * {total})", type_)
+    counted = call.to("COUNT")
+    rows = counted if call.name.upper().endswith("_POP") else f"NULLIF({counted} - 1, 0)"
+    return f"(({squares} - {square} DIV {counted}) DIV {rows})"
+
+
+def ignore_nulls(call: FlinkCall) -> str:
+    return call.to(call.name, "TRUE")
+
+
+def count(call: FlinkCall) -> str:
+    if call.distinct and len(call.args) > 1:
+        raise RefusedError(
+            "Flink counts the distinct values of one column only", "write COUNT(DISTINCT CONCAT_WS(...))"
+        )
+    if call.distinct and "OVER" in call.suffix.upper():
+        # Spark has no DISTINCT in a window; a set holds no NULLs, as COUNT wants it.
+        return f"CAST(SIZE(COLLECT_SET({call.args[0]}){call.suffix}) AS BIGINT)"
+    return call.same()
+
+
+def listagg(call: FlinkCall) -> str:
+    return call.same() if len(call.args) > 1 else call.to(call.name, "','")
+
+
+def array_agg(call: FlinkCall) -> str:
+    distinct = "DISTINCT " if call.distinct else ""
+    return f"TRANSFORM(ARRAY_AGG({distinct}STRUCT({call.args[0]} AS e)){call.suffix}, s -> s.e)"
+
+
+def collect(call: FlinkCall) -> str:
+    raise RefusedError("COLLECT gives a MULTISET, a type that Spark doesn't have", "write ARRAY_AGG(...)")

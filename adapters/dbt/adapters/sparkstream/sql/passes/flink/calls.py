@@ -1,0 +1,68 @@
+"""A call of a function in Flink SQL, as the rewrites see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.core import types
+
+
+@dataclass(frozen=True)
+class FlinkCall:
+    """A function call as the rewrites see it.
+
+    Attributes:
+        name: as written.
+        args: Spark SQL of the arguments; DISTINCT is not among them.
+        types: their Spark types, None where unknown.
+        literals: the text of those that are string literals, else None.
+        distinct: whether DISTINCT stands before the arguments.
+        suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
+    """
+
+    name: str
+    args: tuple[str, ...]
+    types: tuple[str | None, ...]
+    literals: tuple[str | None, ...]
+    distinct: bool = False
+    suffix: str = ""
+
+    def to(self, function: str, *more: str) -> str:
+        """The call under another name, with more arguments and the same DISTINCT and suffix."""
+        distinct = "DISTINCT " if self.distinct else ""
+        return f"{function}({distinct}{', '.join((*self.args, *more))}){self.suffix}"
+
+    def same(self) -> str:
+        """The call as it stands."""
+        return self.to(self.name)
+
+
+class UntypedError(LookupError):
+    """A rewrite that needs a type nobody knows."""
+
+
+class RefusedError(ValueError):
+    """A call that Flink refuses or Spark can't answer; `hint` says how to write it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.hint = hint
+        super().__init__(message)
+
+
+def known(call: FlinkCall) -> str:
+    """The type of the first argument, which the rewrite can't do without."""
+    if not call.types or call.types[0] is None:
+        raise UntypedError(call.name)
+    return call.types[0]
+
+
+def cast(sql: str, type_: str) -> str:
+    return f"CAST({sql} AS {type_.upper()})"
+
+
+def number(call: FlinkCall) -> str:
+    """The type of the first argument, which has to be a number."""
+    type_ = known(call)
+    if not types.is_numeric(type_):
+        raise RefusedError(f"{call.name} takes numbers, and {call.args[0]} is a {type_}")
+    return type_

@@ -1,0 +1,104 @@
+"""Casts and literals of Flink SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+class Casts(Rewriter):
+    """Edits casts and texts with a backslash."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Cast: self._cast,
+            exp.TryCast: self._cast,
+            exp.Literal: self._literal,
+        }
+
+    def _cast(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, (exp.Cast, exp.TryCast))
+        span = self.source.span(node)
+        to = types.spark_type(node.to)
+        tokens = self.source.tokens_in(span)
+        called = self._called(node)
+        if to is None and node.to.this not in (exp.DType.ARRAY, exp.DType.MAP, exp.DType.STRUCT):
+            written = self._target(node)[0] if called else tokens[0].text
+            self.refuse(span, f"the type {written} has no counterpart in Spark")
+        if to is None:
+            return
+        if not called:
+            if to == "timestamp_ntz":  # TIMESTAMP '...' has no zone in Flink
+                yield Edit((span[0], tokens[0].end + 1), lambda: "TIMESTAMP_NTZ")
+            return
+        from_ = self.type(node.this)
+        self._check_cast(node, from_, to)
+        function = tokens[0].text
+        yield Edit(span, lambda: self._cast_text(function, node, from_, to))
+
+    def _check_cast(self, node: exp.Expr, from_: str | None, to: str) -> None:
+        if from_ in types.TIMES and types.is_numeric(to):
+            self.refuse(
+                node, "a timestamp can't be cast to a number", "write UNIX_TIMESTAMP(...) or TIMESTAMPDIFF(...)"
+            )
+        if types.is_numeric(from_) and to in types.TIMES:
+            self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")
+
+    def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:
+        inner = self.text(node.this)
+        if to == "string":
+            text = inner if types.is_string(from_) else f"{function}({inner} AS STRING)"
+            if from_ == "boolean":
+                text = f"UPPER({text})"
+            elif from_ in types.TIMES:
+                text = f"DATE_FORMAT({inner}, 'yyyy-MM-dd HH:mm:ss{self._fraction(node.this)}')"
+            name, size = self._target(node)
+            if name in ("CHAR", "CHARACTER"):
+                return f"RPAD({text}, {size or 1}, ' ')"
+            if size is not None and size < 2**31 - 1:
+                return f"LEFT({text}, {size})"
+            return text if text != inner else f"{function}({inner} AS STRING)"
+        if types.is_decimal(to) and types.is_numeric(from_):
+            function = "TRY_CAST"  # an overflow is NULL
+        return f"{function}({inner} AS {to.upper()})"
+
+    def _target(self, node: exp.Expr) -> tuple[str, int | None]:
+        """Name and size of a cast's type as written, such as CHAR and 5; sqlglot keeps neither of text types."""
+        tokens = self.source.tokens_in(self.source.span(node))
+        at = max(i for i, token in enumerate(tokens) if token.token_type == TokenType.ALIAS) + 1
+        size = tokens[at + 2].text if tokens[at + 1].token_type == TokenType.L_PAREN else ""
+        return tokens[at].text.upper(), int(size) if size.isdecimal() else None
+
+    def _fraction(self, time: exp.Expr) -> str:
+        """The digits behind the second: as the inner CAST says, else three."""
+        while isinstance(time, exp.Paren):
+            time = time.this
+        digits = 3
+        if isinstance(time, (exp.Cast, exp.TryCast)):
+            if self._called(time):
+                name, size = self._target(time)
+                digits = size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
+            else:
+                digits = len(time.this.name.partition(".")[2])
+        return f".{'S' * digits}" if digits else ""
+
+    def _called(self, node: exp.Expr) -> bool:
+        """Whether a cast is written `CAST(x AS type)`, and not `type 'x'`."""
+        tokens = self.source.tokens_in(self.source.span(node))
+        return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].text.upper().endswith("CAST")
+
+    def _literal(self, node: exp.Expr) -> Iterator[Edit]:
+        if not (isinstance(node, exp.Literal) and node.is_string and "\\" in node.name):
+            return
+        for token in self.source.tokens_in(self.source.span(node)):
+            if token.token_type == TokenType.STRING and "\\" in token.text:
+                span = token.start, token.end + 1
+                yield Edit(span, lambda span=span: self.source.text[slice(*span)].replace("\\", "\\\\"))  # type: ignore[misc]

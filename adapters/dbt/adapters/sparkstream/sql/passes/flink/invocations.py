@@ -1,0 +1,154 @@
+"""Calls of functions in Flink SQL, with their FILTER and OVER."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import months_between
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
+"""Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
+_DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+
+
+class Invocations(Rewriter):
+    """Edits calls of functions, and refuses windows that Flink refuses."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Anonymous: self._call,
+            exp.Window: self._window,
+        }
+
+    def _call(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Anonymous)
+        name = node.name.upper()
+        span = self.source.call_span(node)
+        if name in ("TIMESTAMPADD", "TIMESTAMPDIFF"):
+            yield from self._timestamp_arithmetic(node, name, span)
+            return
+        if name in _OTHER_CALLS or isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
+            return
+        function = FUNCTIONS.get(name)
+        if function is None:
+            self.refuse(
+                span,
+                f"{name} is no function of Flink that has a counterpart in Spark",
+                "call Spark's functions outside the Flink SQL, in the model around it",
+            )
+        arguments = [a for a in node.expressions if not isinstance(a, exp.Distinct)]
+        distinct = [a for a in node.expressions if isinstance(a, exp.Distinct)]
+        arguments += [inner for a in distinct for inner in a.expressions]
+        if function.arguments and not function.arguments[0] <= len(arguments) <= function.arguments[1]:
+            least, most = function.arguments
+            counts = str(least) if least == most else f"{least} to {most}"
+            self.refuse(span, f"{name} takes {counts} argument{'' if counts == '1' else 's'}")
+        outer = self._outer(node, name)
+        if function.rewrite is None:
+            return
+        rewrite = function.rewrite
+        whole = self.source.span(outer) if outer is not node else span
+        types_ = tuple(self.type(a) for a in arguments)
+
+        def text() -> str:
+            call = FlinkCall(
+                name=self.source.text[node.meta["start"] : node.meta["end"] + 1],
+                args=tuple(self.text(a) for a in arguments),
+                types=types_,
+                literals=tuple(a.name if isinstance(a, exp.Literal) and a.is_string else None for a in arguments),
+                distinct=bool(distinct),
+                suffix=self.source.render((span[1], whole[1])),
+            )
+            try:
+                return rewrite(call)
+            except UntypedError:
+                return call.same()
+            except RefusedError as error:
+                raise self.source.error(span, str(error), error.hint) from None
+
+        yield Edit((span[0], whole[1]), text)
+
+    def _outer(self, node: exp.Anonymous, name: str) -> exp.Expr:
+        """The call with its FILTER and OVER."""
+        outer: exp.Expr = node
+        while isinstance(outer.parent, (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+            if outer.arg_key != "this":
+                break
+            outer = outer.parent
+            if isinstance(outer, exp.WithinGroup):
+                self.refuse(outer, f"Flink's {name} takes no WITHIN GROUP")
+            if isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)):
+                self.refuse(outer, f"Flink's {name} takes no IGNORE or RESPECT NULLS: it skips NULLs")
+        return outer
+
+    def _timestamp_arithmetic(self, node: exp.Anonymous, name: str, span: Span) -> Iterator[Edit]:
+        if len(node.expressions) != 3:
+            self.refuse(span, f"{name} takes a unit and two values", f"write {name}(MINUTE, a, b)")
+        unit, first, last = node.expressions
+        word = unit.name.upper().removeprefix("SQL_TSI_")
+        if word not in _DIFF_UNITS:
+            self.refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(_DIFF_UNITS)}")
+        if name == "TIMESTAMPADD":
+            if self.type(last) == "date" and word in ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+                yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
+            return
+
+        def text() -> str:
+            start, end = self.text(first), self.text(last)
+            if word in ("MONTH", "QUARTER", "YEAR"):
+                months = months_between(start, end)
+                per = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[word]
+                return f"CAST({months} AS INT)" if per == 1 else f"CAST(({months}) DIV {per} AS INT)"
+            return f"CAST(TIMESTAMPDIFF({word}, {start}, {end}) AS INT)"
+
+        yield Edit(span, text)
+
+    def _window(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Window)
+        if node.arg_key == "windows":
+            return ()
+        function = node.this
+        if isinstance(function, exp.Filter):
+            self.refuse(
+                function, "FILTER can't stand before OVER", "write SUM(CASE WHEN condition THEN x END) OVER ..."
+            )
+        spec = self._spec(node)
+        name = function.name.upper() if isinstance(function, exp.Anonymous) else ""
+        if name in RANKING and spec is not None and spec.args.get("spec"):
+            self.refuse(node, f"{name} takes no ROWS or RANGE", "leave the frame out")
+        if name not in RANKING and name not in AGGREGATES and name:
+            self.refuse(node, f"OVER takes an aggregate function, and {name} is none")
+        where = node.find_ancestor(exp.Where, exp.Having, exp.Group, exp.Select)
+        if isinstance(where, (exp.Where, exp.Having, exp.Group)):
+            self.refuse(
+                node,
+                f"a window function can't stand in {where.key.upper()}",
+                "compute it in a subquery, and filter around that",
+            )
+        order = spec.args.get("order") if spec is not None else None
+        frame = spec.args.get("spec") if spec is not None else None
+        if frame is not None and order is not None and (frame.args.get("kind") or "").upper() == "RANGE":
+            bounded = any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end"))
+            if bounded and len(order.expressions) > 1:
+                self.refuse(
+                    node, "a RANGE offset needs exactly one column in ORDER BY", "order by the time column alone"
+                )
+        return ()
+
+    def _spec(self, node: exp.Window) -> exp.Window | None:
+        """The window itself, or the one that its name stands for in the WINDOW clause."""
+        alias = node.args.get("alias")
+        if not isinstance(alias, exp.Identifier) or node.args.get("order") or node.args.get("partition_by"):
+            return node
+        select = node.find_ancestor(exp.Select)
+        named = select.args.get("windows") or [] if select else []
+        return next((w for w in named if w.name.casefold() == alias.name.casefold()), None)

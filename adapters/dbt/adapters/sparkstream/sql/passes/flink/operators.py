@@ -1,0 +1,137 @@
+"""Operators of Flink SQL: what they give for numbers, and which operands they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.typing import NUMBERS, arithmetic_type
+
+
+class Operators(Rewriter):
+    """Edits arithmetic, and refuses operands that Flink refuses."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Div: self._divide,
+            **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod), self._arithmetic),
+            **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), self._compare),
+            exp.In: self._in,
+            exp.Case: self._case,
+            exp.DPipe: self._concat,
+            exp.Substring: self._substring,
+            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
+        }
+
+    def _divide(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Div)
+        left, right = self.type(node.left), self.type(node.right)
+        if left in types.INTEGERS and right in types.INTEGERS:
+            result = NUMBERS.common([left, right]) or "bigint"
+            yield self.edit(
+                node, lambda: f"CAST({self._operand(node.left)} DIV {self._operand(node.right)} AS {result.upper()})"
+            )
+            return
+        if "double" in (left, right) or "float" in (left, right):
+            never_zero = isinstance(node.right, exp.Literal) and float(node.right.name or 0) != 0
+            narrow = arithmetic_type(node, left, right) == "float"
+            if narrow or not never_zero:
+                yield self.edit(node, lambda: self._float_division(node, never_zero, narrow))
+            return
+        yield from self._arithmetic(node)
+
+    def _operand(self, node: exp.Expr) -> str:
+        text = self.text(node)
+        return f"({text})" if isinstance(node, (exp.Add, exp.Sub)) else text
+
+    def _float_division(self, node: exp.Div, never_zero: bool, narrow: bool) -> str:
+        """Division that gives infinities, where Spark gives NULL or an error; narrow to give a FLOAT."""
+        a, b = self._operand(node.left), self._operand(node.right)
+        if never_zero:
+            return f"CAST({a} / {b} AS FLOAT)"
+        infinite = f"CASE WHEN {a} = 0 THEN 'NaN' WHEN {a} > 0 THEN 'Infinity' ELSE '-Infinity' END"
+        text = f"CASE WHEN {b} = 0 AND {a} IS NOT NULL THEN CAST({infinite} AS DOUBLE) ELSE {a} / {b} END"
+        return f"CAST({text} AS FLOAT)" if narrow else text
+
+    def _arithmetic(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Binary)
+        left, right = self.type(node.left), self.type(node.right)
+        if isinstance(node, exp.Sub) and left in types.TIMES and right in types.TIMES:
+            self.refuse(node, "Flink takes no difference of two timestamps", "write TIMESTAMPDIFF(SECOND, b, a)")
+        if isinstance(node, exp.Sub) and left == right == "date":
+            self.refuse(node, "Flink takes no difference of two dates", "write TIMESTAMPDIFF(DAY, b, a)")
+        if types.mixed(left, right):
+            self.refuse(node, "a number and a text can't be calculated with", "write CAST(... AS INT) around the text")
+        for operand, other in ((node.left, right), (node.right, left)):
+            if types.is_decimal(other) and isinstance(operand, exp.Literal) and self.type(operand) in types.INTEGERS:
+                # Spark sizes an integer literal by its digits.
+                digits = NUMBERS.digits[self.type(operand) or "int"]
+                yield self.edit(operand, lambda o=operand, d=digits: f"CAST({self.text(o)} AS DECIMAL({d},0))")  # type: ignore[misc]
+        if left == "float" and right == "double":
+            yield Edit(self.source.span(node), lambda: f"CAST({self.text(node)} AS FLOAT)", level=1)
+
+    def _concat(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.DPipe)
+        for operand in (node.left, node.right):
+            if types.is_numeric(self.type(operand)):
+                self.refuse(operand, "|| joins texts, and this is a number", "write CAST(... AS STRING)")
+        return ()
+
+    def _compare(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Binary)
+        self._comparable(node, node.left, node.right)
+        return ()
+
+    def _in(self, node: exp.Expr) -> Iterable[Edit]:
+        for value in node.expressions:
+            self._comparable(node, node.this, value)
+        return ()
+
+    def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
+        """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
+        one, other = self.type(left), self.type(right)
+        if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
+            self.refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
+        if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):
+            self.refuse(
+                node, "a date and a timestamp can't be compared", "write CAST(... AS TIMESTAMP) around the date"
+            )
+
+    def _case(self, node: exp.Expr) -> Iterable[Edit]:
+        branches = [branch.args.get("true") for branch in node.args.get("ifs") or []]
+        known = [self.type(b) for b in (*branches, node.args.get("default")) if b is not None]
+        if any(types.is_numeric(t) for t in known) and any(types.is_string(t) for t in known):
+            self.refuse(
+                node, "CASE gives a number here and a text there", "write CAST(... AS STRING) around the number"
+            )
+        return ()
+
+    def _set_operation(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.SetOperation)
+        left, right = self.resolver.columns(node.this), self.resolver.columns(node.expression)
+        if left.complete and right.complete:
+            name, counts = node.key.upper(), (len(left.items), len(right.items))
+            if counts[0] != counts[1]:
+                self.refuse(
+                    node.expression, f"{name} takes as many columns on both sides, not {counts[0]} and {counts[1]}"
+                )
+            for a, b in zip(left.items, right.items, strict=True):
+                if types.mixed(a.type, b.type):
+                    where = a.name or b.name
+                    self.refuse(
+                        node.expression,
+                        f"{name} finds {a.type} and {b.type} in column {where}",
+                        "write CAST(...) on one side",
+                    )
+        return ()
+
+    def _substring(self, node: exp.Expr) -> Iterable[Edit]:
+        if types.is_numeric(self.type(node.this)):
+            self.refuse(node.this, "SUBSTRING takes a text, and this is a number", "write CAST(... AS STRING)")
+        return ()

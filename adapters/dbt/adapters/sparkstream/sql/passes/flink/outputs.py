@@ -1,0 +1,86 @@
+"""The names that Flink gives the columns of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+class OutputNames(Rewriter):
+    """Names output columns as Flink does."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Select: self._select,
+        }
+
+    def _select(self, select: exp.Expr) -> Iterator[Edit]:
+        """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
+        assert isinstance(select, exp.Select)
+        if not _names_matter(select):
+            return
+        taken: set[str] = set()
+        for position, projection in enumerate(select.expressions):
+            if projection.is_star:
+                stars = self._star(select, projection, taken)
+                if stars is None:
+                    return
+                yield from stars
+                continue
+            name = projection.output_name if isinstance(projection, (exp.Alias, exp.Column)) else f"EXPR${position}"
+            given = _unused(name, taken)
+            quoted = _quoted(given)
+            if given != name and isinstance(projection, exp.Alias):
+                yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
+            elif given != name or not isinstance(projection, (exp.Alias, exp.Column)):
+                text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
+                yield Edit(self.source.span(projection), text, level=2)
+
+    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str]) -> list[Edit] | None:
+        """Writes out a star that brings a name again; None where its columns aren't all known."""
+        table = star.table.casefold() if isinstance(star, exp.Column) else ""
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
+        if not all(self.resolver.columns(s).complete for s in scope) or any(
+            j.args.get("using") or j.method for j in select.args.get("joins") or []
+        ):
+            return None
+        named = [(source, name, _unused(name, taken)) for source, name in columns]
+        if all(name == given for _, name, given in named) or not all(source for source, _, _ in named):
+            return []
+        items = [
+            f"{_quoted(t)}.{_quoted(n)}" + ("" if n == given else f" AS {_quoted(given)}") for t, n, given in named
+        ]
+        return [self.edit(star, lambda: ", ".join(items))]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A name, with the first number behind it that makes it new."""
+    given, number = name, 0
+    while given in taken:
+        given = f"{name}{number}"
+        number += 1
+    taken.add(given)
+    return given
+
+
+def _names_matter(select: exp.Select) -> bool:
+    """Whether somebody sees the names of a query's columns: the reader of the result, or a query around it."""
+    node: exp.Expr = select
+    while isinstance(node.parent, exp.SetOperation):
+        if node.arg_key != "this":
+            return False
+        node = node.parent
+    if isinstance(node.parent, exp.Subquery):
+        return isinstance(node.parent.parent, (exp.From, exp.Join))
+    return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))

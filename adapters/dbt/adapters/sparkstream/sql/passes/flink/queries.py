@@ -1,0 +1,162 @@
+"""Columns and GROUP BY of Flink SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
+
+
+class Queries(Rewriter):
+    """Refuses columns that Flink refuses, and edits the words that look like columns."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Column: self._column,
+            exp.Select: self._select,
+        }
+
+    def _column(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Column)
+        if is_map_constructor(node.parent):
+            return
+        if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
+            # Functions without parentheses are reserved words in Flink, and no columns.
+            if node.name.upper() == "LOCALTIMESTAMP":
+                yield self.edit(node, lambda: "LOCALTIMESTAMP()")
+                return
+            if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
+                self.refuse(
+                    node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
+                )
+        self._check_column(node)
+
+    def _check_column(self, column: exp.Column) -> None:
+        """Refuses a name that is no column in scope, or that of two."""
+        select = column.find_ancestor(exp.Select)
+        if select is None or column.is_star or column.find_ancestor(WindowFunction, exp.Select) is not select:
+            return
+        if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in _UNIT_FIRST and column.index == 0:
+            return
+        if isinstance(column.parent, exp.Join) or any(j.args.get("using") for j in select.args.get("joins") or []):
+            return
+        found = self.resolver.candidates(column, select)
+        if found is None or len(found) == 1:
+            return
+        if len(found) > 1:
+            self.refuse(
+                column,
+                f"{column.name} is ambiguous: two inputs have it",
+                f"write the input before it: {sources(select)[0].alias_or_name or 'L'}.{column.name}",
+            )
+        aliases = {p.alias_or_name.casefold() for p in select.expressions}
+        if column.find_ancestor(exp.Order, exp.Select) is not select and column.name.casefold() in aliases:
+            return
+        known = [c.name for s in sources(select) for c in self.resolver.columns(s).items]
+        written = self.source.written(column)
+        self.refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
+
+    def _select(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Select)
+        self._check_group(node)
+        self._check_grouped(node)
+        return ()
+
+    def _check_group(self, select: exp.Select) -> None:
+        """GROUP BY takes columns of the input: neither aliases nor positions."""
+        group = select.args.get("group")
+        aliases = {p.alias.casefold() for p in select.expressions if isinstance(p, exp.Alias)}
+        for key in group.expressions if group else []:
+            if isinstance(key, exp.Literal) and key.is_number:
+                self.refuse(key, "GROUP BY takes no positions", "repeat the expression")
+            if isinstance(key, exp.Column) and not key.table and key.name.casefold() in aliases:
+                inputs = [self.resolver.columns(s) for s in sources(select)]
+                if all(c.complete for c in inputs) and not any(c.find(key.name) for c in inputs):
+                    self.refuse(
+                        key,
+                        f"{key.name} is an alias of this SELECT, and no column of its input",
+                        "repeat the expression",
+                    )
+
+    def _check_grouped(self, select: exp.Select) -> None:
+        """Refuses a column that is neither a key of GROUP BY nor within an aggregate."""
+        group = select.args.get("group")
+        having = select.args.get("having")
+        outputs = [*select.expressions, *([having.this] if having else [])]
+        if group is None and not any(self._aggregates(select, output) for output in outputs):
+            return
+        keys = list(group.expressions) if group else []
+        for kind in ("grouping_sets", "cube", "rollup"):
+            keys += (group.args.get(kind) or []) if group else []
+        flat = [inner for key in keys for inner in _key_parts(key)]
+        for output in outputs:
+            self._check_in_group(select, output, flat)
+
+    def _aggregates(self, select: exp.Select, node: exp.Expr) -> bool:
+        return any(
+            isinstance(n, exp.Anonymous)
+            and n.name.upper() in AGGREGATES
+            and n.find_ancestor(exp.Select) is select
+            and not isinstance(n.parent, exp.Window)
+            for n in node.walk()
+        )
+
+    def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: list[exp.Expr]) -> None:
+        if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key) for key in keys):
+            return
+        if isinstance(node, exp.Anonymous) and node.name.upper() in (
+            *AGGREGATES,
+            *AUXILIARY,
+            "GROUPING",
+            "GROUPING_ID",
+        ):
+            window = isinstance(node.parent, exp.Window) and node.arg_key == "this"
+            for inner in node.expressions if window else ():
+                self._check_in_group(select, inner, keys)
+            return
+        if isinstance(node, exp.Column) and self.resolver.candidates(node, select):
+            if node.is_star or not self._of_query(node, select):
+                return
+            self.refuse(
+                node,
+                f"{node.name} is neither in GROUP BY nor in an aggregate function",
+                f"write GROUP BY ..., {node.name}",
+            )
+        for child in node.iter_expressions():
+            self._check_in_group(select, child, keys)
+
+    def _of_query(self, column: exp.Column, select: exp.Select) -> bool:
+        """Whether a column is one of the query's own inputs, and not of a query around it."""
+        table = column.table.casefold()
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        return any(self.resolver.columns(s).find(column.name) for s in scope)
+
+
+def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
+    """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
+    if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
+        for inner in key.expressions:
+            yield from _key_parts(inner)
+    elif isinstance(key, exp.Paren):
+        yield from _key_parts(key.this)
+    else:
+        yield key
+
+
+def _same(node: exp.Expr, key: exp.Expr) -> bool:
+    """Whether an output expression is a key of GROUP BY; a column may have its table's name or not."""
+    if isinstance(node, exp.Column) and isinstance(key, exp.Column):
+        return node.name.casefold() == key.name.casefold() and (
+            not node.table or not key.table or node.table.casefold() == key.table.casefold()
+        )
+    return node == key

@@ -1,0 +1,105 @@
+"""EXTRACT, FLOOR, CEIL and INTERVAL of Flink SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+def _field(name: str) -> Callable[[str, str | None], str]:
+    return lambda time, _: f"CAST(EXTRACT({name} FROM {time}) AS BIGINT)"
+
+
+def _epoch(time: str, type_: str | None) -> str:
+    if type_ == "timestamp":
+        return f"UNIX_SECONDS({time})"
+    # Without a zone the clock itself counts, whatever the session's zone.
+    return f"((CAST({time} AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '1' SECOND)"
+
+
+_EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
+    **{name: _field(name) for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "DOW", "HOUR", "MINUTE")},
+    "ISODOW": _field("DAYOFWEEK_ISO"),
+    "ISOYEAR": _field("YEAROFWEEK"),
+    "CENTURY": lambda time, _: f"CAST(CEIL(YEAR({time}) / 100) AS BIGINT)",
+    "MILLENNIUM": lambda time, _: f"CAST(CEIL(YEAR({time}) / 1000) AS BIGINT)",
+    "DECADE": lambda time, _: f"CAST(YEAR({time}) DIV 10 AS BIGINT)",
+    "SECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time})) AS BIGINT)",
+    "MILLISECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time}) * 1000) % 1000 AS BIGINT)",
+    "EPOCH": _epoch,
+}
+"""Fields of EXTRACT -> Spark SQL from the time and its type; all BIGINT and whole in Flink."""
+
+
+class Times(Rewriter):
+    """Edits what takes a time apart or rounds it, and lengths of time."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Extract: self._extract,
+            exp.Floor: self._round,
+            exp.Ceil: self._round,
+            exp.Interval: self._interval,
+        }
+
+    def _extract(self, node: exp.Expr) -> Iterator[Edit]:
+        unit = node.this.name.upper()
+        if unit not in _EXTRACTED:
+            self.refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(_EXTRACTED)}")
+        type_ = self.type(node.expression)
+
+        def text() -> str:
+            return _EXTRACTED[unit](self.text(node.expression), type_)
+
+        yield self.edit(node, text)
+
+    def _round(self, node: exp.Expr) -> Iterator[Edit]:
+        to = node.args.get("to")
+        type_ = self.type(node.this)
+        name = type(node).__name__.upper()
+        if to is None:
+            if type_ in ("double", "float") or type_ in types.INTEGERS:
+                yield self.edit(node, lambda: f"CAST({name}({self.text(node.this)}) AS {(type_ or '').upper()})")
+            return
+        convert = floor_to if isinstance(node, exp.Floor) else ceil_to
+
+        def text() -> str:
+            try:
+                return convert(self.text(node.this), to.name.upper(), type_)
+            except ValueError as error:
+                raise self.source.error(self.source.span(node), str(error)) from None
+
+        yield self.edit(node, text)
+
+    def _interval(self, node: exp.Expr) -> Iterator[Edit]:
+        unit = node.args.get("unit")
+        if unit is None:
+            return
+        names = [
+            str(u.name or u.sql()).upper()
+            for u in ([unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit])
+        ]
+        if names[0] in ("WEEK", "WEEKS"):
+            self.refuse(
+                node, "WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", "write '7' DAY"
+            )
+        if names[0] in ("QUARTER", "QUARTERS"):
+            self.refuse(node, "Flink reads a QUARTER as one month", "write '3' MONTH")
+        # Spark takes no precision: DAY(3), SECOND(3).
+        tokens = self.source.tokens_in(self.source.span(node))
+        for i, token in enumerate(tokens):
+            if (
+                token.token_type == TokenType.L_PAREN
+                and i + 2 < len(tokens)
+                and tokens[i + 2].token_type == TokenType.R_PAREN
+            ):
+                yield Edit((token.start, tokens[i + 2].end + 1), lambda: "")
