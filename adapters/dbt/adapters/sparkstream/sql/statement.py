@@ -195,7 +195,7 @@ class Statement:
         widened = Widened(source, batch) if batch else None
         if widened is not None:
             passes.append(widened)
-        optimizer = Optimizer(source, resolver, skipped=widened.filtered if widened else ()) if rules else None
+        optimizer = Optimizer(source, resolver, filtered=widened.filtered if widened else ()) if rules else None
         if optimizer is not None:
             passes.append(optimizer)
         handled = optimizer.handled if optimizer is not None else ()

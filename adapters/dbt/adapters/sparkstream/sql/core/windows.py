@@ -151,6 +151,17 @@ class Session:
         if self.max_duration is not None:
             _positive("max_duration", self.max_duration)
 
+    @property
+    def constant_gap(self) -> Interval:
+        """The gap, where it is the same for all rows.
+
+        Raises:
+            ValueError: a column says it.
+        """
+        if self.gap is None:
+            raise ValueError("each row has its own gap")
+        return self.gap
+
     def words(self) -> str:
         gap = f"a gap of {self.gap.words()}" if self.gap is not None else "each row's own gap"
         limit = f", of {self.max_duration.words()} at most" if self.max_duration is not None else ""

@@ -11,6 +11,7 @@ checkpoint.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -18,12 +19,13 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
-from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.core.windows import Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES, SliceRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut
@@ -92,7 +94,7 @@ def _functions(statement: Statement, streams: Streams) -> list[WindowFunction]:
     return [function for function in window_functions(tree) if streams.feeds(function)]
 
 
-def _rules(function: WindowFunction) -> list[SliceRule]:
+def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
     return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
 
 
@@ -105,7 +107,7 @@ class _Reader:
         self._streams = streams
         self._resolver = resolver
 
-    def read(self, function: WindowFunction, rule: SliceRule) -> KeptSlices:
+    def read(self, function: WindowFunction, rule: SliceRule[Any]) -> KeptSlices:
         """The query with its slices kept.
 
         Raises:
@@ -119,11 +121,11 @@ class _Reader:
         if counts_values(aggregate):
             raise NoRule("the different values of count(DISTINCT ...) would be kept")
         view = f"__{function.window.name.lower()}_1"
-        slices = rule.slices(aggregate)
+        slices = rule.slices(aggregate, function.window)
         slices.given = KEPT
-        windows = slices.written(rule.windows(slices), "")
+        windows = slices.written(rule.windows(slices, function.window), "")
         rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
-        closes = slices.clock.typed(_last_end(slices, rule))
+        closes = slices.clock.typed(rule.last_end(slices, function.window))
         stage = f"{with_clause(self._source, function.this)}{Select(['*', f'{closes} AS {_CLOSES}'], rows)}"
         query = slices.query([slices.number(start), _CLOSES], view, start, _CLOSES)
         return KeptSlices(
@@ -153,13 +155,6 @@ class _Reader:
             raise NoRule("there is a query within it")
         cut = Cut(select, function, function.this, self._tree, self._source, self._streams, buffered=False)
         return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))])
-
-
-def _last_end(slices: Slices, rule: SliceRule) -> str:
-    """When the last window ends that a row is in, on the wall clock."""
-    window = slices.aggregate.function.window
-    assert isinstance(window, (Hop, Cumulate))
-    return slices.clock.plus(slices.clock.floor("__wall", rule.every(window), slices.offset), window.size)
 
 
 def _kept(slices: Slices) -> str:

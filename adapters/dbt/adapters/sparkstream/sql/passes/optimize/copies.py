@@ -8,23 +8,23 @@ windows that overlap little, and aggregates that need all rows at once.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
-from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Window
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, may_coincide
 
 
-class HopCopies:
+class HopCopies(AggregateRule[Hop]):
     """Aggregates over HOP, each window's rows at once."""
 
     name = "hop-copies"
     window = Hop
     identity = frozenset(WINDOW_COLUMNS)
 
-    def pays(self, window: Window) -> None:
-        assert isinstance(window, Hop)
+    def pays(self, window: Hop) -> None:
         if window.slide > window.size:
             raise NoRule("windows with rows between them, which Spark's window() doesn't know")
 
@@ -32,14 +32,12 @@ class HopCopies:
         if may_coincide(aggregate, self.identity):
             raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
-    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
-        window = aggregate.function.window
-        assert isinstance(window, Hop)
+    def rewrite(self, aggregate: WindowAggregate, window: Hop, indent: str) -> str:
         slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
         query = slices.query(["__start"], slices.clock.copies(slices.relation, window), "__start")
         end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.window_columns("__start", end, last)
-        cells = slices.unless_another(Cells(Select(["*"], query)), "__start", end)
+        cells = slices.unless_another(Cells(Select(["*"], query)), window, "__start", end)
         return parenthesized(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
 
 

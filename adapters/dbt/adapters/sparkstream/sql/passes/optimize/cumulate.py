@@ -8,16 +8,14 @@ them first.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Window
+from dbt.adapters.sparkstream.sql.core.windows import Cumulate
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
     Cells,
     Slices,
-    check_bounds,
-    check_parts,
-    counts_values,
     may_coincide,
 )
 
@@ -25,43 +23,29 @@ LEAST_STEPS = 6
 """Steps of a window from which on slices are worth it even where a slice has two rows."""
 
 
-class CumulateSlices:
+class CumulateSlices(SliceRule[Cumulate]):
     """Aggregates over CUMULATE, each row once."""
 
     name = "cumulate-slices"
     window = Cumulate
     identity = frozenset({"window_end", "window_time"})
 
-    def pays(self, window: Window) -> None:
-        assert isinstance(window, Cumulate)
+    def pays(self, window: Cumulate) -> None:
         steps = window.size // window.step
         if steps < LEAST_STEPS:
             raise NoRule(f"a row is in {steps} windows at most, and slices pay from {LEAST_STEPS} on")
 
-    def check(self, aggregate: WindowAggregate) -> None:
-        check_parts(aggregate)
-        counts_values(aggregate)
-        if may_coincide(aggregate, self.identity):
-            check_bounds(aggregate)
-
-    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
-        slices = self.slices(aggregate)
-        return slices.written(self.windows(slices), indent)
-
-    def slices(self, aggregate: WindowAggregate) -> Slices:
-        window = aggregate.function.window
-        assert isinstance(window, Cumulate)
+    def slices(self, aggregate: WindowAggregate, window: Cumulate) -> Slices:
         return Slices(aggregate, window.step, window.size // window.step, window.offset % window.size)
 
-    def every(self, window: Window) -> Interval:
-        assert isinstance(window, Cumulate)
+    def every(self, window: Cumulate) -> Interval:
         return window.size
 
-    def windows(self, slices: Slices) -> Select:
+    def windows(self, slices: Slices, window: Cumulate) -> Select:
         cells = _cells(slices)
         block = slices.block("__last")
         start, end, longest = (slices.at(number) for number in (block, "__last + 1", f"{block} + {slices.size}"))
-        cells = slices.unless_another(cells, start, end, longest)
+        cells = slices.unless_another(cells, window, start, end, longest)
         bounds = slices.bounds(block, "__last + 1")
         coincide = may_coincide(slices.aggregate, self.identity)
         return slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)

@@ -8,17 +8,15 @@ counted, or else a suffix and a prefix of blocks (`blocks`).
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Window
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.blocks import prefixes_and_suffixes
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.running import running_sums
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
     Slices,
-    check_bounds,
-    check_parts,
-    counts_values,
     gcd_slice,
     may_coincide,
 )
@@ -27,46 +25,30 @@ LEAST_OVERLAP = 18
 """Windows that a row is in from which on slices are as fast as Spark's `window()` even where a slice has two rows."""
 
 
-class HopSlices:
+class HopSlices(SliceRule[Hop]):
     """Aggregates over HOP, each row once."""
 
     name = "hop-slices"
     window = Hop
     identity = frozenset(WINDOW_COLUMNS)
 
-    def pays(self, window: Window) -> None:
-        assert isinstance(window, Hop)
+    def pays(self, window: Hop) -> None:
         if window.overlap < LEAST_OVERLAP:
             raise NoRule(f"a row is in {window.overlap} windows at most, and slices pay from {LEAST_OVERLAP} on")
 
-    def check(self, aggregate: WindowAggregate) -> None:
-        check_parts(aggregate)
-        counts_values(aggregate)
-        if may_coincide(aggregate, self.identity):
-            check_bounds(aggregate)
-
-    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
-        slices = self.slices(aggregate)
-        return slices.written(self.windows(slices), indent)
-
-    def slices(self, aggregate: WindowAggregate) -> Slices:
-        window = aggregate.function.window
-        assert isinstance(window, Hop)
+    def slices(self, aggregate: WindowAggregate, window: Hop) -> Slices:
         slice_ = gcd_slice(window.size, window.slide)
         return Slices(aggregate, slice_, window.size // slice_, window.offset % window.slide)
 
-    def every(self, window: Window) -> Interval:
-        assert isinstance(window, Hop)
+    def every(self, window: Hop) -> Interval:
         return window.slide
 
-    def windows(self, slices: Slices) -> Select:
-        window = slices.aggregate.function.window
-        assert isinstance(window, Hop)
+    def windows(self, slices: Slices, window: Hop) -> Select:
         running = slices.counted or all(c.partial.subtracts for c in slices.columns)
         put_together = running_sums if running else prefixes_and_suffixes
         cells = put_together(slices, every=window.slide // slices.slice)
         start, end = f"__last - {slices.size - 1}", "__last + 1"
-        cells = slices.unless_another(cells, slices.at(start), slices.at(end))
+        cells = slices.unless_another(cells, window, slices.at(start), slices.at(end))
         bounds = slices.bounds(start, end)
         coincide = may_coincide(slices.aggregate, self.identity)
         return slices.merged_by_bounds(cells, bounds) if coincide else slices.result(cells, bounds)

@@ -16,22 +16,18 @@ The joined rows become a column for each side, under the side's alias. `L.k` is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts, sources
-from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
-from dbt.adapters.sparkstream.sql.core.writing import Select, indented
-from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_constructs, in_expression
-from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ, clock, multiple
+from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
+from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-
-NAME = "hop-join"
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rewriting, Rule
 
 LEAST_OVERLAP = 4
 """Windows that a row is in from which on it is faster to join rows than copies."""
@@ -39,28 +35,6 @@ LEAST_OVERLAP = 4
 _READ = frozenset(
     "expressions from_ joins where group having order limit offset distinct windows with_".split()  # noqa: SIM905
 )
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a join.
-
-    Attributes:
-        relation: what stands in FROM or behind JOIN.
-        function: the HOP that it is made of.
-        alias: the side's alias, as it is written.
-        type: the type of the time column.
-    """
-
-    relation: exp.Expr
-    function: WindowFunction
-    alias: str
-    type: str
-
-    @property
-    def name(self) -> str:
-        """The alias as references have it, in lower case."""
-        return self.relation.alias.casefold()
 
 
 def joining(function: WindowFunction) -> exp.Select | None:
@@ -88,19 +62,29 @@ def _reads_window(relation: exp.Expr) -> bool:
     return isinstance(relation.this if isinstance(relation, exp.Table) else relation, WindowFunction)
 
 
-def may_join(function: WindowFunction) -> bool:
-    """Whether the rule may be for a window function; a quick test."""
-    window = function.window
-    return isinstance(window, Hop) and window.overlap >= LEAST_OVERLAP and joining(function) is not None
+class HopJoin(Rule[Hop]):
+    """Joins of two HOPs of the same windows, each row once."""
+
+    name = "hop-join"
+    window = Hop
+
+    def may_apply(self, function: WindowFunction) -> bool:
+        window = function.window
+        return isinstance(window, Hop) and window.overlap >= LEAST_OVERLAP and joining(function) is not None
+
+    def read(self, queries: Queries, function: WindowFunction, window: Hop) -> Rewriting | None:
+        select = joining(function)
+        if select is None:
+            return None
+        join = _Reader(queries.source, queries.resolver, select).join()
+        for side in (join.left, join.right):
+            queries.check(side.function)
+        written = JoinByRows(queries.source, join, wall_bounds=queries.resolver.wall_bounds)
+        return Rewriting((join.left.function, join.right.function), tuple(written.edits()), copies=(1, 2))
 
 
-class HopJoin:
-    """A SELECT that joins two HOPs of the same windows.
-
-    Attributes:
-        select: the SELECT.
-        left: the side in FROM.
-        right: the side behind JOIN.
+class _Reader:
+    """Reads a SELECT that joins HOPs.
 
     Raises:
         NoRule: it has something that the rule doesn't know.
@@ -109,7 +93,7 @@ class HopJoin:
     def __init__(self, source: Source, resolver: Resolver, select: exp.Select) -> None:
         self._source = source
         self._resolver = resolver
-        self.select = select
+        self._select = select
         other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
         if other or SPAN not in select.meta:
             raise NoRule(f"{', '.join(other) or 'this form'} beside the join of windows")
@@ -120,25 +104,28 @@ class HopJoin:
         if more:
             raise NoRule("more than two tables are joined; put the join of the windows in a subquery")
         _check_kind(join)
-        self.left, self.right = (self._side(r) for r in (select.args["from_"].this, join.this))
+        self._on: exp.Expr = join.args["on"]
+        self._left, self._right = (self._side(r) for r in (select.args["from_"].this, join.this))
         self._bounds: dict[str, exp.Expr] = {}
         self._needless: list[exp.Expr] = []
-        self._check_windows()
-        self._read_condition(join.args["on"])
-        self._check_rest()
         self._used: set[str] = set()
-        self._edits = [*self._stars(), *self._references()]
 
-    @property
-    def window(self) -> Hop:
-        """The windows of both sides."""
-        window = self.left.function.window
-        assert isinstance(window, Hop)
-        return window
+    def join(self) -> Join:
+        """The join.
 
-    # -- reading -------------------------------------------------------------------------------------
+        Raises:
+            NoRule: it has something that the rule doesn't know.
+        """
+        self._check_windows(self._left.window, self._right.window)
+        self._read_condition(self._on)
+        self._check_rest()
+        references = (*self._stars(), *self._references())
+        return Join(self._select, self._left, self._right, self._bounds, tuple(self._needless), references, self._used)
+
     def _side(self, relation: exp.Expr) -> Side:
         function = _rows_of(relation)
+        if not isinstance(function.window, Hop):
+            raise NoRule("a side of the join is no HOP")
         if not relation.alias or relation.alias_column_names:
             raise NoRule("a side of the join has no alias, or one with a list of columns")
         rows = self._resolver.columns(function.this)
@@ -147,21 +134,19 @@ class HopJoin:
             raise NoRule(f"nobody knows the type of {function.timecol.name}")
         if any(rows.find(name) for name in WINDOW_COLUMNS):
             raise NoRule("the rows have columns of a window already")
-        return Side(relation, function, self._source.written(relation.args["alias"].this), time.type)
+        alias = self._source.written(relation.args["alias"].this)
+        return Side(relation, function, function.window, alias, time.type)
 
-    def _check_windows(self) -> None:
-        left, right = self.left.function.window, self.right.function.window
-        if not isinstance(left, Hop) or not isinstance(right, Hop):
-            raise NoRule("a side of the join is no HOP")
+    def _check_windows(self, left: Hop, right: Hop) -> None:
         if (left.size, left.slide, left.offset % left.slide) != (right.size, right.slide, right.offset % right.slide):
             raise NoRule("the sides of the join have other windows")
-        if self.left.type != self.right.type:
+        if self._left.type != self._right.type:
             raise NoRule("the time columns of the sides are of different types")
         if left.overlap < LEAST_OVERLAP:
             raise NoRule(
                 f"a row is in {left.overlap} windows at most, and joining rows pays from {LEAST_OVERLAP} windows on"
             )
-        if self.left.type != NTZ and not self._resolver.wall_bounds and left.repeats:
+        if self._left.type != NTZ and not self._resolver.wall_bounds and left.repeats:
             raise NoRule(f"two windows of more than {LONGEST_APART.words()} may be one, where the clock skips an hour")
 
     def _read_condition(self, on: exp.Expr) -> None:
@@ -187,7 +172,7 @@ class HopJoin:
         if not all(isinstance(c, exp.Column) and len(c.parts) == 2 for c in both):
             return None
         names = {c.name.casefold() for c in both}
-        if {c.table.casefold() for c in both} != {self.left.name, self.right.name} or len(names) > 1:
+        if {c.table.casefold() for c in both} != {self._left.name, self._right.name} or len(names) > 1:
             return None
         [name] = names
         return name if name in WINDOW_COLUMNS else None
@@ -196,29 +181,29 @@ class HopJoin:
     def _rest(self) -> Iterator[tuple[str, exp.Expr]]:
         """The pieces of the query that may name columns of the sides, each with the name of its clause."""
         for clause in ("expressions", "where", "group", "having", "order", "windows"):
-            found = self.select.args.get(clause)
+            found = self._select.args.get(clause)
             for node in found if isinstance(found, list) else [found] if found else []:
                 yield clause, node
 
     def _check_rest(self) -> None:
         if any(node.find(exp.Select) for _, node in self._rest()):
             raise NoRule("a subquery beside the join of windows")
-        group = self.select.args.get("group")
+        group = self._select.args.get("group")
         more = group and any(value for name, value in group.args.items() if name != "expressions")
         if group and (more or group.find(exp.GroupingSets, exp.Rollup, exp.Cube)):
             raise NoRule("grouping sets or GROUP BY ALL beside the join of windows; put the join in a subquery")
         if any(len(c.parts) > 1 for order in self._orders_of_output() for c in order.find_all(exp.Column)):
             raise NoRule("ORDER BY of what DISTINCT, UNION and the like give names a side of the join")
-        for item in self.select.expressions:
+        for item in self._select.expressions:
             if not isinstance(item, (exp.Alias, exp.Column, exp.Star)) and item.find(exp.Column):
                 raise NoRule(f"{self._source.written(item)} has no name; give it one with AS")
 
     def _orders_of_output(self) -> Iterator[exp.Expr]:
         """ORDER BYs that see the SELECT list alone: Spark knows columns in it by their side still, but not fields."""
-        node: exp.Expr = self.select
-        while node is self.select or isinstance(node, exp.SetOperation):
+        node: exp.Expr = self._select
+        while node is self._select or isinstance(node, exp.SetOperation):
             order = node.args.get("order")
-            if order and (node is not self.select or node.args.get("distinct")):
+            if order and (node is not self._select or node.args.get("distinct")):
                 yield order
             if node.parent is None:
                 return
@@ -231,13 +216,13 @@ class HopJoin:
                 if not _means_columns(star):
                     continue
                 self._used.update(WINDOW_COLUMNS)
-                if star.parent is self.select:
-                    both = f"{self.left.alias}.*, {self.right.alias}.*"
+                if star.parent is self._select:
+                    both = f"{self._left.alias}.*, {self._right.alias}.*"
                     yield Edit(self._source.span(star), lambda both=both: both)  # type: ignore[misc]
 
     def _references(self) -> Iterator[Edit]:
         """The side's alias before each column that has none."""
-        outputs = {e.output_name.casefold(): e for e in self.select.expressions}
+        outputs = {e.output_name.casefold(): e for e in self._select.expressions}
         for clause, node in self._rest():
             for column in node.find_all(exp.Column):
                 if len(column.parts) > 1:
@@ -256,7 +241,7 @@ class HopJoin:
         Raises:
             NoRule: it can't be told.
         """
-        sides, name = (self.left, self.right), column.name.casefold()
+        sides, name = (self._left, self._right), column.name.casefold()
         if len(column.parts) > 1:
             if column.parts[0].name.casefold() not in (s.name for s in sides):
                 raise NoRule(f"{self._source.written(column)} names neither side of the join")
@@ -273,87 +258,6 @@ class HopJoin:
         if not found and name in (s.name for s in sides):
             raise NoRule(f"{column.name} is a side of the join, and no column")
         return found[0] if found else None
-
-    # -- rewriting -------------------------------------------------------------------------------------
-    def edits(self) -> Iterator[Edit]:
-        """The join by rows. What stands between the changed pieces of FROM stays as it is."""
-        yield from self._edits
-        for side in (self.left, self.right):
-            yield Edit(self._source.span(side.function), lambda side=side: self._rows(side))  # type: ignore[misc]
-        replaced = {
-            "window_start": f"{self.left.alias}.__bucket = {self.right.alias}.__bucket",
-            "window_end": "{} <= {}".format(*self._shared()),
-        }
-        for bound, term in self._bounds.items():
-            yield Edit(self._source.span(term), lambda text=replaced[bound]: text)  # type: ignore[misc]
-        for term in self._needless:
-            yield Edit(self._source.span(term), lambda: "TRUE")
-        span = Block(self._source, self.select).clauses["from"]
-        yield Edit(span, lambda: self._joined(span), level=1)
-
-    def _shared(self) -> tuple[str, str]:
-        """Where the first and the last window begin that two rows share."""
-        left, right = self.left.alias, self.right.alias
-        return f"greatest({left}.__first, {right}.__first)", f"least({left}.__last, {right}.__last)"
-
-    def _rows(self, side: Side) -> str:
-        """The rows of a side, with the starts of the first and the last window that each is in, and with its bucket."""
-        window = self.window
-        offset, length = window.offset % window.slide, 2 * window.overlap
-        time = clock(self._source.written(side.function.timecol), side.type)
-        rows = time.rows(self._source.rendered(side.function.this))
-        rows = Select(["*", f"{time.floor('__wall', window.slide, offset)} AS __last"], rows)
-        rows = Select(["*", f"{time.number('__last', window.slide, offset)} AS __number"], rows)
-        first = time.plus("__last", window.slide * (1 - window.overlap))
-        if not window.even:
-            # By the end of a slide, the first of the windows is over.
-            rest = time.plus("__last", window.size + window.slide * (1 - window.overlap))
-            first = f"IF(__wall < {rest}, {first}, {time.plus('__last', window.slide * (2 - window.overlap))})"
-        items = ["* EXCEPT (__wall, __number)", f"{first} AS __first"]
-        items += [f"{multiple('__number', length)} AS __bucket"] if side is self.left else []
-        buckets = []
-        if side is self.right:
-            ends = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
-            buckets = [f"explode(sequence({', '.join(ends)}, {length})) AS __bucket"]
-        indent = self._source.indent(self._source.span(side.function)[0])
-        return f"\n{indent}".join(["(", *indented(Select(items, rows, views=buckets).lines()), ")"])
-
-    def _joined(self, span: Span) -> str:
-        """FROM of a query that gives each side as a column; what stood there becomes its FROM."""
-        source = self._source
-        indent, clause = source.indent(span[0]), source.render(span)
-        if not any("\n" in source.text[t.start : t.end + 1] for t in source.tokens_in(span)):
-            clause = clause.replace("\n", "\n  ")  # no new line is part of a string
-        used = [name for name in WINDOW_COLUMNS if name in self._used]
-        sides = (
-            f"struct({', '.join([f'{s.alias}.* EXCEPT (__first, __last, __bucket)', *used])}) AS {s.alias}"
-            for s in (self.left, self.right)
-        )
-        comment = f"/* hop: {self.window.words()}, in which rows are joined before they are copied */"
-        lines = [comment, "SELECT", f"  {next(sides)},", f"  {next(sides)}", clause, *self._copies(used)]
-        text = "".join(f"\n{indent}  {line}" for line in lines)
-        return f"{clause[: len('from')]} ({text}\n{indent})"
-
-    def _copies(self, used: list[str]) -> Iterator[str]:
-        """The copies of a pair, one for each window that both are in, with the window columns that are used.
-
-        They stand here, and not in the columns of the sides: Spark takes apart those that hold nothing but columns.
-        """
-        window, time = self.window, clock("", self.left.type, wall_bounds=self._resolver.wall_bounds)
-        first, last = self._shared()
-        step = time.length(window.slide)
-        shifts = (Interval(0), window.size, window.size + MILLISECOND * -1)
-        if self.left.type == NTZ and used:
-            needed = [shift for name, shift in zip(WINDOW_COLUMNS, shifts, strict=True) if name in used]
-            # Numbers to Spark: it counts on by a step faster than it adds an INTERVAL.
-            starts = (f"sequence({time.plus(first, s)}, {time.plus(last, s)}, {step})" for s in needed)
-            yield f"LATERAL VIEW inline(arrays_zip({', '.join(starts)})) AS {', '.join(used)}"
-            return
-        yield f"LATERAL VIEW explode(sequence({first}, {last}, {step})) AS __start"
-        if used:
-            columns = time.columns(*(time.plus("__start", shift) for shift in shifts))
-            times = (column for name, column in zip(WINDOW_COLUMNS, columns, strict=True) if name in used)
-            yield f"LATERAL VIEW inline(array(struct({', '.join(times)}))) AS {', '.join(used)}"
 
 
 def _rows_of(relation: exp.Expr) -> WindowFunction:

@@ -7,22 +7,22 @@ first row comes more than the gap after the last row of the slice before. What h
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO
-from dbt.adapters.sparkstream.sql.core.windows import Session, Window
+from dbt.adapters.sparkstream.sql.core.windows import Session
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_parts, counts_values
 
 
-class SessionSlices:
+class SessionSlices(AggregateRule[Session]):
     """Aggregates over SESSION, sorted by slice and not by row."""
 
     name = "session-slices"
     window = Session
     identity = frozenset({"window_start"})
 
-    def pays(self, window: Window) -> None:
-        assert isinstance(window, Session)
+    def pays(self, window: Session) -> None:
         if window.gap is None or window.max_duration is not None:
             raise NoRule("rows of one slice may be of several sessions where more than a constant gap ends them")
 
@@ -50,15 +50,14 @@ class SessionSlices:
                 "rows that WHERE leaves out count for the bounds of their sessions; or filter them in a subquery"
             )
 
-    def rewrite(self, aggregate: WindowAggregate, indent: str) -> str:
-        window = aggregate.function.window
-        assert isinstance(window, Session) and window.gap is not None
-        slices = Slices(aggregate, window.gap, 1, ZERO)
-        end, last = (slices.clock.plus("__last", length) for length in (window.gap, window.gap + MILLISECOND * -1))
+    def rewrite(self, aggregate: WindowAggregate, window: Session, indent: str) -> str:
+        gap = window.constant_gap
+        slices = Slices(aggregate, gap, 1, ZERO)
+        end, last = (slices.clock.plus("__last", length) for length in (gap, gap + MILLISECOND * -1))
         bounds = slices.window_columns("__first", end, last)
         result = slices.result(Cells(Select(["*"], _sessions(slices))), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
-        comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {window.gap.words()}"
+        comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {gap.words()}"
         return parenthesized(comment, result, indent)
 
 

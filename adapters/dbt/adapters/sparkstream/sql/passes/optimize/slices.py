@@ -247,7 +247,9 @@ class Slices:
         """
         return replace(cells.query, items=[*self.carried, *named({**bounds, **self._results(cells.values)})])
 
-    def unless_another(self, cells: Cells, start: str, end: str, longest: str | None = None) -> Cells:
+    def unless_another(
+        self, cells: Cells, window: Hop | Cumulate, start: str, end: str, longest: str | None = None
+    ) -> Cells:
         """Windows without those that become another window where the clock skips an hour (see the macro).
 
         Args:
@@ -255,8 +257,7 @@ class Slices:
             end: where it ends.
             longest: for CUMULATE, where the longest of the windows ends that begin together.
         """
-        window, clock_ = self.aggregate.function.window, self.clock
-        assert isinstance(window, Hop | Cumulate)
+        clock_ = self.clock
         if self.time_type == NTZ or self.aggregate.resolver.wall_bounds or not window.repeats:
             return cells
         every = window.step if isinstance(window, Cumulate) else window.slide

@@ -1,0 +1,158 @@
+"""What a rule of the optimiser is: what it reads, why it leaves a query as it is, and what it writes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction
+from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
+    Slices,
+    check_bounds,
+    check_parts,
+    counts_values,
+    may_coincide,
+)
+
+W = TypeVar("W", bound=Window)
+S = TypeVar("S", bound=Hop | Cumulate)
+
+
+class Queries:
+    """The queries over the window functions of a statement, each read once for all rules.
+
+    Attributes:
+        filtered: ids of window functions of which a microbatch keeps some windows only.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, filtered: Collection[int] = ()) -> None:
+        self.source = source
+        self.resolver = resolver
+        self.filtered = filtered
+        self._aggregates: dict[tuple[int, frozenset[str]], WindowAggregate] = {}
+
+    def aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
+        """The SELECT that aggregates a window function's rows (see `read_aggregate`)."""
+        self.check(function)
+        key = id(function), identity
+        if key not in self._aggregates:
+            self._aggregates[key] = read_aggregate(self.source, self.resolver, function, identity)
+        return self._aggregates[key]
+
+    def check(self, function: WindowFunction) -> None:
+        """Raises NoRule where other windows than those of the query are left out."""
+        if id(function) in self.filtered:
+            raise NoRule("a microbatch keeps some of the windows only")
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A query as a rule writes it.
+
+    Attributes:
+        functions: the window functions in it.
+        edits: what makes the query from the one that its author wrote.
+        copies: for each window function, how many copies of a row are joined at most.
+    """
+
+    functions: tuple[WindowFunction, ...]
+    edits: tuple[Edit, ...]
+    copies: tuple[int, ...] = (1,)
+
+
+class Rule(ABC, Generic[W]):
+    """A way to compute a query over windows with the same rows, names and types in less time.
+
+    Attributes:
+        name: what reports call it.
+        window: the kind of window that it is for.
+    """
+
+    name: ClassVar[str]
+    window: type[W]
+
+    @abstractmethod
+    def may_apply(self, function: WindowFunction) -> bool:
+        """Whether it may be a rule for the query over a window function; a quick test."""
+
+    @abstractmethod
+    def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting | None:
+        """The query over a window function, rewritten; None where that is another kind of query.
+
+        Raises:
+            NoRule: why the query stays as it is.
+        """
+
+
+class AggregateRule(Rule[W]):
+    """A rule for queries that aggregate the rows of each window.
+
+    Attributes:
+        identity: window columns, any of which tells windows apart.
+    """
+
+    identity: ClassVar[frozenset[str]]
+
+    def may_apply(self, function: WindowFunction) -> bool:
+        select = function.find_ancestor(exp.Select)
+        return select is not None and bool(select.args.get("group"))
+
+    def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting:
+        self.pays(window)
+        aggregate = queries.aggregate(function, self.identity)
+        self.check(aggregate)
+        indent = queries.source.indent(aggregate.block.clauses["from"][0])
+        edit = Edit(aggregate.block.span, lambda: aggregate.rewritten(self.rewrite(aggregate, window, indent)))
+        return Rewriting((function,), (edit,))
+
+    @abstractmethod
+    def pays(self, window: W) -> None:
+        """Raises NoRule where the rule is no use for a window."""
+
+    @abstractmethod
+    def check(self, aggregate: WindowAggregate) -> None:
+        """Raises NoRule where the rule would give other rows."""
+
+    @abstractmethod
+    def rewrite(self, aggregate: WindowAggregate, window: W, indent: str) -> str:
+        """The query, in parentheses, that gives the windows with their keys and aggregates as columns."""
+
+
+class SliceRule(AggregateRule[S]):
+    """A rule that puts windows together from slices, which can be the state of a stream."""
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        check_parts(aggregate)
+        counts_values(aggregate)
+        if may_coincide(aggregate, self.identity):
+            check_bounds(aggregate)
+
+    def rewrite(self, aggregate: WindowAggregate, window: S, indent: str) -> str:
+        slices = self.slices(aggregate, window)
+        return slices.written(self.windows(slices, window), indent)
+
+    @abstractmethod
+    def slices(self, aggregate: WindowAggregate, window: S) -> Slices:
+        """The slices of a query."""
+
+    @abstractmethod
+    def windows(self, slices: Slices, window: S) -> Select:
+        """The query that gives the windows with their keys and aggregates as columns."""
+
+    @abstractmethod
+    def every(self, window: S) -> Interval:
+        """How long after a window's start the next one begins that has another start."""
+
+    def last_end(self, slices: Slices, window: S) -> str:
+        """When the last window ends that a row is in, on the wall clock."""
+        return slices.clock.plus(slices.clock.floor("__wall", self.every(window), slices.offset), window.size)
