@@ -136,7 +136,7 @@ class Tokens(list[Token]):
         return [range(a, b) for a, b in zip([first, *(c + 1 for c in commas)], [*commas, last], strict=True)]
 
     def deepest(self) -> Token:
-        """The token that the most brackets and CASEs are around."""
+        """The bracket or CASE that opens with the most brackets and CASEs open around it."""
         depth, most, found = 0, 0, self[0]
         for token in self:
             depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
