@@ -20,7 +20,7 @@ class Explanation:
 
     Attributes:
         sql: the Spark SQL that runs.
-        decisions: one for each HOP, CUMULATE and SESSION, in the order in which they were looked at.
+        decisions: what the optimiser decided about each HOP, CUMULATE and SESSION, in the order of its decisions.
         kinds: the windows that there are decisions for, in words.
     """
 

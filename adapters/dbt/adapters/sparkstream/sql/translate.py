@@ -91,7 +91,7 @@ def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str
     Empty for a statement that needs no translation.
 
     Args:
-        whole: whether a plain statement needs one too, as in mode `stream`.
+        whole: whether tables of a statement without our constructs are given, too, as mode `stream` needs.
 
     Raises:
         TranslationError: the statement can't be parsed.

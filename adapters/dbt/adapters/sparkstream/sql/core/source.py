@@ -24,9 +24,13 @@ _LONGEST = 5_000_000
 
 @dataclass(frozen=True)
 class Edit:
-    """A piece of the text and what shall stand there; asked for once all edits within the piece are made.
+    """A change of the text.
 
-    Of two edits of the same piece the one of the higher level comes last, and renders what the other made.
+    Attributes:
+        span: the piece of the text that is replaced.
+        text: gives the new text of the piece. It is called after all edits within the piece are made.
+        level: order of edits with the same span: the edit with the higher level is made later, and its `text` renders
+            what the earlier edit has written.
     """
 
     span: Span
@@ -62,7 +66,7 @@ class Source:
         return min(s for s, _ in spans), max(e for _, e in spans)
 
     def _unplaced(self, node: exp.Expr) -> TranslationError:
-        """An error about a node that the parser has made of nothing that is written: at what is around it."""
+        """An error about a node that the parser has made without a token; it points at the node around it."""
         around = node.parent
         while around is not None and not (around._meta and around.meta.get(SPAN)):
             around = around.parent
@@ -98,7 +102,7 @@ class Source:
 
     # -- edits -------------------------------------------------------------------------------------
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Makes edits, the inner ones first: an outer one renders what it keeps of its span, inner edits included."""
+        """Makes edits, from the inside out: an outer edit renders what it keeps of its span, with inner edits made."""
         for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.level)):
             text = edit.text()
             if len(text) > _LONGEST:

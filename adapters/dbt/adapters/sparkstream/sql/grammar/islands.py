@@ -1,4 +1,4 @@
-"""What looks like an island and holds no window function."""
+"""A check of islands: `FROM << tumbel(t, ts, '5m') >>` names no window function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 
 _BEFORE = (TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.L_PAREN)
-"""What a relation stands behind, and no operator does."""
+"""A `<<` behind one of these begins an island; anywhere else it is the operator that shifts bits."""
 
 
 def check_islands(tokens: list[Token], sql: str) -> None:

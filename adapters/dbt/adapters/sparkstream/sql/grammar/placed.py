@@ -75,7 +75,7 @@ class PlacedParser(SparkParser):
     # sqlglot tries a reading, goes back and tries another. Where both hold the same piece, and that piece such pieces
     # of its own, each level doubles the time. These remember what a piece was read as.
     def _read_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
-        """A join: behind one without ON, sqlglot looks for joins that belong to it."""
+        """Reads a join: sqlglot reads the joins behind a join without ON twice, as its own and as the query's."""
         if args or kwargs.keys() - {"alias_tokens"}:
             return super()._parse_join(*args, **kwargs)
         key = "join" if kwargs.get("alias_tokens") is None else "join under an alias"
@@ -97,7 +97,7 @@ class PlacedParser(SparkParser):
         return self._once("type", read) if in_expression else read()
 
     def _once(self, kind: str, read: Callable[[], Any]) -> Any:
-        """What a method reads here; the second time what it read the first time."""
+        """Reads a piece with a method; the second time at the same place, gives what was read the first time."""
         first = self._curr
         if not first:
             return read()

@@ -1,4 +1,4 @@
-"""What a statement holds of ours, told by its tokens before they are parsed: a scan that never misses a construct."""
+"""A scan of a statement's tokens before they are parsed: which of our constructs it may hold. It never misses one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Found:
     Attributes:
         calls: a window function, or a function for a bound of one such as TUMBLE_START, is called.
         relations: a window function is called where only a table can stand: `FROM TUMBLE(...)`.
-        groups: a call may be a window in GROUP BY, or is a function for a bound of one.
+        groups: a window in GROUP BY may be called, or is, as a function for a bound of one is called.
         frames: it has a frame of ours, such as `OVER (... ROWS_RANGE ...)`.
         last_joins: it has a LAST JOIN.
     """
@@ -37,17 +37,17 @@ class Found:
     last_joins: bool = False
 
     def __or__(self, other: Found) -> Found:
-        """What one of two statements holds."""
+        """What two statements hold together."""
         return Found(*(mine or theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def framed(self) -> bool:
-        """Whether it holds what the pass of frames is for."""
+        """Whether the pass that writes frames and LAST JOIN has something to do."""
         return self.frames or self.last_joins
 
 
 def scan(tokens: Tokens) -> Found:
-    """What the tokens of a statement hold, in dialect `spark`; in time linear in their number."""
+    """What the tokens of a statement in dialect `spark` may hold; takes time linear in their number."""
     calls = list(window_calls(tokens))
     join = TokenType.JOIN
     return Found(

@@ -1,4 +1,4 @@
-"""A text's statements as syntax trees: those that hold a construct of ours."""
+"""A text's statements: split at semicolons, and parsed if they hold a construct of ours."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class _Finder:
 
     # -- frames --------------------------------------------------------------------------------------
     def _frames(self, select: exp.Select) -> Iterator[tuple[int, Use]]:
-        """The frames of a SELECT, each distinct one once."""
+        """The frames of a SELECT. A frame that is written twice in the same words is given once."""
         definitions = {node.this.name.lower(): node for node in select.args.get("windows") or []}
         seen: dict[str, None] = {}
         block = Block(self._source, select)
@@ -280,7 +280,7 @@ class _Finder:
         return self._behind(TokenType.OVER if window is node else TokenType.ALIAS, start)
 
     def _behind(self, word: TokenType, start: int) -> Span | None:
-        """The parentheses right behind the first such word on the level of a character."""
+        """The parentheses right behind a word, such as OVER in `sum(x) OVER (...)`, to the right of a character."""
         tokens = self._source.tokens
         for i in tokens.level(tokens.at(start)):
             closing = tokens.closing(i + 1) if tokens[i].token_type == word else None
@@ -304,7 +304,7 @@ class _Finder:
             )
 
     def _ctes(self, node: exp.Expr) -> list[str]:
-        """The CTEs that are in scope at a node, the outer ones first."""
+        """The CTEs that are in scope at a node, as they are written; outer CTEs come first."""
         found: dict[str, str] = {}
         at: exp.Expr = node
         while at.parent:

@@ -1,7 +1,8 @@
-"""Two queries for each window of a statement: what rows it sees, and which of some of them are in what window.
+"""Two queries for each window of a statement.
 
-The first runs where the tables are. The second holds its rows itself, so that every answer is about the same rows, and
-says the window as the statement does: what is drawn is what Spark makes of the window.
+The first query gives the rows that the window reads, and runs where the tables are (`Input`). The second query holds a
+sample of these rows as literals, and says which row of the sample is in which window (`Use.members`). It writes the
+window as the statement does, so a picture shows what Spark makes of the window.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _JSON, _JSON_WITH_ZONE = _FORMAT.format(""), _FORMAT.format("XXX")
 
 @dataclass(frozen=True)
 class Input:
-    """The rows that a window sees, from one table: a query with the columns of the table and some of ours.
+    """The rows of one table that a window reads: a query with the columns of the table and some of ours.
 
     Attributes:
         sql: Spark SQL with the columns `__time`, `__lane_1` ... and `__key_1` ...
@@ -46,7 +47,10 @@ class Input:
         return [TIME, *parts, *(f"{KEY}_{i}" for i in range(1, self.keys + 1))]
 
     def counts(self) -> str:
-        """Spark SQL for one row of JSON: how many rows there are (`rows`), with a time (`timed`), `first`, `last`."""
+        """Spark SQL for one row of JSON.
+
+        Its fields are `rows` (number of rows), `timed` (number of rows with a time), `first` and `last` (times).
+        """
         return (
             f"SELECT to_json(struct(count(*) AS rows, count({TIME}) AS timed, min({TIME}) AS first, "
             f"max({TIME}) AS last), {_JSON})\nFROM (\n{self.sql}\n)"
@@ -142,10 +146,10 @@ class Use:
     lanes: bool
 
     def members(self, rows: Sequence[Sequence[SampleRow]]) -> str:
-        """Spark SQL that says which rows are in which windows; its columns are those of the kind of window.
+        """Spark SQL that says which rows are in which windows; `WindowUse` and `FrameUse` say which columns it has.
 
         Args:
-            rows: of each input; at least one of the first.
+            rows: the sample of each input; the first input has at least one row.
         """
         raise NotImplementedError
 

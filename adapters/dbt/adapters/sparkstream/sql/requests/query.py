@@ -1,4 +1,4 @@
-"""A query whose main table holds one row more, and that gives the results of this row alone.
+"""Rewrites a query: one row is added to its main table, and only the result of this row is given.
 
 The main table is what FROM of the outermost SELECT leads to, through subqueries and CTEs. It becomes
 
@@ -43,7 +43,7 @@ def request_sql(
     schema: Schema | Describe,
     arrival: str | None = None,
 ) -> str:
-    """Spark SQL that gives what a query gives for one row, beside the rows that are stored.
+    """Spark SQL for the result of a query for one row, computed with the rows that are stored.
 
     Args:
         sql: a query that gives a result for every row of its main table.
@@ -61,7 +61,7 @@ def request_sql(
         tables = original.tables() if callable(schema) else []
     known = schema(tables) if callable(schema) else schema
     with net(sql):
-        # faults, where the user made them
+        # Translated as it is first, so that an error points at the user's text and not at the rewritten one.
         Statement.parse(sql, dialect).translated(known, arrival=arrival)
         if len(original.trees) != 1:
             raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
@@ -162,7 +162,7 @@ class _Rewriting:
         return Edit(span, lambda: f"(SELECT *, {_STORED} FROM {self._source.render(span)})", level=1)
 
     def _is_computed(self, select: exp.Select) -> bool:
-        """Whether a query that is joined computes something for every row of the main table."""
+        """Whether a joined subquery has windows or LAST JOINs over the main table."""
         try:
             main = self._name(self._main_table(select))
         except ValueError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -125,6 +126,16 @@ class Block:
             place = self.source.span(column)
             if span[0] <= place[0] and place[1] <= span[1]:
                 yield column
+
+
+def holding(span: Span, spans: Sequence[Span]) -> int | None:
+    """Which of some spans a span lies in; None if it lies in none.
+
+    Args:
+        spans: spans side by side, in the order of the text, such as the items of a SELECT list.
+    """
+    before = bisect_right(spans, span[0], key=lambda s: s[0]) - 1
+    return before if before >= 0 and span[1] <= spans[before][1] else None
 
 
 def inside(inner: Span, outer: Span) -> bool:

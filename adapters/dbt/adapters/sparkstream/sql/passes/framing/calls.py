@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
-from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 
 
@@ -125,10 +124,9 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
                 "leave the inner OVER out: it has the same window",
             )
         outer.append(call)
-    starts = [item[0] for item in block.projections]
     for call in outer:
-        around = block.projections[bisect_right(starts, call.span[0]) - 1]
-        call.top = _is_item(source, call, around)
+        item = holding(call.span, block.projections)
+        call.top = item is not None and _is_item(source, call, block.projections[item])
     return outer
 
 

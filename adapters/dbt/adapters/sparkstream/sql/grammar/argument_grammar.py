@@ -1,0 +1,242 @@
+"""The grammar of a window table function's arguments: its input, time column, intervals and options."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
+from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
+
+_JINJA_FUNCTIONS = frozenset({"REF", "SOURCE"})
+_CLOSE_ON = "write a condition on its columns, such as close_on => event = 'logout'"
+_COMPUTE = "compute it in a subquery: (SELECT ..., expression AS ts FROM t)"
+_USAGE = {
+    "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES [, offset])",
+    "HOP": "HOP(TABLE t, DESCRIPTOR(ts), slide INTERVAL '5' MINUTES, size INTERVAL '10' MINUTES [, offset])",
+    "CUMULATE": "CUMULATE(TABLE t, DESCRIPTOR(ts), step INTERVAL '2' MINUTES, size INTERVAL '10' MINUTES [, offset])",
+    "SESSION": "SESSION(TABLE t [PARTITION BY (k, ...)], DESCRIPTOR(ts), INTERVAL '10' MINUTES)",
+}
+
+
+def usage(function: str) -> str:
+    """How a window table function is written, for an error's hint."""
+    return f"write {_USAGE[function]}"
+
+
+class ArgumentGrammar(SpecGrammar):
+    """Reads the arguments of TUMBLE, HOP, CUMULATE and SESSION, each of one kind."""
+
+    STRICT_FLINK = False
+    """Whether a table function is written exactly as in Flink."""
+
+    def _at_window(self, ahead: int = 0) -> bool:
+        """Whether one of our functions and its parenthesis stand so many tokens ahead."""
+        index = self._index + ahead
+        if index + 1 >= self._tokens_size:
+            return False
+        name, paren = self._tokens[index], self._tokens[index + 1]
+        return (
+            name.token_type in (TokenType.VAR, TokenType.SESSION)
+            and name.text.upper() in WINDOWS
+            and paren.token_type == TokenType.L_PAREN
+        )
+
+    def _parse_window_input(self, function: str) -> tuple[exp.Expr, list[exp.Expr]]:
+        """Reads `TABLE t`, `t`, `(SELECT ...)`, with PARTITION BY behind."""
+        first = self._curr
+        start = self._next if first and first.token_type == TokenType.TABLE else first
+        relation: exp.Expr | None
+        self._refuse_jinja()
+        if self._match(TokenType.TABLE):
+            if self._match(TokenType.L_PAREN, advance=False):
+                if self.STRICT_FLINK and not self._at_dbt_subquery():
+                    raise self._error(
+                        "a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first
+                    )
+                relation = self._parse_table()
+            else:
+                relation = self._parse_table_parts()
+        elif self._match(TokenType.L_PAREN, advance=False):
+            relation = self._parse_table()
+        elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.VALUES)):
+            text = first.token_type == TokenType.STRING
+            raise self._error(
+                "the relation is a name, not a string" if text else f"{function} takes a relation here",
+                f"write TABLE {first.text}" if text else f"{usage(function)}, or a query in parentheses: (SELECT ...)",
+                first,
+            )
+        elif self.STRICT_FLINK and not self._at_window():
+            raise self._error(
+                f"{function} takes TABLE and a name here, or a subquery in parentheses",
+                f"write TABLE {first.text}"
+                if first.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+                else usage(function),
+                first,
+            )
+        else:
+            relation = self._parse_table_parts()
+        if relation is None:
+            raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", usage(function))
+        relation.meta[SPAN] = span_of(start, self._prev)
+        return relation, self._parse_window_keys(function)
+
+    def _at_dbt_subquery(self) -> bool:
+        """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
+        closing = self._brackets.closing(self._index)
+        text = "" if closing is None else self.sql[self._curr.start : self._tokens[closing].end + 1]
+        return text.startswith("(select * from ") and (" where " in text or " limit " in text)
+
+    def _refuse_jinja(self) -> None:
+        """Refuses `ref('x')` and `source('x', 'y')` without braces: Spark has no table functions of these names."""
+        first = self._curr
+        if not (first and first.text.upper() in _JINJA_FUNCTIONS and self._next.token_type == TokenType.L_PAREN):
+            return
+        inside = self._tokens[self._index + 2].token_type if self._index + 2 < self._tokens_size else None
+        if inside == TokenType.STRING:
+            last = self._tokens[self._brackets.behind(self._index + 1) - 1]
+            call = self.sql[first.start : last.end + 1]
+            raise self._error(f"{first.text}(...) is Jinja, and this is SQL", f"write {{{{ {call} }}}}", first, last)
+
+    def _parse_window_keys(self, function: str) -> list[exp.Expr]:
+        if self._match(TokenType.ORDER_BY, advance=False):
+            raise self._error(
+                f"{function} takes no ORDER BY: it orders rows by the time column",
+                usage(function),
+                self._curr,
+            )
+        if not self._match(TokenType.PARTITION_BY):
+            return []
+        opening = self._curr
+        if self._match(TokenType.L_PAREN):
+            if self._match(TokenType.R_PAREN):
+                raise self._error("PARTITION BY has no column", "write PARTITION BY (a, b)", opening, self._prev)
+            keys = self._parse_csv(lambda: self._parse_key(function))
+            self._match_r_paren()
+        else:
+            keys = [self._parse_key(function)]
+            if self._match(TokenType.COMMA, advance=False) and self._several_keys():
+                raise self._error(
+                    "several keys of PARTITION BY stand in parentheses",
+                    "write PARTITION BY (a, b)",
+                    self._curr,
+                    self._next,
+                )
+        if self._match(TokenType.ORDER_BY, advance=False):
+            raise self._error(
+                f"{function} takes no ORDER BY: it orders rows by the time column",
+                usage(function),
+                self._curr,
+            )
+        return keys
+
+    def _parse_key(self, function: str) -> exp.Expr:
+        first = self._curr
+        key = self._parse_column()
+        if not isinstance(key, exp.Column) or key.table:
+            raise error_at(
+                self.sql,
+                span_of(first, self._prev if key else first),
+                f"a key of {function} is a plain column",
+                "compute it in a subquery: (SELECT *, expression AS k FROM t)",
+            )
+        return key
+
+    def _several_keys(self) -> bool:
+        """Whether a comma is followed by one more name and a comma, and not by the time column."""
+        tokens = self._tokens[self._index + 1 : self._index + 7]
+        kinds = [t.token_type for t in tokens]
+        if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
+            return False
+        if self.STRICT_FLINK:
+            return True
+        # What stands behind the time column may be the column with the gap; then no more than options come.
+        return (
+            len(tokens) > 5
+            and kinds[2] not in (TokenType.STRING, TokenType.INTERVAL)
+            and kinds[3] == TokenType.COMMA
+            and kinds[5] != TokenType.FARROW
+        )
+
+    def _parse_time_column(self, function: str) -> exp.Identifier:
+        first = self._curr
+        described = self._match_text_seq("DESCRIPTOR")
+        if described:
+            self._match_l_paren()
+        if self._curr and self._curr.token_type == TokenType.STRING:
+            raise self._error(
+                "the time column is a name, not a string", f"write DESCRIPTOR({self._curr.text})", self._curr
+            )
+        column = None if not self._curr else self._parse_id_var(any_token=True)
+        if not isinstance(column, exp.Identifier):
+            raise self._error(f"{function} needs its time column here", usage(function), first)
+        name = self._prev
+        if described:
+            if self._match(TokenType.COMMA, advance=False):
+                raise self._error(
+                    "DESCRIPTOR takes one column: the time column",
+                    f"write DESCRIPTOR({name.text})",
+                    self._curr,
+                )
+            self._match_r_paren()
+        elif self.STRICT_FLINK:
+            raise self._error(
+                f"{function} takes DESCRIPTOR and the time column here",
+                f"write DESCRIPTOR({name.text})",
+                first,
+            )
+        if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
+            qualified = self._curr.token_type == TokenType.DOT and self._next
+            hint = f"write DESCRIPTOR({self._next.text})" if qualified else _COMPUTE
+            self._skip_argument()
+            raise self._error("the time column is a plain column of the input", hint, first, self._prev)
+        return column
+
+    def _parse_window_interval(self, function: str, name: str) -> Interval:
+        first = self._index
+        self._skip_argument()
+        tokens = self._tokens[first : self._index]
+        try:
+            return read_interval(tokens, strict=self.STRICT_FLINK)
+        except IntervalError as error:
+            at = tokens or [self._prev]
+            named = ", or the name of the column with each row's gap" if name == "gap" and not self.STRICT_FLINK else ""
+            raise self._error(
+                f"{function}'s {name}: {error}", f"{error.hint}{named}" if error.hint else None, at[0], at[-1]
+            ) from None
+
+    def _at_gap_column(self) -> bool:
+        """Whether a gap is a name, and nothing else."""
+        if self.STRICT_FLINK or not (self._curr and self._next):
+            return False
+        constant = (TokenType.STRING, TokenType.NUMBER, TokenType.INTERVAL, TokenType.COMMA, TokenType.R_PAREN)
+        return self._curr.token_type not in constant and self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)
+
+    def _parse_close_on(self, function: str) -> exp.Expr:
+        """Reads a condition on the columns of a row."""
+        first = self._curr
+        condition = self._parse_disjunction()
+        if condition is None:
+            raise error_at(self.sql, span_of(first, first), f"{function} takes a condition here", _CLOSE_ON)
+        span = span_of(first, self._prev)
+        if has_aggregate(condition) or condition.find(exp.Window, exp.Query) is not None:
+            raise error_at(
+                self.sql,
+                span,
+                f"{function}'s close_on looks beyond its row",
+                "compute it in a subquery: (SELECT *, ... AS ends FROM t), then close_on => ends",
+            )
+        condition.meta[SPAN] = span
+        return condition
+
+    def _skip_argument(self) -> None:
+        """Goes on to the comma or parenthesis that ends an argument."""
+        ends = (TokenType.COMMA, TokenType.R_PAREN)
+        level = self._brackets.level(self._index)
+        end = next((i for i in level if self._tokens[i].token_type in ends), self._tokens_size)
+        self._advance(end - self._index)
