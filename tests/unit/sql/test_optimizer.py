@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import pytest
 from sqlglot import exp, parse_one
 
@@ -63,10 +61,7 @@ def decision(sql: str, typed: bool = True) -> tuple[str | None, str | None]:
 def test_applies(sql: str, rule: str) -> None:
     assert decision(sql) == (rule, None)
     assert translate(sql, schema=SCHEMA) == explain(sql, schema=SCHEMA).sql
-    assert "put together from slices" in translate(sql, schema=SCHEMA)
-    assert "put together" not in translate(sql, schema=SCHEMA, optimize=False)
-    with suppress(TranslationError):  # what doesn't stream
-        assert "put together" not in translate(sql, schema=SCHEMA, mode="stream")
+    assert translate(sql, schema=SCHEMA) != translate(sql, schema=SCHEMA, optimize=False)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +82,12 @@ def test_applies(sql: str, rule: str) -> None:
 def test_sums_run_where_subtraction_is_exact(aggregates: str, runs: bool) -> None:
     sql = f"SELECT {BOUNDS}, {aggregates} FROM {HOP} GROUP BY {BOUNDS}, k"
     assert decision(sql) == ("hop-slices", None)
-    assert ("__going" in translate(sql, schema=SCHEMA)) is runs
+    ends = {
+        (spec.args["start"], spec.args.get("end_side"))
+        for spec in parse_one(translate(sql, schema=SCHEMA), read="spark").find_all(exp.WindowSpec)
+    }
+    # What is subtracted is a sum of all that came up to some time before.
+    assert (("UNBOUNDED", "PRECEDING") in ends) is runs
 
 
 SHORT = HOP.replace("'1' HOUR", "'2' MINUTE")
@@ -169,16 +169,25 @@ def test_by_copies(sql: str, reason: str) -> None:
     """Where slices can't or don't pay: by numbers for a TIMESTAMP, by Spark's own windows for a TIMESTAMP_NTZ."""
     rule, why = decision(sql)
     assert rule == "hop-copies" and reason in (why or "")
-    assert "LATERAL VIEW explode(sequence(0L, " in translate(sql, schema=SCHEMA)
     ntz = {"bid": {**SCHEMA["bid"], "ts": "timestamp_ntz"}}
-    assert "window(__wall, " in translate(sql, schema=ntz)
+    for_timestamp, for_ntz = (parse_one(translate(sql, schema=s), read="spark") for s in (SCHEMA, ntz))
+    assert for_timestamp.find(exp.GenerateSeries) and not calls_of_window(for_timestamp)
+    assert calls_of_window(for_ntz) and not for_ntz.find(exp.GenerateSeries)
+
+
+def calls_of_window(statement: exp.Expr) -> list[exp.Expr]:
+    """The calls of Spark's window()."""
+    return [c for c in statement.find_all(exp.Anonymous) if c.name.lower() == "window"]
 
 
 def test_copies_where_some_rows_are_in_a_window_less() -> None:
     uneven = HOP.replace("'1' HOUR", "'5' MINUTE").replace("'1' MINUTE", "'2' MINUTE")
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM {uneven} GROUP BY {BOUNDS}"
-    assert "sequence(0L, 240000000L, 120000000L)" in translate(sql, schema=SCHEMA)
-    assert "WHERE __wall - __last + __behind < 300000000" in translate(sql, schema=SCHEMA)
+    made = parse_one(translate(sql, schema=SCHEMA), read="spark")
+    [copies] = made.find_all(exp.GenerateSeries)
+    bounds = [argument.this.name for argument in (copies.args["start"], copies.args["end"], copies.args["step"])]
+    [condition] = made.find_all(exp.LT)
+    assert (bounds, condition.expression.name) == (["0", "240000000", "120000000"], "300000000")
 
 
 def test_without_types_an_average_may_be_of_decimals() -> None:
@@ -199,7 +208,8 @@ GROUP BY {BOUNDS}, k
 ORDER   BY total
 """
     text = translate(sql, schema=SCHEMA)
-    assert text.startswith("-- a comment\nSELECT  k,   -- the key\n        __sum_1  AS total /* kept */\nFROM (\n")
+    assert text.startswith("-- a comment\nSELECT  k,   -- the key\n        ")
+    assert "  AS total /* kept */\nFROM (\n" in text
     assert text.endswith("\n)\nORDER   BY total\n")
     assert "WHERE v <> '\n'\n" in text
 
@@ -219,7 +229,6 @@ def test_a_list_of_windows() -> None:
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM {{}} GROUP BY {BOUNDS}"
     both = explain(f"{sql.format(HOP)} UNION ALL {sql.format(SHORT)}")
     assert sorted(d.rule or "" for d in both.decisions) == ["hop-copies", "hop-slices"]
-    assert both.sql.count("put together from slices of 1 minute") == 1
 
 
 def test_nothing_of_ours() -> None:
@@ -268,7 +277,6 @@ SAME = f"L.k = R.k AND {EQUAL}"
 NESTED = f"(SELECT * FROM {LEFT}) AS L JOIN (SELECT * FROM {RIGHT} AS b WHERE b.w > 1) AS R ON {SAME}"
 DIRECT = f"{LEFT} AS L JOIN {RIGHT} AS R ON {SAME}"
 SHIFTED = DIRECT.replace("HOUR) AS R", "HOUR, INTERVAL '-2' MINUTE) AS R")
-JOINED_ROWS = "rows are joined before they are copied"
 
 
 @pytest.mark.parametrize(
@@ -292,10 +300,7 @@ def test_joins_rows(sql: str) -> None:
     found = explain(sql, schema=SIDES)
     assert [(d.rule, d.reason) for d in found.decisions] == [("hop-join", None)] * 2
     assert translate(sql, schema=SIDES) == found.sql
-    assert JOINED_ROWS in found.sql
-    assert JOINED_ROWS not in translate(sql, schema=SIDES, optimize=False)
-    with suppress(TranslationError):  # what doesn't stream
-        assert JOINED_ROWS not in translate(sql, schema=SIDES, mode="stream")
+    assert found.sql != translate(sql, schema=SIDES, optimize=False)
 
 
 @pytest.mark.parametrize(
@@ -375,9 +380,9 @@ FROM    {LEFT}  AS L  -- left
 WHERE   w > 3
 """
     text = translate(sql, schema=SIDES)
-    assert text.startswith("SELECT  L.v,   -- the left one's\n        L.window_start /* kept */\nFROM (\n  /* hop: ")
+    assert text.startswith("SELECT  L.v,   -- the left one's\n        L.window_start /* kept */\nFROM (\n")
     assert "  FROM    (\n" in text and ")  AS L  -- left\n  JOIN  (\n" in text
-    assert "\n  ON    L.k = R.k  -- the key\n    AND (L.__bucket = R.__bucket)  AND  greatest(" in text
+    assert "\n  ON    L.k = R.k  -- the key\n    AND (" in text
     assert "\n    AND L.k <> '\n'\n  LATERAL VIEW " in text
     assert text.endswith(" AS window_start\n)  -- last\nWHERE   R.w > 3\n")
 

@@ -97,11 +97,9 @@ def test_asks_for_no_schema(sql: str) -> None:
     assert translate(sql, schema=describe) is sql
 
 
-@pytest.mark.parametrize("sql", STATEMENTS)
+@pytest.mark.parametrize("sql", [sql for sql in STATEMENTS if ";" not in sql])
 def test_beside_a_statement_with_a_window(sql: str) -> None:
     """Each statement of a text is translated on its own."""
-    if ";" in sql:
-        return
     made = translate(f"{sql}\n;\nselect * from tumble(t, ts, '5m')")
     assert made.startswith(f"{sql}\n;\nselect * from (\n")
 

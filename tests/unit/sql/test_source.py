@@ -47,11 +47,9 @@ def test_around_a_table_function(before: str, after: str) -> None:
         assert flat(cut(translate(before + call + after, optimize=False), before, after)) == flat(tumble())
 
 
-@pytest.mark.parametrize(("before", "after"), AROUND)
+@pytest.mark.parametrize(("before", "after"), [(b, a) for b, a in AROUND if ";" not in b + a and "view" not in b])
 def test_within_the_input(before: str, after: str) -> None:
     """A subquery that is a window's input keeps its tokens; only its indentation changes."""
-    if ";" in before + after or "view" in before:
-        return
     query = f"({before}u{after}\n)"
     made = translate(f"select * from tumble({query}, ts, '5m')", optimize=False)
     tokens = [token.text for token in Spark().tokenize(query)]
