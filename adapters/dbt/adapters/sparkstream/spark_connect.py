@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import socket
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,16 @@ RETRIES: dict[str, Any] = {"max_retries": 6, "initial_backoff": 50, "backoff_mul
 Spark's own client goes on for ten minutes with each question, so dbt would hang for half an hour after its server was
 killed.
 """
+
+
+_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The sessions of this process. One that is not stopped keeps Python from ending: gRPC waits for its channel."""
+
+
+@atexit.register
+def _stop_all() -> None:
+    for session in list(_sessions):
+        session.stop()
 
 
 def is_connect(session: object) -> bool:
@@ -132,6 +144,7 @@ def _patient(session: Any) -> SparkSession:
     """A session whose questions end soon where the server is gone."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
+    _sessions.add(session)
     session.client.set_retry_policies([DefaultPolicy(**RETRIES)])
     return session
 

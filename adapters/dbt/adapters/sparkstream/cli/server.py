@@ -52,8 +52,9 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
 
     options = (
         option("--port", int, ServerConfig.port, "Port for SQL (Thrift)."),
-        option("--connect-port", int, ServerConfig.connect_port, "Port for streams (Spark Connect)."),
+        option("--connect-port", int, ServerConfig.connect_port, "Port for Spark Connect: streams, or all there is."),
         click.option("--no-connect", is_flag=True, help="Start without Spark Connect."),
+        click.option("--connect-only", is_flag=True, help="Start with Spark Connect alone, for `method: connect`."),
         option("--master", str, ServerConfig.master, "local[N] for N tasks at a time."),
         option("--memory", str, ServerConfig.memory, "Memory of the server's Java heap."),
         click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times."),
@@ -77,6 +78,7 @@ def _given(
     port: int | None,
     connect_port: int | None,
     no_connect: bool,
+    connect_only: bool,
     master: str | None,
     memory: str | None,
     conf: tuple[str, ...],
@@ -88,6 +90,8 @@ def _given(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if no_connect:
         given["connect_port"] = None
+    if connect_only:
+        given["port"] = None
     settings = {**_properties(properties_file), **_settings(conf)}
     if settings:
         given["conf"] = settings
@@ -174,18 +178,13 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _describe_launch(state: ServerState) -> None:
-    click.echo(f"starting Spark {state.spark_version} on port {state.port}, pid {state.pid} ...", err=True)
+    click.echo(f"starting Spark {state.spark_version} on port {state.main_port}, pid {state.pid} ...", err=True)
 
 
 def _describe_start(state: ServerState, already_running: bool) -> str:
-    profile = [
-        "type: sparkstream",
-        "method: thrift",
-        f"host: {LOOPBACK}",
-        f"port: {state.port}",
-        "auth: NOSASL",
-        "schema: default",
-    ]
+    profile = ["type: sparkstream", "method: connect", "schema: default"]
+    if state.port is not None:
+        profile[1:2] = ["method: thrift", f"host: {LOOPBACK}", f"port: {state.port}", "auth: NOSASL"]
     if state.connect_url:
         profile.append(f"connect_url: {state.connect_url}")
     running = "already running (`sparkstream server restart` changes its options)" if already_running else "running"

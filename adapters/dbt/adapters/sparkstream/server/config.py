@@ -28,7 +28,7 @@ class ServerConfig:
 
     Attributes:
         folder: the server's own folder, for warehouse, metastore, settings and logs; made absolute.
-        port: TCP port for SQL (Thrift).
+        port: TCP port for SQL (Thrift); None for a server with Spark Connect alone.
         connect_port: TCP port for Spark Connect; None for a server without it.
         master: a local Spark master: `local`, `local[N]` or `local[*]`.
         memory: heap of the server's Java, such as `2g` or `512m`.
@@ -40,7 +40,7 @@ class ServerConfig:
     """
 
     folder: Path = Path(".sparkstream/server")
-    port: int = 10000
+    port: int | None = 10000
     connect_port: int | None = 15002
     master: str = "local[*]"
     memory: str = "2g"
@@ -51,6 +51,8 @@ class ServerConfig:
         object.__setattr__(self, "folder", Path(os.path.abspath(Path(self.folder).expanduser())))
         if ";" in str(self.folder):
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
+        if not self.ports:
+            raise ServerError("a server without SQL and without Spark Connect has no use; leave one of the options out")
         for port in self.ports:
             if not 1 <= port <= 65535:
                 raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
@@ -83,7 +85,7 @@ class ServerConfig:
     @property
     def ports(self) -> list[int]:
         """The ports that the server listens on."""
-        return [self.port] if self.connect_port is None else [self.port, self.connect_port]
+        return [port for port in (self.port, self.connect_port) if port is not None]
 
     @property
     def cores(self) -> int:

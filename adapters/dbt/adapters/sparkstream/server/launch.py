@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.session_conf import LOOPBACK, java_property, local
 
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 # A setting of ours: what a server answers to "SET spark.sparkstream.server" says which one it is.
 TOKEN_SETTING = "spark.sparkstream.server"
@@ -99,7 +100,7 @@ class Spark:
         Raises:
             ServerError: it lacks one.
         """
-        if not any(self.home.glob("jars/spark-hive-thriftserver_*.jar")):
+        if config.port is not None and not any(self.home.glob("jars/spark-hive-thriftserver_*.jar")):
             raise ServerError(
                 f"the pyspark {self.version} in {self.home} has no Thrift server; install the full package with "
                 "pip install pyspark (pyspark-client is not enough)"
@@ -133,16 +134,22 @@ def settings(config: ServerConfig, token: str) -> dict[str, str]:
         "spark.app.name": "sparkstream",
         "spark.master": config.master,
         "spark.driver.memory": config.memory,
-        "spark.hadoop.hive.server2.thrift.port": str(config.port),
-        "spark.hadoop.hive.server2.thrift.bind.host": LOOPBACK,
-        "spark.hadoop.hive.server2.authentication": "NOSASL",
         # Or else a session goes on with the list of files that a table had before another session wrote to it.
         "spark.sql.filesourceTableRelationCacheSize": "0",
         TOKEN_SETTING: token,
     }
+    if config.port is not None:
+        own |= {
+            "spark.hadoop.hive.server2.thrift.port": str(config.port),
+            "spark.hadoop.hive.server2.thrift.bind.host": LOOPBACK,
+            "spark.hadoop.hive.server2.authentication": "NOSASL",
+        }
+    else:
+        own["spark.sql.catalogImplementation"] = "hive"  # as the Thrift server has it
+    if config.port is not None and config.connect_port is not None:
+        own["spark.plugins"] = CONNECT_PLUGIN
     if config.connect_port is not None:
         own |= {
-            "spark.plugins": CONNECT_PLUGIN,
             "spark.connect.grpc.binding.address": LOOPBACK,
             "spark.connect.grpc.binding.port": str(config.connect_port),
         }
@@ -198,7 +205,7 @@ def spawn(config: ServerConfig, spark: Spark, environ: Mapping[str, str]) -> sub
                 str(spark.home / "bin" / "spark-class"),
                 "org.apache.spark.deploy.SparkSubmit",
                 "--class",
-                THRIFT_SERVER,
+                CONNECT_SERVER if config.port is None else THRIFT_SERVER,
                 "spark-internal",
             ],
             cwd=folder.path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import uuid
 
 from dbt.adapters.sparkstream.server.launch import TOKEN_SETTING
 from dbt.adapters.sparkstream.session_conf import LOOPBACK
@@ -68,3 +69,27 @@ def ask(port: int, timeout: float) -> str | None:
         # server ends the session of a client that hangs up.
         channel.close()
     return str(token)
+
+
+def ask_connect(port: int, timeout: float) -> str | None:
+    """The token in the settings of the Spark Connect server at `port`; None where no server answers.
+
+    Args:
+        port: TCP port on loopback.
+        timeout: seconds to wait for the answer.
+    """
+    if not is_open(port, timeout):
+        return None
+    import grpc  # type: ignore[import-untyped]
+    from pyspark.sql.connect import proto
+
+    question = proto.ConfigRequest(session_id=str(uuid.uuid4()), client_type="sparkstream")
+    question.user_context.user_id = "sparkstream"
+    question.operation.get.keys.append(TOKEN_SETTING)
+    # Spark's own client has no time-out: a process that hangs would hang this one.
+    with grpc.insecure_channel(f"{LOOPBACK}:{port}") as channel:
+        try:
+            answer = proto.SparkConnectServiceStub(channel).Config(question, timeout=timeout)
+        except grpc.RpcError:
+            return None
+    return next((pair.value for pair in answer.pairs if pair.key == TOKEN_SETTING), None)

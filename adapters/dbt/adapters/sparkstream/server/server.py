@@ -112,7 +112,7 @@ class Server:
                 with self._ended_on_failure():
                     return Start(self._ready(found, deadline), already_running=True)
             if not self._answers(found):
-                raise ServerBusy(f"the server (pid {found.pid}) runs on port {found.port}; {self.advice()}")
+                raise ServerBusy(f"the server (pid {found.pid}) runs on port {found.main_port}; {self.advice()}")
             return Start(found, already_running=True)
 
     def stop(self) -> bool:
@@ -304,6 +304,9 @@ class Server:
 
     def _answers(self, state: ServerState) -> bool:
         """Whether the server answers queries: this one, not another on its port."""
+        if state.port is None:
+            assert state.connect_port is not None
+            return probe.ask_connect(state.connect_port, _ANSWER) == state.token
         if probe.ask(state.port, _ANSWER) != state.token:
             return False
         return state.connect_port is None or probe.is_open(state.connect_port)

@@ -36,7 +36,7 @@ class ServerState:
         pid: its process.
         birth: when the process began, as the system says it; tells it from a later one with the same pid.
         token: a secret word that the server has in its settings; tells it from another server on its port.
-        port: TCP port for SQL (Thrift), on loopback.
+        port: TCP port for SQL (Thrift), on loopback, or None.
         connect_port: TCP port for Spark Connect, on loopback, or None.
         master: Spark's master.
         memory: heap of the server's Java.
@@ -54,7 +54,7 @@ class ServerState:
     pid: int
     birth: str
     token: str
-    port: int
+    port: int | None
     connect_port: int | None
     master: str
     memory: str
@@ -93,6 +93,13 @@ class ServerState:
             memory=self.memory,
             conf=self.conf,
         )
+
+    @property
+    def main_port(self) -> int:
+        """The port for SQL, or for Spark Connect where there is no other."""
+        port = self.connect_port if self.port is None else self.port
+        assert port is not None
+        return port
 
     @property
     def connect_url(self) -> str | None:

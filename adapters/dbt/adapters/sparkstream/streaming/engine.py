@@ -153,9 +153,11 @@ class Engine:
         try:
             with spark_errors():
                 other = joined(self._url, *session)
-                for query in other.streams.active:
-                    Running(query).stop(patience)
-                other.stop()
+                try:
+                    for query in other.streams.active:
+                        Running(query).stop(patience)
+                finally:
+                    other.stop()
         except StreamingError as error:
             if "INVALID_HANDLE" not in str(error):  # Spark has ended the session itself
                 raise
