@@ -102,6 +102,20 @@ class SparkStreamAdapter(SparkAdapter):
 
         return models.explained(self, model, models.Options(**options))
 
+    @available
+    def build(self, **options: Any) -> str:
+        """Writes the project in plain Spark SQL, for `sparkstream build`.
+
+        Args:
+            options: those of `plain.project.build`.
+
+        Returns:
+            What has come of it, as JSON.
+        """
+        from dbt.adapters.sparkstream.plain import project
+
+        return project.build(self, **options)
+
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is.
 

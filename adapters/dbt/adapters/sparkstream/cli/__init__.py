@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.models import request, stream
 from dbt.adapters.sparkstream.cli.server import server
@@ -17,5 +18,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, request, stream, server):
+for _command in (translate, explain, build, request, stream, server):
     main.add_command(_command)

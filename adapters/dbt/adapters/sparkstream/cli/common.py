@@ -43,6 +43,12 @@ def project_options(command: _Command) -> _Command:
     return command
 
 
+def dbt_arguments(options: Mapping[str, str | None]) -> list[str]:
+    """The options of `project_options` as dbt takes them."""
+    names = {"variables": "vars"}
+    return [f"--{names.get(k, k).replace('_', '-')}={value}" for k, value in options.items() if value is not None]
+
+
 def run_operation(
     macro: str, arguments: Mapping[str, Any], options: Mapping[str, str | None], show: Callable[[str], None]
 ) -> None:
@@ -56,8 +62,6 @@ def run_operation(
     # dbt takes a second to import.
     from dbt.cli.main import dbtRunner
 
-    names = {"variables": "vars"}
-    chosen = [f"--{names.get(k, k).replace('_', '-')}={value}" for k, value in options.items() if value is not None]
     faults: list[str] = []
 
     def listen(event: Any) -> None:
@@ -66,7 +70,14 @@ def run_operation(
         elif event.info.name.startswith("RunningOperation"):
             faults.append(event.data.exc)
 
-    operation = ["--log-level", "none", "run-operation", macro, f"--args={json.dumps(arguments)}", *chosen]
+    operation = [
+        "--log-level",
+        "none",
+        "run-operation",
+        macro,
+        f"--args={json.dumps(arguments)}",
+        *dbt_arguments(options),
+    ]
     done = dbtRunner(callbacks=[listen]).invoke(operation)
     if isinstance(done.exception, KeyboardInterrupt):
         fail_interrupted()

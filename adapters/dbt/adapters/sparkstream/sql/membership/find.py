@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver, name_of, sources
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
-from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.core.windows import Session, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
@@ -64,17 +64,26 @@ def find(
     return [use for _, use in sorted(found, key=lambda pair: pair[0])]
 
 
-def has_row_windows(sql: str, dialect: str = "spark") -> bool:
-    """Whether a statement assigns rows to windows, by a table function or in GROUP BY.
+def row_windows(sql: str, dialect: str = "spark") -> list[Window]:
+    """The windows that a statement assigns rows to, by a table function or in GROUP BY.
 
     Raises:
         TranslationError: the statement can't be parsed.
     """
     if dialect == "spark" and not may_hold_windows(sql):
-        return False
+        return []
     statement = Statement.parse(sql, dialect, whole=True)
     groups = GroupWindows(statement.source, Resolver(None), strict=dialect == "flink")
-    return any(window_functions(tree) or any(True for _ in groups.windows(tree)) for tree in statement.trees)
+    found: list[Window] = []
+    for tree in statement.trees:
+        found += [function.window for function in window_functions(tree)]
+        found += [window for _, _, window in groups.windows(tree)]
+    return found
+
+
+def has_row_windows(sql: str, dialect: str = "spark") -> bool:
+    """Whether a statement assigns rows to windows; raises as `row_windows` does."""
+    return bool(row_windows(sql, dialect))
 
 
 @dataclass
