@@ -84,12 +84,12 @@ class Build:
         self._hooks([n for n in own if n.resource_type == "operation"])
         self._of_packages()
         for node in (n for found in self._manifest.disabled.values() for n in found):
-            if (
-                node.package_name == self._config.project_name
-                and node.resource_type in _KINDS
-                and not _is_generic(node)
-            ):
+            if node.package_name != self._config.project_name or node.resource_type not in _KINDS:
+                continue
+            if not _is_generic(node):
                 self._absent.add(Path(node.original_file_path))
+            elif self._writer.uses_ours(node):
+                self._tests.add(node.test_metadata.name)
         return self.outcome
 
     def write(self) -> int:
