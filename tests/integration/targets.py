@@ -102,7 +102,7 @@ class ThriftTarget(Target):
 
     name = "thrift"
 
-    def __init__(self, port: int, connect_port: int | None) -> None:
+    def __init__(self, port: int | None, connect_port: int | None) -> None:
         self.port = port
         self._connect_url = f"sc://127.0.0.1:{connect_port}"
         self._cursors: dict[str, Any] = {}

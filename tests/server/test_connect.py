@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.environments import environment_of
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, DbtProject, write
 from tests.server.test_server import free_port, small
-from tests.support import quick_java
+from tests.support import without_waiting_for_the_disk
 
 FILES = {
     "dbt_project.yml": "name: shop\nversion: '1.0'\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n",
@@ -49,7 +49,7 @@ select '{{ run_query("set spark.sql.session.timeZone").rows[0][1] if execute }}'
 def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
     config = small(tmp_path_factory.mktemp("connect") / "server", port=None, conf=SMALL_QUERIES)
     try:
-        with quick_java():
+        with without_waiting_for_the_disk():
             Server(config).start()
         yield config
     finally:
@@ -148,7 +148,7 @@ def test_nobody_listens(project: DbtProject) -> None:
     assert "sparkstream server start" in message
 
 
-ADDRESSES = {
+ADDRESSES: dict[str, dict[str, Any]] = {
     "sc://h:1": {"host": "h", "port": 1},
     "sc://h:15002": {"host": "h"},
     "sc://[::1]:15002": {"host": "::1"},

@@ -41,7 +41,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
     Server(config).stop()
 
 
-def kill_a_client(port: int, number: int) -> None:
+def kill_a_client(port: int | None, number: int) -> None:
     """Kills a client that has eight statements on their way."""
     client = subprocess.Popen([sys.executable, "-c", CLIENT, str(port), str(number)], stdout=subprocess.PIPE)
     assert client.stdout is not None
@@ -52,7 +52,7 @@ def kill_a_client(port: int, number: int) -> None:
     client.communicate()
 
 
-def seconds_to_answer(port: int) -> float:
+def seconds_to_answer(port: int | None) -> float:
     """The time that a query and DDL take, in a session that is there."""
     from pyhive import hive
 

@@ -54,7 +54,7 @@ def run(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[s
     return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=START + 60, **options)
 
 
-def query(port: int, *statements: str) -> list[tuple[Any, ...]]:
+def query(port: int | None, *statements: str) -> list[tuple[Any, ...]]:
     """The rows of the last statement."""
     from pyhive import hive
 
