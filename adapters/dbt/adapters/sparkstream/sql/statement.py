@@ -107,7 +107,7 @@ class Statement:
                 sql, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
             ) from error
         statements = split(tokens)
-        found = [scan(statement) for statement in statements]
+        found = [scan(statement, sql) for statement in statements]
         trees = [read(reader, *each, sql, dialect, whole) for each in zip(statements, found, strict=True)]
         held = [tree for tree in trees if tree is not None]
         return cls(Source(sql, tokens), held, reduce(or_, found, Found()), dialect, wall_bounds=wall_bounds)

@@ -10,6 +10,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WINDOWS
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
 FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
 _FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
@@ -26,36 +27,41 @@ class Found:
         calls: a window function, or a function for a bound of one such as TUMBLE_START, is called.
         relations: a window function is called where only a table can stand: `FROM TUMBLE(...)`.
         groups: a window in GROUP BY may be called, or is, as a function for a bound of one is called.
-        frames: it has a frame of ours, such as `OVER (... ROWS_RANGE ...)`.
+        frames: where in the text the `(` stands of each frame of ours, such as `OVER (... ROWS_RANGE ...)`.
         last_joins: it has a LAST JOIN.
     """
 
     calls: bool = False
     relations: bool = False
     groups: bool = False
-    frames: bool = False
+    frames: frozenset[int] = frozenset()
     last_joins: bool = False
 
     def __or__(self, other: Found) -> Found:
         """What two statements hold together."""
-        return Found(*(mine or theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return Found(*(mine | theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def framed(self) -> bool:
         """Whether the pass that writes frames and LAST JOIN has something to do."""
-        return self.frames or self.last_joins
+        return bool(self.frames) or self.last_joins
 
 
-def scan(tokens: Tokens) -> Found:
-    """What the tokens of a statement in dialect `spark` may hold; takes time linear in their number."""
+def scan(tokens: Tokens, sql: str) -> Found:
+    """What a statement in dialect `spark` may hold; takes time linear in its length.
+
+    Args:
+        tokens: the statement's tokens.
+        sql: the text that it is part of.
+    """
     calls = list(window_calls(tokens))
-    join = TokenType.JOIN
+    text = sql[tokens[0].start : tokens[-1].end + 1].lower()
     return Found(
         calls=bool(calls),
         relations=any(_is_relation(tokens, i) for i in calls),
         groups=any(_may_group(tokens, i) for i in calls),
-        frames=any(_may_be_window(tokens, i) and is_ours(tokens, i) for i in tokens.parentheses),
-        last_joins=any(t.token_type is join and before.text.upper() == "LAST" for before, t in pairwise(tokens)),
+        frames=_frames(tokens) if may_hold_frames(text) else frozenset(),
+        last_joins="last" in text and _holds_last_join(tokens),
     )
 
 
@@ -87,7 +93,7 @@ def _is_wrapped(tokens: Tokens, call: int) -> bool:
 
 def _may_be_window(tokens: Tokens, opening: int) -> bool:
     """Whether `OVER (` or `name AS (` stands here; `) AS (` begins a CTE with columns."""
-    if opening < 2:
+    if opening < 2 or tokens[opening].token_type is not TokenType.L_PAREN:
         return False
     before = tokens[opening - 1].token_type
     return before is TokenType.OVER or (
@@ -95,12 +101,17 @@ def _may_be_window(tokens: Tokens, opening: int) -> bool:
     )
 
 
-def is_ours(tokens: Tokens, opening: int) -> bool:
-    """Whether the parentheses that open here hold a window that Spark SQL doesn't know."""
-    inside = opening + 1
-    if inside < len(tokens) and tokens[inside].token_type is TokenType.UNION:
-        return True
-    return any(_is_frame_word(tokens, i) for i in tokens.level(inside, min(tokens.behind(opening), len(tokens) - 1)))
+def _frames(tokens: Tokens) -> frozenset[int]:
+    """Where the parentheses begin in the text that hold a window which Spark SQL doesn't know."""
+    words = (i for i in range(1, len(tokens) - 1) if _is_frame_word(tokens, i))
+    unions = (i - 1 for i in range(1, len(tokens)) if tokens[i].token_type is TokenType.UNION)
+    openings = {*(tokens.around(i) for i in words), *unions}
+    return frozenset(tokens[i].start for i in openings if i is not None and _may_be_window(tokens, i))
+
+
+def _holds_last_join(tokens: Tokens) -> bool:
+    join = TokenType.JOIN
+    return any(t.token_type is join and before.text.upper() == "LAST" for before, t in pairwise(tokens))
 
 
 def _is_frame_word(tokens: Tokens, i: int) -> bool:

@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
-from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, is_ours
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, LastJoin, OrderKey, WindowSpec
 
 _NO_WINDOW_NAMES = (
@@ -24,6 +24,9 @@ _NO_WINDOW_NAMES = (
 
 class SpecGrammar(FrameGrammar):
     """Reads window specifications, their UNION, and LAST JOIN; mixed into the parser of every dialect."""
+
+    frames: frozenset[int] = frozenset()
+    """In dialect `spark`: where in the text the `(` of each frame of ours stands (see `scan`)."""
 
     # -- LAST JOIN -----------------------------------------------------------------------------------
     def _at_last_join(self) -> bool:
@@ -121,6 +124,8 @@ class SpecGrammar(FrameGrammar):
 
     def _at_frame(self, alias: bool) -> bool:
         """Whether `OVER (` or `AS (` and a window of ours stand here."""
+        if self.FRAME_DIALECT == "spark" and not self.frames:
+            return False
         tokens, at = self._tokens, self._index
         if not alias:
             if at + 1 < len(tokens) and tokens[at].token_type == TokenType.FILTER:
@@ -131,7 +136,7 @@ class SpecGrammar(FrameGrammar):
             return False
         if tokens[at].token_type != (TokenType.ALIAS if alias else TokenType.OVER):
             return False
-        return bool(self.FRAME_DIALECT != "spark" or is_ours(self._brackets, at + 1))
+        return self.FRAME_DIALECT != "spark" or tokens[at + 1].start in self.frames
 
     def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
         opening = self._curr

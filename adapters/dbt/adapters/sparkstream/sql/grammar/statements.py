@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.islands import check_islands
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, window_calls
+from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
 
 _LONGEST_NUMBER = 1000
 """Digits of a number: a double may be written with some hundreds."""
@@ -48,7 +49,7 @@ def read(reader: SparkStream, tokens: Tokens, found: Found, sql: str, dialect: s
     if not (certain or found.calls):
         return None
     _check_numbers(tokens, sql)
-    return _parse_statement(reader, tokens, sql, certain)
+    return _parse_statement(reader, tokens, found, sql, certain)
 
 
 def _check_numbers(tokens: Tokens, sql: str) -> None:
@@ -87,7 +88,7 @@ def unclosed(reader: Dialect, sql: str) -> int:
     return known
 
 
-def _parse_statement(reader: SparkStream, tokens: Tokens, sql: str, certain: bool) -> exp.Expr | None:
+def _parse_statement(reader: SparkStream, tokens: Tokens, found: Found, sql: str, certain: bool) -> exp.Expr | None:
     """Parses one statement, or the query in it when its head is none that sqlglot knows."""
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
@@ -95,7 +96,7 @@ def _parse_statement(reader: SparkStream, tokens: Tokens, sql: str, certain: boo
         part = narrowed(tokens)
         if part:
             try:
-                return _parse(reader, part, sql)
+                return _parse(reader, part, found, sql)
             except ParseError as error:
                 faults.append(error)
     if not certain:
@@ -104,8 +105,10 @@ def _parse_statement(reader: SparkStream, tokens: Tokens, sql: str, certain: boo
     raise _translation_error(fault, sql, reader.SHAPE)
 
 
-def _parse(reader: Dialect, tokens: list[Token], sql: str) -> exp.Expr | None:
+def _parse(reader: Dialect, tokens: list[Token], found: Found, sql: str) -> exp.Expr | None:
     parser = reader.parser(error_level=ErrorLevel.IMMEDIATE)
+    assert isinstance(parser, SpecGrammar)
+    parser.frames = found.frames
     try:
         trees = parser.parse(tokens, sql)
     except RecursionError:

@@ -32,9 +32,15 @@ def may_hold_windows(sql: str) -> bool:
 def _holds_words(text: str) -> bool:
     return (
         any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
-        or any(word in text for word in _FRAME_WORDS)
-        or ("preceding" in text and any(word in text for word in _BESIDE_PRECEDING))
+        or may_hold_frames(text)
         or _followed(text, "last", ("",), ("join", *_COMMENTS))
+    )
+
+
+def may_hold_frames(text: str) -> bool:
+    """Whether a text in lower case may hold a frame that Spark doesn't know; never misses one."""
+    return any(word in text for word in _FRAME_WORDS) or (
+        "preceding" in text and any(word in text for word in _BESIDE_PRECEDING)
     )
 
 
