@@ -120,6 +120,12 @@ def test_no_server(tmp_path: Path) -> None:
     assert_shown("The server isn't running", told.replace(str(port), "10000"))
 
 
+def test_no_server_for_connect(tmp_path: Path) -> None:
+    port = closed_port()
+    told = debug(tmp_path, {"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"})
+    assert_shown("No Spark Connect for SQL", told.replace(str(port), "15002"))
+
+
 def test_a_profile_without_a_port(tmp_path: Path) -> None:
     told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "auth": "NOSASL"})
     assert "without one it is 443" in told or "listens" in told

@@ -40,7 +40,8 @@ class Connect(Environment):
     def _advice(self) -> str:
         if self.credentials.host not in LOCAL:
             return ""
-        return " start one with: sparkstream server start\n  is it another port? `sparkstream server status` says which"
+        start = " start one with: sparkstream server start"
+        return f"{start}\n  is it another port? `sparkstream server status` says which one"
 
     def new_session(self) -> SparkSession:
         return self.over_connect("the profile has no connect_url, and no host")
