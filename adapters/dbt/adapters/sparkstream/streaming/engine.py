@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.environments.base import apply_settings
-from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.spark_connect import is_connect, joined
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
-from dbt.adapters.sparkstream.streaming.connect import expression, started
+from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
-from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.folders import Folders
+from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sink import overwrite, show
-from dbt.adapters.sparkstream.streaming.source import StreamSource, View
+from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
+from dbt.adapters.sparkstream.streaming.streams import Streams
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
 
     from dbt.adapters.sparkstream.environments import Environment
 
@@ -40,43 +34,6 @@ SETTINGS = {
     # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
-
-_END = "timestamp'9999-06-01'"
-"""The time of a row that closes all windows."""
-
-_NOT_IN_FILES = ("void", "interval")
-"""Types that no Parquet file has."""
-
-
-@contextmanager
-def spark_errors(doing: str = "") -> Iterator[None]:
-    """Turns what Spark raises into a StreamingError that can be read."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise StreamingError(f"{doing}{': ' if doing else ''}{_said(error)}") from error
-
-
-@contextmanager
-def _no_folder() -> Iterator[None]:
-    """Goes on where Spark finds no folder."""
-    from pyspark.errors import AnalysisException
-
-    try:
-        yield
-    except StreamingError as error:
-        if not (isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error)):
-            raise
-
-
-def _said(error: BaseException) -> str:
-    """What Spark says is wrong, without the query's plan behind and its name in front."""
-    text = readable(error).split("\n=== Streaming Query ===")[0]
-    _, failed, cause = text.partition("terminated with exception: ")
-    return (cause if failed else text).removesuffix(" SQLSTATE: XXKST").strip()
 
 
 @dataclass(frozen=True)
@@ -102,11 +59,17 @@ class Engine:
     Args:
         spark: the session.
         url: the server's address, of a session over Spark Connect.
+
+    Attributes:
+        folders: what is kept beside tables.
+        streams: what makes the streams of the model known.
     """
 
     def __init__(self, spark: SparkSession, url: str | None = None) -> None:
         self._spark = spark
         self._url = url
+        self.folders = Folders(spark)
+        self.streams = Streams(spark)
 
     @classmethod
     def open(cls, environment: Environment) -> Engine:
@@ -172,56 +135,10 @@ class Engine:
         with spark_errors():
             return list(self._spark.sql(statement).collect())
 
-    def lines(self, path: str) -> list[str]:
-        """The lines of the text files in a folder; none where there is no folder."""
-        return [line for (line,) in self._read(path, "value")]
-
-    def named_lines(self, path: str) -> list[tuple[str, str]]:
-        """The lines of the text files in folders, each with the file's path; none where there is no folder."""
-        return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
-
-    def write_lines(self, path: str, lines: Sequence[str]) -> None:
-        """Makes a folder with one text file, in place of what is there."""
-        values = ", ".join(f"({string_literal(line)})" for line in lines)
-        with spark_errors():
-            self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode("overwrite").text(path)
-
-    def append(self, path: str, query: str) -> None:
-        """Adds the rows of a query to the Parquet files of a folder, as one file."""
-        with spark_errors():
-            self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
-
-    def stored_files(self, path: str) -> dict[str, int]:
-        """The files in a folder and those below: path -> time of its last change, in milliseconds since the epoch.
-
-        Files and folders with names that begin with `_` or `.` are none of them. Empty where there is no folder.
-        """
-        columns = ("path", "unix_millis(modificationTime)")  # and not the content, which Spark doesn't read then
-        with _no_folder(), spark_errors():
-            files = self._spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
-            return {path_of(str(row[0])): int(row[1]) for row in files.selectExpr(*columns).collect()}
-        return {}
-
     def pass_missing_files(self) -> None:
         """Leaves out files that were noted to be read and are gone."""
         with spark_errors():
             self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
-
-    def clear(self, path: str) -> None:
-        """Removes what is in a folder; the folder itself stays, or is made."""
-        # Spark has no statement that removes a folder. This one writes no rows in place of all there is.
-        with spark_errors():
-            rows = self._spark.sql("SELECT 1 AS x, 1 AS p WHERE FALSE").write.partitionBy("p").mode("overwrite")
-            rows.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(path)
-
-    def names(self, path: str) -> set[str]:
-        """The names of the files in a folder; none where there is no folder."""
-        return {name for (name,) in self._read(path, "_metadata.file_name")}
-
-    def _read(self, path: str, *columns: str) -> list[tuple[str, ...]]:
-        with _no_folder(), spark_errors():
-            return [tuple(map(str, row)) for row in self._spark.read.text(path).selectExpr(*columns).collect()]
-        return []
 
     def zone(self) -> str:
         """The time zone whose clock windows follow."""
@@ -251,120 +168,6 @@ class Engine:
         """A type as Spark names it: `int` for `integer`."""
         with spark_errors(f"the type {type_!r}"):
             return str(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType.simpleString())
-
-    # -- streams -----------------------------------------------------------------------------------
-    def stream_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
-        """The rows of a table as a stream, seen through a view if there is one."""
-        with spark_errors(f"can't stream from {table}"):
-            return self._seen(self._spark.readStream.options(**options).table(table), view)
-
-    def _seen(self, rows: DataFrame, view: View | None) -> DataFrame:
-        if view is None:
-            return rows
-        rows.createOrReplaceTempView("__below_the_view")
-        return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
-
-    def stream_format(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
-        """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for."""
-        given = {str(k): str(v) for k, v in dict(reader.get("options") or {}).items()}
-        with spark_errors("can't stream from the source"):
-            stream = self._spark.readStream.format(str(reader["format"])).options(**options, **given)
-            if "schema" in reader:
-                stream = stream.schema(str(reader["schema"]))
-            return stream.load(str(reader["path"])) if "path" in reader else stream.load()
-
-    def define(
-        self,
-        view: str,
-        stream: DataFrame,
-        event_time: str | None,
-        watermark: Interval | None,
-        drop: tuple[str, ...],
-        flush: str | None = None,
-        until: str | None = None,
-        observed: bool = False,
-    ) -> None:
-        """Makes a stream known under a name, with a watermark.
-
-        Args:
-            view: the name.
-            stream: the stream.
-            event_time: the column that the watermark is of.
-            watermark: its delay.
-            drop: columns to leave out.
-            flush: a folder whose rows move the watermark and are no rows of the stream.
-            until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
-                None where all rows stay.
-            observed: whether Spark counts the rows without a time, and those too far ahead.
-        """
-        if drop:
-            stream = stream.drop(*drop)
-        if event_time is not None and watermark is not None:
-            stream = self._as_event_time(stream, event_time)
-            with spark_errors(f"the event time {event_time}"):
-                if until is not None:
-                    stream = self._guarded(stream, event_time, until, OBSERVED + view if observed else None)
-                if flush is not None:
-                    from pyspark.sql.types import StructType
-
-                    # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
-                    # no row of a join, and then it doesn't read the marks.
-                    stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
-                    marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
-                    stream = stream.unionByName(marks, allowMissingColumns=True)
-                stream = stream.withWatermark(event_time, watermark.words())
-                if until is not None:
-                    stream = stream.where(is_in_time(f"`{event_time}`"))
-                if flush is not None:
-                    # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
-                    # as it is on the event time, and those of the query not past rand(). Of one rand() Spark knows
-                    # that it is at least 0, and leaves the condition out (OptimizeRand).
-                    stream = stream.where(f"coalesce(`{event_time}` < {NEVER}, TRUE) AND rand() + rand() >= 0")
-        with spark_errors():
-            stream.createOrReplaceTempView(view)
-
-    @staticmethod
-    def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
-        """A stream whose times too far ahead are another one; the times as they are can be observed below that."""
-        name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
-        if observation_name is not None:
-            counts = [expression(stream, sql) for sql in observation(f"`{name}`", until)]
-            stream = stream.observe(observation_name, *counts)
-        return stream.withColumn(name, expression(stream, guarded(f"`{name}`", until)))
-
-    def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
-        """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
-        field = next(field for field in stream.schema.fields if field.name.casefold() == event_time.casefold())
-        type_ = field.dataType.simpleString()
-        if type_ == "timestamp_ntz":
-            return stream.withColumn(field.name, stream[field.name].cast("timestamp"))
-        if type_ != "timestamp":
-            raise StreamingError(
-                f"the event time {field.name} is of type {type_}, and a watermark needs a TIMESTAMP\n"
-                f"  cast it before stream(): in a view over the table, CAST({field.name} AS TIMESTAMP) AS ..."
-            )
-        return stream
-
-    def define_files(self, source: StreamSource, files: Sequence[str], drop: tuple[str, ...]) -> None:
-        """Makes the rows of some files of a stream known under its name."""
-        with spark_errors():
-            rows = self._rows_of(source, files)
-            rows = self._seen(rows, source.seen).drop(*drop)
-            if source.event_time is not None and source.watermark is not None:
-                rows = self._as_event_time(rows, source.event_time)
-            rows.createOrReplaceTempView(source.view)
-
-    def _rows_of(self, source: StreamSource, files: Sequence[str]) -> DataFrame:
-        reader = source.reader
-        if reader and "path" not in reader:  # Kafka, for one, has no files
-            return self._spark.createDataFrame([], self.stream_format(reader, {}).schema)
-        if reader:
-            loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
-            rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(str(reader["path"]))
-        else:
-            rows = self._spark.read.table(source.relation)
-        names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
-        return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
 
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""
@@ -462,17 +265,6 @@ class Engine:
         with spark_errors():
             return Rows(tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields), rows)
 
-    def prepare_flush(self, folder: str) -> None:
-        """Makes the folder of a flush, with no rows yet."""
-        with spark_errors():
-            self._spark.createDataFrame([], "t timestamp").write.mode("ignore").parquet(folder)
-
-    def flush(self, folder: str, event_times: Sequence[str]) -> None:
-        """Puts a row into the folder of a flush, behind all times."""
-        with spark_errors():
-            columns = ", ".join(f"{_END} AS `{name}`" for name in dict.fromkeys(event_times))
-            self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
-
     def start(
         self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
     ) -> Running:
@@ -516,66 +308,3 @@ def _marks(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) 
             else f"write config(event_time='{time}', watermark='10 minutes'): how much later than others a row may come"
         )
     )
-
-
-def _spellings(file: str) -> set[str]:
-    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
-    spellings = {file, unquote(file)}
-    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
-
-
-class Running:
-    """A streaming query that runs."""
-
-    def __init__(self, query: StreamingQuery) -> None:
-        self._query = query
-        self._seen = -1
-
-    def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
-        """What has happened since the last time, again and again until the query has ended.
-
-        Raises:
-            StreamingError: why it failed.
-        """
-        while True:
-            with spark_errors():
-                ended = not self._query.isActive
-                new = [Batch.read(p.json if isinstance(p.json, str) else p.json()) for p in self._query.recentProgress]
-            new = [batch for batch in new if batch.number > self._seen and batch.ran]
-            if new:
-                self._seen = max(batch.number for batch in new)
-            yield new
-            if ended:
-                with spark_errors():
-                    failure = self._query.exception()
-                if failure is not None:
-                    raise StreamingError(_said(failure)) from failure
-                return
-            self._wait(pause)
-
-    def doing(self) -> str:
-        """What the query does at the moment, in Spark's words."""
-        with spark_errors():
-            return str(self._query.status["message"])
-
-    def _wait(self, seconds: float) -> None:
-        with spark_errors():
-            try:
-                self._query.awaitTermination(max(1, round(seconds)))
-            except Exception as error:
-                from pyspark.errors import StreamingQueryException
-
-                if not isinstance(error, StreamingQueryException):
-                    raise
-
-    def stop(self, patience: float = 60) -> None:
-        """Ends the query when the micro-batch that runs has ended; at once when that takes too long.
-
-        Args:
-            patience: seconds to wait.
-        """
-        deadline = time.monotonic() + patience
-        with spark_errors():
-            while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
-                time.sleep(0.1)
-            self._query.stop()

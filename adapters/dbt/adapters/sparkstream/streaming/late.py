@@ -206,7 +206,7 @@ class LateRows:
                 yield Arrivals(rows, rows, f"`{source.event_time}`", (source.view,))
 
     def _define(self, source: StreamSource, files: Sequence[str]) -> None:
-        self._engine.define_files(source, files, (BATCH,))
+        self._engine.streams.define_files(source, files, (BATCH,))
 
     def _files(self, before: Offsets, now: Offsets) -> list[str] | None:
         files: list[str] = []
@@ -214,7 +214,7 @@ class LateRows:
             earlier = before.sources[i] if i < len(before.sources) else None
             if offset is None:
                 return None
-            for line in self._engine.lines(f"{self._checkpoint}/sources/{i}"):
+            for line in self._engine.folders.lines(f"{self._checkpoint}/sources/{i}"):
                 if line.startswith("{"):
                     entry = json.loads(line)
                     if (-1 if earlier is None else earlier) < int(entry["batchId"]) <= offset:

@@ -16,7 +16,7 @@ def last_begun(engine: Engine, checkpoint: str) -> int:
 
 def last_done(engine: Engine, checkpoint: str) -> int:
     """The last micro-batch whose rows are in the table; -1 where there is none."""
-    noted = engine.lines(done_folder(checkpoint))
+    noted = engine.folders.lines(done_folder(checkpoint))
     return max(_last(engine, f"{checkpoint}/commits"), *map(int, noted), -1)
 
 
@@ -27,7 +27,7 @@ def done_folder(checkpoint: str) -> str:
 
 def _last(engine: Engine, folder: str) -> int:
     found = -1
-    for name in engine.names(folder):
+    for name in engine.folders.names(folder):
         with suppress(ValueError):
             found = max(found, int(name))
     return found
@@ -49,7 +49,7 @@ class Offsets:
 
     @classmethod
     def of(cls, engine: Engine, checkpoint: str, batch: int) -> Offsets | None:
-        lines = engine.lines(f"{checkpoint}/offsets/{batch}")
+        lines = engine.folders.lines(f"{checkpoint}/offsets/{batch}")
         if len(lines) < 2:
             return None
         facts = json.loads(lines[1])

@@ -12,7 +12,7 @@ from datetime import datetime
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, StreamPlan
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.engine import Engine, Rows, Running
+from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
+from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, History, Slices, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
@@ -157,12 +158,12 @@ class Run:
                     drop()
                 known = self._create(columns, query, identities, lease)
                 if before is not None:
-                    self._engine.clear(before)
+                    self._engine.folders.clear(before)
             if empty:
                 return Outcome("made, with no rows read", 0)
             checkpoint = self._checkpoint(known)
             if flushes:
-                self._engine.prepare_flush(_flush_folder(checkpoint))
+                self._engine.folders.prepare_flush(_flush_folder(checkpoint))
                 sources = [self._defined(source, _flush_folder(checkpoint)) for source in sources]
                 rows, _ = self._understood()
             try:
@@ -180,10 +181,10 @@ class Run:
         if config.max_files_per_trigger is not None:
             options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
         if source.reader:
-            stream = self._engine.stream_format(source.reader, options)
+            stream = self._engine.streams.of_format(source.reader, options)
         else:
             source = seen(self._engine, source, self._sources.facts_of)
-            stream = self._engine.stream_table(source.relation, options, source.seen)
+            stream = self._engine.streams.of_table(source.relation, options, source.seen)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark
         event_time = source.event_time or config.event_time
@@ -196,7 +197,7 @@ class Run:
         drop = (BATCH,) if BATCH in names else ()
         until = limit(config.max_future) if self._plan.waits else None
         observed = not (self._plan.read_once and self._sources.can_be_read_again(source))
-        self._engine.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
+        self._engine.streams.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
         return replace(source, event_time=event_time, watermark=watermark)
 
     def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
@@ -370,7 +371,7 @@ class Run:
                 watch.aside[number] = late.found(number) or Aside()
             self._follow(running, watch, late, identities)
             if model.config.flush:
-                self._engine.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
+                self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
                 self._follow(running, watch, late, identities)
         except Exception:

@@ -91,7 +91,7 @@ def record(
     # Each model has a folder of its own to write to. Two processes that insert into one folder at the same time remove
     # each other's temporary files, and rows are lost.
     folder = f"{facts['Location'].rstrip('/')}/model={run.model}"
-    engine.append(folder, new)
+    engine.folders.append(folder, new)
     engine.sql(
         f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION (model = {string_literal(run.model)}) "
         f"LOCATION {string_literal(folder)}"

@@ -127,7 +127,7 @@ class Sources:
         if reloaded and len(reloaded) == len(sources):
             return None
         notes = f"{checkpoint}_accepted"
-        accepted = set(self._engine.lines(notes)) if changes else set()
+        accepted = set(self._engine.folders.lines(notes)) if changes else set()
         changes = [change.without(accepted) for change in changes]
         if any(self._judge(change) for change in changes):
             return True
@@ -135,7 +135,7 @@ class Sources:
             self._engine.pass_missing_files()
         new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
         if not new <= accepted:
-            self._engine.write_lines(notes, sorted(accepted | new))
+            self._engine.folders.write_lines(notes, sorted(accepted | new))
         return False
 
     def _change(self, source: StreamSource, read: _ReadFiles) -> Change | None:
@@ -143,7 +143,7 @@ class Sources:
         folder = self._folder(source)
         if folder is None or not read.all:
             return None
-        current = self._engine.stored_files(folder)
+        current = self._engine.folders.stored_files(folder)
         again = {name for name, time in current.items() if read.all.get(name, time) != time}
         below = f"{path_of(folder)}/"
         # The path of a source that isn't a table may be relative to a folder that only Spark knows.
@@ -223,7 +223,7 @@ class _ReadFiles:
         all_: dict[str, int] = {}
         done: set[str] = set()
         # The log of each source is a folder, whose name is the source's number.
-        for file, line in engine.named_lines(f"{checkpoint}/sources/*"):
+        for file, line in engine.folders.named_lines(f"{checkpoint}/sources/*"):
             facts = json.loads(line) if line.startswith("{") else {}
             if "path" in facts:
                 path = path_of(str(facts["path"]))

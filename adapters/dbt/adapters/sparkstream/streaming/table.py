@@ -133,7 +133,7 @@ class StreamTable:
         Raises:
             StreamingError: something else is in the folder.
         """
-        files = self._engine.stored_files(folder)
+        files = self._engine.folders.stored_files(folder)
         strange = [name for name in files if batch_of(name) is None]
         if strange:
             raise StreamingError(
@@ -141,7 +141,7 @@ class StreamTable:
                 "  move them away, or give the model another name or location_root"
             )
         if files or occupied:
-            self._engine.clear(folder)
+            self._engine.folders.clear(folder)
 
     def properties(self) -> dict[str, str]:
         """What was noted of the table, by `note`."""

@@ -1,0 +1,71 @@
+"""A streaming query that Spark runs: what it has done, and its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.sparkerrors import said, spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+
+class Running:
+    """A streaming query that runs."""
+
+    def __init__(self, query: StreamingQuery) -> None:
+        self._query = query
+        self._seen = -1
+
+    def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
+        """What has happened since the last time, again and again until the query has ended.
+
+        Raises:
+            StreamingError: why it failed.
+        """
+        while True:
+            with spark_errors():
+                ended = not self._query.isActive
+                new = [Batch.read(p.json if isinstance(p.json, str) else p.json()) for p in self._query.recentProgress]
+            new = [batch for batch in new if batch.number > self._seen and batch.ran]
+            if new:
+                self._seen = max(batch.number for batch in new)
+            yield new
+            if ended:
+                with spark_errors():
+                    failure = self._query.exception()
+                if failure is not None:
+                    raise StreamingError(said(failure)) from failure
+                return
+            self._wait(pause)
+
+    def doing(self) -> str:
+        """What the query does at the moment, in Spark's words."""
+        with spark_errors():
+            return str(self._query.status["message"])
+
+    def _wait(self, seconds: float) -> None:
+        with spark_errors():
+            try:
+                self._query.awaitTermination(max(1, round(seconds)))
+            except Exception as error:
+                from pyspark.errors import StreamingQueryException
+
+                if not isinstance(error, StreamingQueryException):
+                    raise
+
+    def stop(self, patience: float = 60) -> None:
+        """Ends the query when the micro-batch that runs has ended; at once when that takes too long.
+
+        Args:
+            patience: seconds to wait.
+        """
+        deadline = time.monotonic() + patience
+        with spark_errors():
+            while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self._query.stop()

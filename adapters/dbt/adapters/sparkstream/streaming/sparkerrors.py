@@ -1,0 +1,28 @@
+"""What Spark raises, as errors of a streaming model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+
+@contextmanager
+def spark_errors(doing: str = "") -> Iterator[None]:
+    """Turns what Spark raises into a StreamingError that can be read."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise StreamingError(f"{doing}{': ' if doing else ''}{said(error)}") from error
+
+
+def said(error: BaseException) -> str:
+    """What Spark says is wrong, without the query's plan behind and its name in front."""
+    text = readable(error).split("\n=== Streaming Query ===")[0]
+    _, failed, cause = text.partition("terminated with exception: ")
+    return (cause if failed else text).removesuffix(" SQLSTATE: XXKST").strip()

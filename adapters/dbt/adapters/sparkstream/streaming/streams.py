@@ -1,0 +1,151 @@
+"""The streams that a model reads, made known to Spark under the names that the model's query has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.connect import expression
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
+from dbt.adapters.sparkstream.streaming.source import StreamSource, View
+from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_NOT_IN_FILES = ("void", "interval")
+"""Types that no Parquet file has."""
+
+
+class Streams:
+    """The streams of one run of a model.
+
+    Args:
+        spark: the run's session.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def of_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
+        """The rows of a table as a stream, seen through a view if there is one."""
+        with spark_errors(f"can't stream from {table}"):
+            return self._seen(self._spark.readStream.options(**options).table(table), view)
+
+    def _seen(self, rows: DataFrame, view: View | None) -> DataFrame:
+        if view is None:
+            return rows
+        rows.createOrReplaceTempView("__below_the_view")
+        return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
+
+    def of_format(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
+        """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for."""
+        given = {str(k): str(v) for k, v in dict(reader.get("options") or {}).items()}
+        with spark_errors("can't stream from the source"):
+            stream = self._spark.readStream.format(str(reader["format"])).options(**options, **given)
+            if "schema" in reader:
+                stream = stream.schema(str(reader["schema"]))
+            return stream.load(str(reader["path"])) if "path" in reader else stream.load()
+
+    def define(
+        self,
+        view: str,
+        stream: DataFrame,
+        event_time: str | None,
+        watermark: Interval | None,
+        drop: tuple[str, ...],
+        flush: str | None = None,
+        until: str | None = None,
+        observed: bool = False,
+    ) -> None:
+        """Makes a stream known under a name, with a watermark.
+
+        Args:
+            view: the name.
+            stream: the stream.
+            event_time: the column that the watermark is of.
+            watermark: its delay.
+            drop: columns to leave out.
+            flush: a folder whose rows move the watermark and are no rows of the stream.
+            until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
+                None where all rows stay.
+            observed: whether Spark counts the rows without a time, and those too far ahead.
+        """
+        if drop:
+            stream = stream.drop(*drop)
+        if event_time is not None and watermark is not None:
+            stream = self._as_event_time(stream, event_time)
+            with spark_errors(f"the event time {event_time}"):
+                if until is not None:
+                    stream = self._guarded(stream, event_time, until, OBSERVED + view if observed else None)
+                if flush is not None:
+                    from pyspark.sql.types import StructType
+
+                    # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
+                    # no row of a join, and then it doesn't read the marks.
+                    stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
+                    marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
+                    stream = stream.unionByName(marks, allowMissingColumns=True)
+                stream = stream.withWatermark(event_time, watermark.words())
+                if until is not None:
+                    stream = stream.where(is_in_time(f"`{event_time}`"))
+                if flush is not None:
+                    # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
+                    # as it is on the event time, and those of the query not past rand(). Of one rand() Spark knows
+                    # that it is at least 0, and leaves the condition out (OptimizeRand).
+                    stream = stream.where(f"coalesce(`{event_time}` < {NEVER}, TRUE) AND rand() + rand() >= 0")
+        with spark_errors():
+            stream.createOrReplaceTempView(view)
+
+    @staticmethod
+    def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
+        """A stream whose times too far ahead are another one; the times as they are can be observed below that."""
+        name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
+        if observation_name is not None:
+            counts = [expression(stream, sql) for sql in observation(f"`{name}`", until)]
+            stream = stream.observe(observation_name, *counts)
+        return stream.withColumn(name, expression(stream, guarded(f"`{name}`", until)))
+
+    def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
+        """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
+        field = next(field for field in stream.schema.fields if field.name.casefold() == event_time.casefold())
+        type_ = field.dataType.simpleString()
+        if type_ == "timestamp_ntz":
+            return stream.withColumn(field.name, stream[field.name].cast("timestamp"))
+        if type_ != "timestamp":
+            raise StreamingError(
+                f"the event time {field.name} is of type {type_}, and a watermark needs a TIMESTAMP\n"
+                f"  cast it before stream(): in a view over the table, CAST({field.name} AS TIMESTAMP) AS ..."
+            )
+        return stream
+
+    def define_files(self, source: StreamSource, files: Sequence[str], drop: tuple[str, ...]) -> None:
+        """Makes the rows of some files of a stream known under its name."""
+        with spark_errors():
+            rows = self._rows_of(source, files)
+            rows = self._seen(rows, source.seen).drop(*drop)
+            if source.event_time is not None and source.watermark is not None:
+                rows = self._as_event_time(rows, source.event_time)
+            rows.createOrReplaceTempView(source.view)
+
+    def _rows_of(self, source: StreamSource, files: Sequence[str]) -> DataFrame:
+        reader = source.reader
+        if reader and "path" not in reader:  # Kafka, for one, has no files
+            return self._spark.createDataFrame([], self.of_format(reader, {}).schema)
+        if reader:
+            loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
+            rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(str(reader["path"]))
+        else:
+            rows = self._spark.read.table(source.relation)
+        names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
+        return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
+
+
+def _spellings(file: str) -> set[str]:
+    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
+    spellings = {file, unquote(file)}
+    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
