@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from sqlglot.dialects.spark import Spark
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import Window
 from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
+from dbt.adapters.sparkstream.sql.streaming import plan
 
 CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
 HOPS = {
@@ -94,3 +98,34 @@ def test_rules_and_frames_of_one_statement() -> None:
         except TranslationError as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("before", ["", "WITH u AS (SELECT * FROM s),\n v AS (SELECT k AS q FROM names)\n"])
+def test_place_behind_the_cut_of_a_stream(before: str) -> None:
+    """What runs on closed rows is written anew, without the CTEs that only the stream needs."""
+    over = "OVER (PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)"
+    sql = f"{before}SELECT k,\n  top(v) {over} AS t\nFROM {'u' if before else 's'}"
+    with pytest.raises(TranslationError, match="top takes 2 arguments") as error:
+        plan(sql, streams=["s"], schema={"s": {"ts": "timestamp", "k": "string", "v": "int"}})
+    assert (error.value.line, error.value.column) == (before.count("\n") + 2, 3)
+
+
+def test_where_pieces_of_a_text_come_from() -> None:
+    text = "SELECT a, bb FROM t"
+    source = Source(text, Tokens(Spark().tokenize(text)))
+    source.apply([Edit((7, 8), lambda: "longer"), Edit((18, 19), lambda: f"({source.render((18, 19))})")])
+    made = source.traced()
+    assert made.text == source.render() == "SELECT longer, bb FROM (t)"
+    for piece, origin in {
+        "SELECT": (0, 6),
+        "onge": (7, 8),
+        "bb": (10, 12),
+        "bb FROM (": (10, 19),
+        "t": (18, 19),
+    }.items():
+        at = made.text.rindex(piece)
+        assert made.place((at, at + len(piece))) == origin
+    around = made.within("SELECT * FROM (", ")")
+    assert around.place((around.text.index("bb"), around.text.index("bb") + 2)) == (10, 12)
+    assert around.place((0, 6)) == (0, len(text))
+    assert made.place((len(made.text), len(made.text)))[1] == len(text)

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, error_at
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
@@ -138,7 +138,7 @@ class Statement:
         if optimize and may_pay(self.trees):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
-        return self._edited(schema, arrival, batch=batch, request=request)[0]
+        return self._edited(schema, arrival, batch=batch, request=request)[0].render()
 
     def warnings(self, schema: Schema | None = None, batch: Batch | None = None) -> Iterator[TranslationWarning]:
         """What its author hardly expects of it; of windows with time between them only the first HOP.
@@ -168,10 +168,14 @@ class Statement:
         Raises:
             TranslationError: what is wrong.
         """
-        statement = self
-        if self._dialect != "spark":
-            statement = Statement.parse(self.windowed(schema, arrival), "spark", wall_bounds=self._wall_bounds)
-        return statement._edited(schema, arrival, rules=True, batch=batch)
+        if self._dialect == "spark":
+            source, decisions = self._edited(schema, arrival, rules=True, batch=batch)
+        else:
+            written = self.windowed(schema, arrival)
+            with blamed_on(self.source.text, written):
+                statement = Statement.parse(written.text, "spark", wall_bounds=self._wall_bounds)
+                source, decisions = statement._edited(schema, arrival, rules=True, batch=batch)
+        return source.render(), decisions
 
     def _edited(
         self,
@@ -182,8 +186,8 @@ class Statement:
         rules: bool = False,
         batch: Batch | None = None,
         request: bool = False,
-    ) -> tuple[str, list[Decision]]:
-        """The text as Spark SQL, and what rules decided, if they are to be applied.
+    ) -> tuple[Source, list[Decision]]:
+        """The text with the edits that make it Spark SQL, and what rules decided, if they are to be applied.
 
         Args:
             keep_windows: whether windows stay, in one spelling.
@@ -211,14 +215,14 @@ class Statement:
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
-        return source.render(), optimizer.decisions if optimizer is not None else []
+        return source, optimizer.decisions if optimizer is not None else []
 
     def _resolver(self, schema: Schema | None) -> Resolver:
         return resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)
 
-    def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> str:
+    def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> Traced:
         """The text as Spark SQL but for its windows."""
-        return self._edited(schema, arrival, keep_windows=True)[0]
+        return self._edited(schema, arrival, keep_windows=True)[0].traced()
 
     def tables(self) -> list[str]:
         """The tables whose columns matter, as the text names them."""

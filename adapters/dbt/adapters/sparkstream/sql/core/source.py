@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 
 from sqlglot import exp
@@ -36,6 +37,43 @@ class Edit:
     span: Span
     text: Callable[[], str]
     level: int = 0
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A text that edits have made of another one, and where each piece of it comes from.
+
+    Attributes:
+        pieces: where each piece begins in the text, the span that it stands for, and whether it is a copy of that.
+    """
+
+    text: str
+    pieces: tuple[tuple[int, Span, bool], ...]
+
+    def within(self, before: str, after: str) -> Traced:
+        """The text between two other ones, which stand for all of it."""
+        whole = self.pieces[0][1][0], self.pieces[-1][1][1]
+        moved = ((start + len(before), span, copied) for start, span, copied in self.pieces)
+        behind = len(before) + len(self.text), whole, False
+        return Traced(before + self.text + after, ((0, whole, False), *moved, behind))
+
+    def place(self, span: Span) -> Span:
+        """Where that comes from which stands in a span of the text."""
+        return self._origin(span[0])[0], self._origin(max(*span, 1) - 1)[1]
+
+    def place_of(self, finding: Finding) -> Span:
+        """Where that comes from which a finding about the text points at."""
+        start = 0
+        for _ in range(finding.line - 1):
+            start = self.text.index("\n", start) + 1
+        start += finding.column - 1
+        return self.place((start, start + finding.width))
+
+    def _origin(self, offset: int) -> Span:
+        """Where the character at an offset comes from."""
+        start, span, copied = self.pieces[bisect_right(self.pieces, offset, key=lambda piece: piece[0]) - 1]
+        at = span[0] + offset - start
+        return (at, at + 1) if copied else span
 
 
 class Source:
@@ -129,14 +167,23 @@ class Source:
 
     def render(self, span: Span | None = None) -> str:
         """The text of a span, or all of it, with the edits made so far."""
-        start, end = span or (0, len(self.text))
-        out: list[str] = []
-        at = start
-        for (first, last), sql in self._inside(start, end):
-            out += (self.text[at:first], sql)
+        return "".join(text for _, text, _ in self._pieces(span or (0, len(self.text))))
+
+    def traced(self, span: Span | None = None) -> Traced:
+        """The text of a span, or all of it, with the edits made so far, and where its pieces come from."""
+        found = list(self._pieces(span or (0, len(self.text))))
+        starts = accumulate((len(text) for _, text, _ in found), initial=0)
+        pieces = tuple((start, origin, copied) for start, (origin, _, copied) in zip(starts, found, strict=False))
+        return Traced("".join(text for _, text, _ in found), pieces)
+
+    def _pieces(self, span: Span) -> Iterator[tuple[Span, str, bool]]:
+        """What a span is made of by now: where each piece comes from, its text, and whether it is a copy."""
+        at = span[0]
+        for (first, last), sql in self._inside(*span):
+            yield (at, first), self.text[at:first], True
+            yield (first, last), sql, False
             at = last
-        out.append(self.text[at:end])
-        return "".join(out)
+        yield (at, span[1]), self.text[at : span[1]], True
 
     def rendered(self, node: exp.Expr) -> str:
         """A node's text, with the edits made so far."""
@@ -157,17 +204,18 @@ def error_at(text: str, span: Span, message: str, hint: str | None = None) -> Tr
 
 
 @contextmanager
-def blamed_on(text: str, span: Span | None = None) -> Iterator[None]:
+def blamed_on(text: str, written: Traced | Span) -> Iterator[None]:
     """Makes errors about SQL that the translator wrote errors about the text that it wrote it from.
 
     Args:
         text: the user's text.
-        span: the piece of it that the SQL stands for; all of it if None.
+        written: the SQL with where its pieces come from; or the piece of the user's text that it stands for.
     """
     try:
         yield
     except TranslationError as error:
-        raise error_at(text, span or (0, len(text)), error.message, error.hint) from error
+        span = written.place_of(error) if isinstance(written, Traced) else written
+        raise error_at(text, span, error.message, error.hint) from error
 
 
 _F = TypeVar("_F", bound=Finding)

@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.sql.core.columns import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, blamed_on
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, Traced, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
@@ -61,13 +61,13 @@ def request_sql(
         tables = original.tables() if callable(schema) else []
     known = schema(tables) if callable(schema) else schema
     with net(sql):
-        # Translated as it is first, so that an error points at the user's text and not at the rewritten one.
+        # Faults of the query itself: in the other one, nobody knows all columns of the main table.
         Statement.parse(sql, dialect).translated(known, arrival=arrival)
         if len(original.trees) != 1:
             raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
-        text = _Rewriting(original.source, original.trees[0], row, known).text()
-        with blamed_on(sql):
-            return Statement.parse(text, dialect).translated(known, arrival=arrival, request=True)
+        rewritten = _Rewriting(original.source, original.trees[0], row, known).text()
+        with blamed_on(sql, rewritten):
+            return Statement.parse(rewritten.text, dialect).translated(known, arrival=arrival, request=True)
 
 
 class _Rewriting:
@@ -81,13 +81,13 @@ class _Rewriting:
         self._done: set[int] = set()
         self._main = self._name(self._main_table(self._query(tree)))
 
-    def text(self) -> str:
+    def text(self) -> Traced:
         """The query's text."""
         tokens = self._source.tokens_in((0, len(self._source.text)))
         last = next(t for t in reversed(tokens) if t.text != ";")
         self._source.apply(list(self._select(self._query(self._tree), passes=True)))
-        body = self._source.render((tokens[0].start, last.end + 1))
-        return f"SELECT * EXCEPT ({MARK}) FROM (\n{body}\n) AS __answer WHERE {MARK}"
+        body = self._source.traced((tokens[0].start, last.end + 1))
+        return body.within(f"SELECT * EXCEPT ({MARK}) FROM (\n", f"\n) AS __answer WHERE {MARK}")
 
     # -- what the query is over ----------------------------------------------------------------------
     def _query(self, node: exp.Expr) -> exp.Select:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
-from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
@@ -73,7 +74,7 @@ class Cut:
     def _place(self) -> Span:
         return self.source.span(self.relation)
 
-    def rest(self) -> str:
+    def rest(self) -> Traced:
         """The other part, as it was written, over the view `CLOSED`."""
         name = self.relation.alias_or_name
         pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED)]
@@ -87,16 +88,14 @@ class Cut:
                 pieces.append(((end, end), f", {NEW}"))
         return self.around(pieces)
 
-    def around(self, pieces: list[tuple[Span, str]]) -> str:
-        """The text with other pieces in it, without what only the streaming part needs."""
-        text = self.source.text
-        for (start, end), new in sorted([*pieces, *self._removed()], reverse=True):
-            text = text[:start] + new + text[end:]
-        return text
+    def around(self, pieces: list[tuple[Span, str]]) -> Traced:
+        """The text as it was written with other pieces in it, without what only the streaming part needs."""
+        source = Source(self.source.text, self.source.tokens)
+        source.apply(Edit(span, lambda text=text: text) for span, text in [*pieces, *self._removed()])  # type: ignore[misc]
+        return source.traced()
 
-    def _removed(self) -> list[tuple[Span, str]]:
-        """The CTEs that only the streaming part needs."""
-        removed = []
+    def _removed(self) -> Iterator[tuple[Span, str]]:
+        """The CTEs that only the streaming part needs, and the commas between the others."""
         for with_ in self.tree.find_all(exp.With):
             spans = [self.source.span(cte) for cte in with_.expressions]
             kept = [
@@ -109,21 +108,32 @@ class Cut:
             inner = self._place
             if any(span[0] <= inner[0] and inner[1] <= span[1] for span in kept):
                 # The cut is within a CTE that stays: take out the ones before it.
-                first = min(spans)[0]
                 cut_at = min(span for span in kept if span[0] <= inner[0] and inner[1] <= span[1])[0]
                 before = [span for span in kept if span[1] <= cut_at]
-                removed.append(((first, cut_at), "".join(self.source.text[slice(*span)] + ", " for span in before)))
+                yield from _only(before, (min(spans)[0], cut_at), ", " if before else "")
             elif kept:
-                removed.append(
-                    ((min(spans)[0], max(spans)[1]), ", ".join(self.source.text[slice(*span)] for span in kept))
-                )
+                yield from _only(kept, (min(spans)[0], max(spans)[1]))
             else:
                 token = max(
                     (t for t in self.source.tokens if t.end < min(spans)[0] and t.text.upper() == "WITH"),
                     key=lambda t: t.start,
                 )
-                removed.append(((token.start, max(spans)[1]), ""))
-        return removed
+                yield (token.start, max(spans)[1]), ""
+
+
+def _only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str]]:
+    """What makes a list of a span, with nothing but some pieces of it.
+
+    Args:
+        end: what stands behind the last of them.
+    """
+    at, between = of[0], ""
+    for start, behind in kept:
+        if start > at:
+            yield (at, start), between
+        at, between = behind, ", "
+    if of[1] > at:
+        yield (at, of[1]), end
 
 
 def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut | None:

@@ -211,7 +211,9 @@ def _plan(
             raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
         if cut is not None and (cut.history or cut.sessions):
             raise NoRule("OVER needs rows of several micro-batches")
-        return _with_slices(found, keep_slices(statement, names, schema), schema)
+        kept = keep_slices(statement, names, schema)
+        with blamed_on(sql, source.span(tree)):
+            return _with_slices(found, kept, schema)
     except NoRule as reason:
         decisions = tuple(Decision(window, None, str(reason)) for window in sliced)
         return replace(found, decisions=decisions)
@@ -240,13 +242,9 @@ def _windows(columns: Columns) -> tuple[str, ...]:
 
 def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None) -> str:
     """What is done with closed rows, as Spark SQL."""
-    try:
-        return _translated(cut.rest(), dialect, schema, arrival)
-    except TranslationError as fault:
-        # What the author wrote has the same fault, at a place that the rest has not.
-        _translated(sql, dialect, schema, arrival)
-        with blamed_on(sql, cut.source.span(cut.select)):
-            raise fault
+    rest = cut.rest()
+    with blamed_on(sql, rest):
+        return _translated(rest.text, dialect, schema, arrival)
 
 
 def _translated(sql: str, dialect: str, schema: Schema | None, arrival: str | None = None) -> str:

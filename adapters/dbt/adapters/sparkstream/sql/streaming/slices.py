@@ -80,7 +80,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -
     if len(_functions(statement, streams)) > 1:
         raise NoRule("there are other windows beside it")
     try:
-        statement = Statement.parse(statement.windowed(schema), "spark", whole=True)
+        statement = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
         [function] = _functions(statement, streams)
         [rule] = _rules(function)
         rule.pays(function.window)
@@ -154,7 +154,7 @@ class _Reader:
         if select.args.get("with_") or (where and where.find(exp.Query)):
             raise NoRule("there is a query within it")
         cut = Cut(select, function, function.this, self._tree, self._source, self._streams, buffered=False)
-        return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))])
+        return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))]).text
 
 
 def _kept(slices: Slices) -> str:
