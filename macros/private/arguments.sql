@@ -2,18 +2,36 @@
   The arguments of the window macros, checked; not part of the package's interface.
 #}
 
-{#- Refuses the arguments that a macro doesn't have: `given` are those, `known` the names of its own.
-    Jinja itself says neither where such an argument stands nor what was meant. -#}
-{% macro default__sparkstream_check_arguments(macro_name, given, known) %}
+{#- Refuses the arguments that a macro doesn't have: `given` are those with a name, `known` the names of its own, `more`
+    those after the last. Jinja itself says neither where such an argument stands nor what was meant. -#}
+{% macro default__sparkstream_check_arguments(macro_name, given, known, more) %}
   {%- for name in given -%}
     {{ exceptions.raise_compiler_error(
       macro_name ~ " has no argument " ~ name ~ "\n  its arguments are " ~ known | join(', ')
     ) }}
   {%- endfor -%}
+  {%- do adapter.dispatch('sparkstream_check_count', 'sparkstream')(macro_name, known, more) -%}
 {% endmacro %}
 
-{% macro sparkstream__sparkstream_check_arguments(macro_name, given, known) %}
+{% macro sparkstream__sparkstream_check_arguments(macro_name, given, known, more) %}
   {%- for name in given -%}{%- do adapter.refuse_argument(macro_name, name, known) -%}{%- endfor -%}
+  {%- do adapter.dispatch('sparkstream_check_count', 'sparkstream')(macro_name, known, more) -%}
+{% endmacro %}
+
+{% macro default__sparkstream_check_count(macro_name, known, more) %}
+  {%- if more -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ " takes " ~ known | length ~ " arguments at most, and got " ~ (known | length + more | length)
+      ~ "\n  its arguments are " ~ known | join(', ')
+    ) }}
+  {%- endif -%}
+{% endmacro %}
+
+{#- Refuses a call without an argument that it needs: `needed` are (name, value) pairs. -#}
+{% macro default__sparkstream_check_given(macro_name, needed) %}
+  {%- for name, value in needed if value is undefined or value is none -%}
+    {{ exceptions.raise_compiler_error(macro_name ~ "'s " ~ name ~ " is missing\n  write it as " ~ name ~ ": ...") }}
+  {%- endfor -%}
 {% endmacro %}
 
 {#- A text of an argument as one piece of SQL, which can't end what stands around it: its quotes and parentheses are

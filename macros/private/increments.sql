@@ -18,6 +18,14 @@
     and adapter.type() != 'sparkstream' -%}
     {%- do adapter.dispatch('sparkstream_no_streams', 'sparkstream')() -%}
   {%- endif -%}
+  {%- if strategy and adapter.type() == 'sparkstream'
+    and strategy not in ['append', 'insert_overwrite', 'merge', 'microbatch', 'window_replace'] -%}
+    {#- dbt's error where the project has no such macro. -#}
+    {%- do adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- endif -%}
+  {%- if strategy == 'window_replace' and adapter.type() == 'sparkstream' -%}
+    {%- do adapter.dispatch('sparkstream_check_window_replace', 'sparkstream')() -%}
+  {%- endif -%}
   {%- set lengths = adapter.dispatch('sparkstream_lengths', 'sparkstream') -%}
   {#- dbt-spark appends by default, also with a unique_key. Databricks merges; dbt-sparkstream says it of all windows. -#}
   {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental'
@@ -224,4 +232,18 @@ GROUP BY since
     ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
     ~ "\n  or materialize this model as incremental and read its relations without stream()"
   ) }}
+{% endmacro %}
+
+{#- Refuses configs of a model of strategy window_replace when it is compiled, and not when the first windows are replaced. -#}
+{% macro default__sparkstream_check_window_replace() %}
+  {%- do adapter.dispatch('sparkstream_window_columns', 'sparkstream')() -%}
+  {%- do adapter.dispatch('sparkstream_interval', 'sparkstream')(
+    config.get('lateness', '0 seconds'), 'window_replace', 'lateness'
+  ) -%}
+  {%- if not config.get('partition_by') -%}
+    {{ exceptions.raise_compiler_error(
+      "window_replace replaces partitions, and needs a partition_by"
+      ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"
+    ) }}
+  {%- endif -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {% macro stream(relation, watermark=none, event_time=none) -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'stream', kwargs, ['relation', 'watermark', 'event_time']
+    'stream', kwargs, ['relation', 'watermark', 'event_time'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('stream', 'sparkstream')(relation, watermark, event_time) if execute else '') }}
 {%- endmacro %}

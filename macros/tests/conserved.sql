@@ -1,6 +1,10 @@
 {% test conserved(
   model, source, measure, source_measure=none, partition_by=none, source_where=none, times=1, tolerance=none
 ) %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'conserved', kwargs, ['model', 'source', 'measure', 'source_measure', 'partition_by', 'source_where', 'times', 'tolerance'], varargs
+  ) if execute -%}
+  {%- do adapter.dispatch('sparkstream_check_given', 'sparkstream')('conserved', [('source', source), ('measure', measure)]) if execute -%}
   {{- return(adapter.dispatch('test_conserved', 'sparkstream')(
     model, source, measure, source_measure, partition_by, source_where, times, tolerance
   ) if execute else '') -}}

@@ -1,4 +1,8 @@
 {% test matches_rows(model, expected, columns=none, decimals=none) %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'matches_rows', kwargs, ['model', 'expected', 'columns', 'decimals'], varargs
+  ) if execute -%}
+  {%- do adapter.dispatch('sparkstream_check_given', 'sparkstream')('matches_rows', [('expected', expected)]) if execute -%}
   {%- set names = [] -%}
   {%- set rounded = [] -%}
   {%- if execute and columns is not none -%}

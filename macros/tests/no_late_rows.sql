@@ -1,4 +1,7 @@
 {% test no_late_rows(model, max_percent=0) %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'no_late_rows', kwargs, ['model', 'max_percent'], varargs
+  ) if execute -%}
 {%- set runs = model.incorporate(path={'identifier': 'sparkstream_runs'}) -%}
 with since as (
   /* the table's first micro-batch: what was before a full refresh doesn't count */

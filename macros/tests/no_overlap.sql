@@ -1,4 +1,7 @@
 {% test no_overlap(model, partition_by=none, window_start='window_start', window_end='window_end') %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'no_overlap', kwargs, ['model', 'partition_by', 'window_start', 'window_end'], varargs
+  ) if execute -%}
   {{- return(adapter.dispatch('test_no_overlap', 'sparkstream')(
     model, partition_by, window_start, window_end
   ) if execute else '') -}}

@@ -1,4 +1,7 @@
 {% test watermark_lag(model, max_lag, source=none, timecol=none, partition_by=none, window_end='window_end') %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'watermark_lag', kwargs, ['model', 'max_lag', 'source', 'timecol', 'partition_by', 'window_end'], varargs
+  ) if execute -%}
   {{- return(adapter.dispatch('test_watermark_lag', 'sparkstream')(
     model, max_lag, source, timecol, partition_by, window_end
   ) if execute else '') -}}

@@ -1,6 +1,9 @@
 {% test window_aligned(
   model, size, slide=none, step=none, offset=none, window_start='window_start', window_end='window_end'
 ) %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_aligned', kwargs, ['model', 'size', 'slide', 'step', 'offset', 'window_start', 'window_end'], varargs
+  ) if execute -%}
   {{- return(adapter.dispatch('test_window_aligned', 'sparkstream')(
     model, size, slide, step, offset, window_start, window_end
   ) if execute else '') -}}

@@ -2,6 +2,9 @@
   model, size, slide=none, step=none, offset=none, partition_by=none, span='key', since=none, until=none,
   window_end='window_end'
 ) %}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'window_complete', kwargs, ['model', 'size', 'slide', 'step', 'offset', 'partition_by', 'span', 'since', 'until', 'window_end'], varargs
+  ) if execute -%}
   {{- return(adapter.dispatch('test_window_complete', 'sparkstream')(
     model, size, slide, step, offset, partition_by, span, since, until, window_end
   ) if execute else '') -}}

@@ -1,7 +1,7 @@
 {% macro cumulate(relation, timecol, step, size, offset=none) -%}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'cumulate', kwargs, ['relation', 'timecol', 'step', 'size', 'offset']
+    'cumulate', kwargs, ['relation', 'timecol', 'step', 'size', 'offset'], varargs
   ) -%}
   {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
     'cumulate', relation, timecol, size=size, step=step, offset=offset

@@ -1,7 +1,7 @@
 {% macro hop(relation, timecol, slide, size, offset=none) -%}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'hop', kwargs, ['relation', 'timecol', 'slide', 'size', 'offset']
+    'hop', kwargs, ['relation', 'timecol', 'slide', 'size', 'offset'], varargs
   ) -%}
   {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
     'hop', relation, timecol, size=size, slide=slide, offset=offset

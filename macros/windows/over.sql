@@ -3,7 +3,7 @@
   maxsize=none, exclude=none, union=none, instance_not_in_window=false
 ) -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'over', kwargs, ['call', 'partition_by', 'order_by', 'frame', 'start', 'end', 'maxsize', 'exclude', 'union', 'instance_not_in_window']
+    'over', kwargs, ['call', 'partition_by', 'order_by', 'frame', 'start', 'end', 'maxsize', 'exclude', 'union', 'instance_not_in_window'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('over', 'sparkstream')(
     call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window

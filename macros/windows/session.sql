@@ -1,7 +1,7 @@
 {% macro session(relation, timecol, gap, partition_by=none, max_duration=none, close_on=none) -%}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'session', kwargs, ['relation', 'timecol', 'gap', 'partition_by', 'max_duration', 'close_on']
+    'session', kwargs, ['relation', 'timecol', 'gap', 'partition_by', 'max_duration', 'close_on'], varargs
   ) -%}
   {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
     'session', relation, timecol, gap=gap, max_duration=max_duration

@@ -1,7 +1,7 @@
 {% macro tumble(relation, timecol, size, offset=none) -%}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'tumble', kwargs, ['relation', 'timecol', 'size', 'offset']
+    'tumble', kwargs, ['relation', 'timecol', 'size', 'offset'], varargs
   ) -%}
   {%- set increment = adapter.dispatch('sparkstream_increment', 'sparkstream')(
     'tumble', relation, timecol, size=size, offset=offset

@@ -1,6 +1,6 @@
 {% macro window_dedup(relation, partition_by, order_by, keep='first') -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'window_dedup', kwargs, ['relation', 'partition_by', 'order_by', 'keep']
+    'window_dedup', kwargs, ['relation', 'partition_by', 'order_by', 'keep'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('window_dedup', 'sparkstream')(relation, partition_by, order_by, keep) if execute else '') }}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {% macro window_join(left, right, on=none, type='inner', left_alias='L', right_alias='R') -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'window_join', kwargs, ['left', 'right', 'on', 'type', 'left_alias', 'right_alias']
+    'window_join', kwargs, ['left', 'right', 'on', 'type', 'left_alias', 'right_alias'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('window_join', 'sparkstream')(left, right, on, type, left_alias, right_alias) if execute else '') }}
 {%- endmacro %}

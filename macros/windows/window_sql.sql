@@ -1,6 +1,6 @@
 {% macro window_sql(dialect=none, arrival=none, optimize=none) -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'window_sql', kwargs, ['dialect', 'arrival', 'optimize']
+    'window_sql', kwargs, ['dialect', 'arrival', 'optimize'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect, arrival, optimize) if execute else caller()) }}
 {%- endmacro %}

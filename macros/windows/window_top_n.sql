@@ -1,6 +1,6 @@
 {% macro window_top_n(relation, n, order_by, partition_by=none, rownum='rownum') -%}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'window_top_n', kwargs, ['relation', 'n', 'order_by', 'partition_by', 'rownum']
+    'window_top_n', kwargs, ['relation', 'n', 'order_by', 'partition_by', 'rownum'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('window_top_n', 'sparkstream')(relation, n, order_by, partition_by, rownum) if execute else '') }}
 {%- endmacro %}

@@ -52,6 +52,106 @@ tumble has no argument sise
                                           ^^^^
   did you mean size?""",
     ),
+    "an argument that is missing": (
+        "select 1 as x\nfrom {{ tumble(ref('bid'), 'bidtime') }}\n",
+        """\
+tumble's size is missing
+  models/mistake.sql:2:9
+    from {{ tumble(ref('bid'), 'bidtime') }}
+            ^^^^^^
+  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'""",
+    ),
+    "an argument of the wrong type, in the second of two calls": (
+        """\
+select * from {{ tumble(ref('bid'), 'bidtime', '1 day') }}
+union all
+select * from {{- tumble(ref('bid'), 'bidtime', size=10) }}
+""",
+        """\
+tumble's size is not a text: 10
+  models/mistake.sql:3:54
+    select * from {{- tumble(ref('bid'), 'bidtime', size=10) }}
+                                                         ^^
+  write it such as '10 minutes', '1 hour 30 minutes' or '1 day'""",
+    ),
+    "a column without quotes": (
+        "select * from {{ tumble(ref('bid'), bidtime, '1 day') }}",
+        """\
+tumble's timecol is no column name: 
+  models/mistake.sql:1:37
+    select * from {{ tumble(ref('bid'), bidtime, '1 day') }}
+                                        ^^^^^^^
+  write it in quotes, such as 'bidtime'""",
+    ),
+    "an argument too many": (
+        "select * from {{ tumble(ref('bid'), 'bidtime', '1 day', '1 hour', 'UTC') }}",
+        """\
+tumble takes 4 arguments at most, and got 5
+  models/mistake.sql:1:18
+    select * from {{ tumble(ref('bid'), 'bidtime', '1 day', '1 hour', 'UTC') }}
+                     ^^^^^^
+  its arguments are relation, timecol, size, offset""",
+    ),
+    "a value that isn't one of some": (
+        "select {{ over('sum(price)', order_by='bidtime', frame='row') }} as s from {{ ref('bid') }}",
+        """\
+over has no frame 'row'
+  models/mistake.sql:1:56
+    select {{ over('sum(price)', order_by='bidtime', frame='row') }} as s from {{ ref('bid') }}
+                                                           ^^^^^
+  write frame='rows', frame='range' or frame='rows_range'""",
+    ),
+    "a macro with another name": (
+        "select * from {{ tumbel(ref('bid'), 'bidtime', '1 day') }}",
+        """\
+there is no macro tumbel
+  models/mistake.sql:1:18
+    select * from {{ tumbel(ref('bid'), 'bidtime', '1 day') }}
+                     ^^^^^^
+  did you mean tumble?""",
+    ),
+    "a window_replace without a partition_by": (
+        "{{ config(materialized='incremental', incremental_strategy='window_replace') }}\n"
+        "select * from {{ tumble(ref('bid'), 'bidtime', '1 day') }}",
+        """\
+window_replace replaces partitions, and needs a partition_by
+  models/mistake.sql:1:60
+    {{ config(materialized='incremental', incremental_strategy='window_replace') }}
+                                                               ^^^^^^^^^^^^^^^^
+  write one such""",
+    ),
+    "a lateness that is no interval": (
+        "{{ config(materialized='incremental', incremental_strategy='window_replace', partition_by='day',\n"
+        "    lateness='1 huor') }}\nselect * from {{ tumble(ref('bid'), 'bidtime', '1 day') }}",
+        """\
+window_replace's lateness has an unknown unit 'huor': '1 huor'
+  models/mistake.sql:2:14
+        lateness='1 huor') }}
+                 ^^^^^^^^
+  use milliseconds""",
+    ),
+    "a config of a stream with another name": (
+        "{{ config(materialized='streaming_incremental', event_time='bidtime', watermrk='1 minute') }}\n"
+        "select * from {{ stream(ref('bid')) }}",
+        """\
+a streaming model has no config 'watermrk'
+  models/mistake.sql:1:80""",
+    ),
+    "a watermark that is no interval": (
+        "{{ config(materialized='streaming_incremental', event_time='bidtime') }}\n"
+        "select * from {{ stream(ref('bid'), watermark='10 minuts') }}",
+        """\
+watermark: unknown unit of time 'minuts'
+  models/mistake.sql:2:47
+    select * from {{ stream(ref('bid'), watermark='10 minuts') }}
+                                                  ^^^^^^^^^^^""",
+    ),
+    "stream() in a view": (
+        "select * from {{ stream(ref('bid')) }}",
+        """\
+stream() stands in a streaming model, and this one is materialized as view
+  models/mistake.sql:1:18""",
+    ),
     "an incremental model that would append its windows again": (
         """\
 {{ config(materialized='incremental', unique_key='window_start') }}
@@ -61,6 +161,9 @@ group by window_start
 """,
         """\
 an incremental model of windows has to say what becomes of the windows that its table has
+  models/mistake.sql:1:24
+    {{ config(materialized='incremental', unique_key='window_start') }}
+                           ^^^^^^^^^^^^^
   write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
   or incremental_strategy='append', where the query takes only windows that are new and closed""",
     ),
@@ -129,6 +232,9 @@ window size must be positive
         "{{ config(sql_dialect='flunk') }}\nselect 1 as x",
         """\
 unknown SQL dialect 'flunk'
+  models/mistake.sql:1:23
+    {{ config(sql_dialect='flunk') }}
+                          ^^^^^^^
   write one of 'spark', 'flink'""",
     ),
     "an unknown dialect in a call": (
@@ -140,7 +246,10 @@ unknown SQL dialect 'flunk'
 
 @pytest.fixture(scope="module")
 def shop(make_project: Callable[..., Project]) -> Project:
-    windows = "{% macro windows(relation) %}<< tumble({{ relation }}, bidtime, '0 minutes') >>{% endmacro %}"
+    windows = (
+        "{% macro windows(relation) %}<< tumble({{ relation }}, bidtime, '0 minutes') >>{% endmacro %}\n"
+        "{% macro untimed(relation) %}{{ tumble(relation, 'bidtime') }}{% endmacro %}"
+    )
     project = make_project({"models/bid.sql": BID, "macros/windows.sql": windows})
     project.dbt("run")
     return project
@@ -152,9 +261,50 @@ def test_place(shop: Project, name: str) -> None:
     shop.write({"models/mistake.sql": sql})
     for command in ("compile", "run"):
         failure = shop.failure(command, "--select", "mistake")
-        assert "Compilation Error in model mistake (models/mistake.sql)" in failure
+        assert "Error in model mistake (models/mistake.sql)" in failure
         # dbt puts a message two columns in, and what it reports at the end of a command four.
         assert any(indent(message, " " * columns) in failure for columns in (2, 4)), failure
+
+
+# A test's arguments with a mistake -> what dbt says, with the line and column of `models/tests.yml`.
+BAD_TESTS: dict[str, tuple[str, str]] = {
+    "window_aligned: {arguments: {siz: 1 hour}}": (
+        "window_aligned has no argument siz\n  models/tests.yml:4:38\n",
+        "did you mean size?",
+    ),
+    "window_aligned: {arguments: {size: 1 huor}}": (
+        "window_aligned's size has an unknown unit 'huor': '1 huor'\n  models/tests.yml:4:44\n",
+        "use milliseconds, seconds, minutes, hours, days or weeks",
+    ),
+    "conserved: {arguments: {source: ref('bid')}}": (
+        "conserved's measure is missing\n  models/tests.yml:4:9\n",
+        "write it as measure: ...",
+    ),
+    "window_complete: {arguments: {size: 1 hour, span: keys}}": (
+        "window_complete knows no span 'keys'\n  models/tests.yml:4:9\n",
+        "write span: key or span: model",
+    ),
+}
+
+
+@pytest.mark.parametrize("test", BAD_TESTS)
+def test_place_in_properties(shop: Project, test: str) -> None:
+    shop.write({"models/tests.yml": f"models:\n  - name: bid\n    data_tests:\n      - {test}\n"})
+    failure = shop.failure("compile", "--select", "bid")
+    (shop.folder / "models/tests.yml").unlink()
+    message, hint = BAD_TESTS[test]
+    assert any(indent(message, " " * columns) in failure for columns in (2, 4)), failure
+    assert hint in failure
+    assert "macros/" not in failure
+
+
+def test_a_macro_of_the_project_is_named(shop: Project) -> None:
+    """The macro that is the user's own stays in what dbt says; ours go."""
+    shop.write({"models/mistake.sql": "select * from {{ untimed(ref('bid')) }}"})
+    failure = shop.failure("compile", "--select", "mistake")
+    assert "tumble's size is missing\n" in failure
+    assert "> in macro untimed (macros/windows.sql)" in failure
+    assert "macros/private" not in failure
 
 
 def test_sql_of_no_node(shop: Project) -> None:
@@ -261,7 +411,11 @@ def test_bad_arguments(make_project: Callable[..., Project], type_: str) -> None
     for i, (call, expected) in enumerate(BAD_ARGUMENTS.items()):
         message = expected if isinstance(expected, str) else expected[0 if plain else 1]
         assert said[f"m{i}"].startswith("Compilation Error"), call
-        assert indent(message, "  ") in said[f"m{i}"] or message in said[f"m{i}"], (call, said[f"m{i}"])
+        lines = [line.strip() for line in said[f"m{i}"].splitlines()]
+        assert message.splitlines()[0] in said[f"m{i}"], (call, said[f"m{i}"])
+        assert all(any(line.strip() in told for told in lines) for line in message.splitlines()), (call, said[f"m{i}"])
+        if not plain:
+            assert f"models/m{i}.sql" in said[f"m{i}"] and "macros/private" not in said[f"m{i}"], said[f"m{i}"]
 
 
 def test_window_sql_on_another_adapter(make_project: Callable[..., Project]) -> None:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+
+from dbt.adapters.sparkstream import mistakes
 
 METHOD = "_compile_code"
 _MARK = "_translates_windows"
@@ -47,16 +49,30 @@ def _translating(original: Any) -> Any:
         subject = _subject(node, adapter)
         with adapter.working_on(subject):
             adapter.finish_overwrite(node)
-            node = original(self, node, *args, **kwargs)
+            try:
+                node = original(self, node, *args, **kwargs)
+            except DbtRuntimeError as error:
+                macros = list(getattr(adapter.get_macro_resolver(), "macros", {}).values())
+                raise mistakes.placed(error, subject, adapter.connections.project, macros) from error.__cause__
             if node.compiled_code and getattr(node, "language", "sql") == "sql":
-                dialect = subject.config.get(DIALECT) or "spark"
-                if adapter.streams(node):
-                    node.compiled_code = adapter.compiled_stream(node, node.compiled_code)
-                else:
-                    node.compiled_code = adapter.connections.written(node.compiled_code, dialect, "the compiled SQL")
+                try:
+                    node.compiled_code = _translated(node, subject, adapter)
+                except DbtRuntimeError as error:
+                    raise mistakes.placed_config(error, subject, adapter.connections.project) from error.__cause__
         return node
 
     return compile_code
+
+
+def _translated(node: Any, subject: Any, adapter: Any) -> str:
+    """The SQL that runs for a node whose template is rendered, or what is shown for it."""
+    if adapter.streams(node):
+        shown: str = adapter.compiled_stream(node, node.compiled_code)
+        return shown
+    sql: str = adapter.connections.written(
+        node.compiled_code, subject.config.get(DIALECT) or "spark", "the compiled SQL"
+    )
+    return sql
 
 
 def _subject(node: Any, adapter: Any) -> Any:

@@ -11,10 +11,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.batches import batch_of
 from dbt.adapters.sparkstream.compile_hook import DIALECT
+from dbt.adapters.sparkstream.mistakes import PACKAGES
 from dbt.adapters.sparkstream.plain import templates
 from dbt.adapters.sparkstream.plain.errors import Unwritable
 from dbt.adapters.sparkstream.plain.marks import Marks
-from dbt.adapters.sparkstream.plain.properties import PACKAGES, STREAMING
+from dbt.adapters.sparkstream.plain.properties import STREAMING
 from dbt.adapters.sparkstream.plain.rendering import Rendered, Renderer
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.mistakes import PACKAGES
 from dbt.adapters.sparkstream.plain import properties
 from dbt.adapters.sparkstream.plain.errors import Unwritable
 from dbt.adapters.sparkstream.plain.nodes import Writer
@@ -206,7 +207,7 @@ class Build:
     def _of_packages(self) -> None:
         """What other packages have of ours stays in them, so it can't be written."""
         for node in self._manifest.nodes.values():
-            other = node.package_name not in (self._config.project_name, *properties.PACKAGES)
+            other = node.package_name not in (self._config.project_name, *PACKAGES)
             if other and node.resource_type in _KINDS and self._writer.uses_ours(node):
                 self.outcome.refused[f"{node.package_name}.{node.name}"] = (
                     "it is another package's, and calls our macros"

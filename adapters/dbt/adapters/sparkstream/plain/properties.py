@@ -8,10 +8,8 @@ from typing import Any
 
 import yaml
 
+from dbt.adapters.sparkstream.mistakes import PACKAGES
 from dbt.adapters.sparkstream.plain.templates import OURS
-
-PACKAGES = ("sparkstream", "dbt_sparkstream")
-"""The names of the package, and of the same macros in the adapter."""
 
 STREAMING = "streaming_incremental"
 _TESTS = ("data_tests", "tests")

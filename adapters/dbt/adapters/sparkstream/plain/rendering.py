@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
 
 _HARMLESS = frozenset(
-    ("dispatch", "type", "quote", "quote_as_configured", "quote_seed_column", "window_sql", "refuse_argument", "stream")
+    ("dispatch", "type", "quote", "window_sql", "refuse_argument", "stream", "get_incremental_strategy_macro")
 )
 """What a template may ask of the adapter: nothing of the warehouse."""
 
