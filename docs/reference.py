@@ -158,11 +158,28 @@ def _attributes(cls: type) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in items}
 
 
+_COMPLETION = """## Completion
+
+The shell completes commands, options and files after a line in its startup file, a new shell, and the Tab key:
+
+| shell | file | line |
+|---|---|---|
+| bash, from 4.4 on | `~/.bashrc` | `eval "$(_SPARKSTREAM_COMPLETE=bash_source sparkstream)"` |
+| zsh | `~/.zshrc` | `eval "$(_SPARKSTREAM_COMPLETE=zsh_source sparkstream)"` |
+| fish | `~/.config/fish/completions/sparkstream.fish` | `_SPARKSTREAM_COMPLETE=fish_source sparkstream \\| source` |
+"""
+
+
 def _command_line() -> str:
     from dbt.adapters.sparkstream.cli import main
 
     return "\n\n".join(
-        ["# Command line", "The command `sparkstream`; `-h` after any of these prints the same.", *_commands(main)]
+        [
+            "# Command line",
+            "The command `sparkstream`; `-h` after any of these prints the same.",
+            *_commands(main),
+            _COMPLETION,
+        ]
     )
 
 
