@@ -8,17 +8,19 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.core.windows import Window
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
+from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 from tests.unit.sql.pairs import flat
 
 CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
 
 
-def _widen(window: Window, time: str, cut: Cut) -> Rows:
-    return Rows(f"(SELECT * FROM {cut.relation} WHERE {cut.column} >= 'before')", f"window_end >= 'start' /* {time} */")
+def _widen(window: Window, time: str, cut: CutTable) -> BatchRows:
+    return BatchRows(
+        f"(SELECT * FROM {cut.relation} WHERE {cut.column} >= 'before')", f"window_end >= 'start' /* {time} */"
+    )
 
 
-BATCH = Batch(datetime(2024, 1, 2), datetime(2024, 1, 3), _widen)
+BATCH = Microbatch(datetime(2024, 1, 2), datetime(2024, 1, 3), _widen)
 OF_BATCH = "(/* windows of the batch */ SELECT * FROM {} WHERE window_end >= 'start' /* ts */)"
 
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import Window
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
+from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 from dbt.adapters.sparkstream.sql.streaming import plan
 
 CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
@@ -23,11 +23,11 @@ SCHEMA = {"db.bid": {"ts": "timestamp", "k": "string", "price": "int"}}
 BOUNDS = "window_start, window_end"
 
 
-def _widen(window: Window, time: str, cut: Cut) -> Rows:
-    return Rows(f"(SELECT * FROM {cut.relation} WHERE {cut.column} >= 'before')", "window_end >= 'start'")
+def _widen(window: Window, time: str, cut: CutTable) -> BatchRows:
+    return BatchRows(f"(SELECT * FROM {cut.relation} WHERE {cut.column} >= 'before')", "window_end >= 'start'")
 
 
-BATCH = Batch(datetime(2024, 1, 2), datetime(2024, 1, 3), _widen)
+BATCH = Microbatch(datetime(2024, 1, 2), datetime(2024, 1, 3), _widen)
 
 
 def found(sql: str, dialect: str, mode: str) -> TranslationError:

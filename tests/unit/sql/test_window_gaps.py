@@ -7,12 +7,12 @@ from datetime import datetime
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationWarning, translate
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, Rows
+from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, Microbatch
 
 FLINK = "HOP(TABLE bid, DESCRIPTOR(bidtime), INTERVAL '1' HOUR, INTERVAL '10' MINUTES)"
 
 
-def warnings(sql: str, dialect: str = "spark", batch: Batch | None = None) -> list[TranslationWarning]:
+def warnings(sql: str, dialect: str = "spark", batch: Microbatch | None = None) -> list[TranslationWarning]:
     found: list[TranslationWarning] = []
     translate(sql, dialect, warn=found.append, batch=batch)
     return found
@@ -47,7 +47,9 @@ def test_once_for_a_statement() -> None:
 def test_once_in_a_batch() -> None:
     """Where the text with the windows widened is translated in turn."""
     rows = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
-    batch = Batch(datetime(2024, 1, 2), datetime(2024, 1, 3), lambda window, time, cut: Rows(cut.relation, "true"))
+    batch = Microbatch(
+        datetime(2024, 1, 2), datetime(2024, 1, 3), lambda window, time, cut: BatchRows(cut.relation, "true")
+    )
     assert len(warnings(f"select * from hop({rows}, ts, '1 hour', '10 minutes')", batch=batch)) == 1
 
 

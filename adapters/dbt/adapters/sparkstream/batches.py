@@ -11,7 +11,7 @@ from dbt.adapters.base.relation import EventTimeFilter
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.impl import SparkStreamAdapter
     from dbt.adapters.sparkstream.sql.core.windows import Window
-    from dbt.adapters.sparkstream.sql.passes.batches import Batch, Cut, Rows
+    from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 
 MACRO = "default__sparkstream_batch"
 """What says which rows a window reads in a batch."""
@@ -28,17 +28,17 @@ class CutRelation:
         return self.identifier
 
 
-def batch_of(adapter: SparkStreamAdapter, node: Any) -> Batch | None:
+def batch_of(adapter: SparkStreamAdapter, node: Any) -> Microbatch | None:
     """The batch that a node's SQL is compiled for, or None."""
     context = getattr(node, "batch", None)
     if context is None:
         return None
     # Imported here, as they load sqlglot, and most runs have no microbatch model.
-    from dbt.adapters.sparkstream.sql.passes.batches import Batch, Rows
+    from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, Microbatch
 
     start, end = (_on_the_wall_clock(time) for time in (context.event_time_start, context.event_time_end))
 
-    def widen(window: Window, time: str, cut: Cut) -> Rows:
+    def widen(window: Window, time: str, cut: CutTable) -> BatchRows:
         relation = CutRelation(cut.relation, EventTimeFilter(cut.column, start, end))
         arguments = {
             "macro_name": window.name.lower(),
@@ -48,9 +48,9 @@ def batch_of(adapter: SparkStreamAdapter, node: Any) -> Batch | None:
             "event_time": node.config.get("event_time"),
         }
         rows: Any = adapter.execute_macro(MACRO, kwargs=arguments)
-        return Rows(rows["relation"], rows["windows"])
+        return BatchRows(rows["relation"], rows["windows"])
 
-    return Batch(start, end, widen)
+    return Microbatch(start, end, widen)
 
 
 def _on_the_wall_clock(time: datetime) -> datetime:

@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.translate import tables
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.passes.batches import Batch
+    from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
 
 logger = AdapterLogger("SparkStream")
 
@@ -70,7 +70,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def __init__(self, profile: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(profile, mp_context)
         self._thread = threading.local()
-        self.batch_of: Callable[[Any], Batch | None] = lambda node: None
+        self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
         self._lock = threading.Lock()
         self._environment: Environment | None = None

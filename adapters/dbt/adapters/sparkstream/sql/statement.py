@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import read, split, unclosed
-from dbt.adapters.sparkstream.sql.passes.batches import Batch, Widened, check
+from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
@@ -119,7 +119,7 @@ class Statement:
         arrival: str | None = None,
         optimize: bool = False,
         request: bool = False,
-        batch: Batch | None = None,
+        batch: Microbatch | None = None,
     ) -> str:
         """The text with every construct of ours written as Spark SQL.
 
@@ -140,7 +140,7 @@ class Statement:
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
         return self._edited(schema, arrival, batch=batch, request=request)[0].render()
 
-    def warnings(self, schema: Schema | None = None, batch: Batch | None = None) -> Iterator[TranslationWarning]:
+    def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
         """What its author hardly expects of it; of windows with time between them only the first HOP.
 
         Raises:
@@ -158,7 +158,7 @@ class Statement:
                 yield from check(self.source, tree, batch, groups)
 
     def by_rules(
-        self, schema: Schema | None = None, *, arrival: str | None = None, batch: Batch | None = None
+        self, schema: Schema | None = None, *, arrival: str | None = None, batch: Microbatch | None = None
     ) -> tuple[str, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
 
@@ -184,7 +184,7 @@ class Statement:
         *,
         keep_windows: bool = False,
         rules: bool = False,
-        batch: Batch | None = None,
+        batch: Microbatch | None = None,
         request: bool = False,
     ) -> tuple[Source, list[Decision]]:
         """The text with the edits that make it Spark SQL, and what rules decided, if they are to be applied.

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.passes.batches import Batch
+    from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
 
 
 def translate(
@@ -25,7 +25,7 @@ def translate(
     arrival: str | None = None,
     schema: Schema | Describe | None = None,
     warn: Warn = warnings.warn,
-    batch: Batch | None = None,
+    batch: Microbatch | None = None,
 ) -> str:
     """Translates a statement to Spark SQL.
 

@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, History, Slices, Watermark
+from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, up_to
@@ -389,16 +389,16 @@ class Run:
             self._settle(watch, max(begun, last), identities, lease)
         return self._outcome(watch.batches, watch.appended, watch.aside)
 
-    def _history(self, checkpoint: str) -> History | Slices | None:
+    def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         plan, folder = self._plan, f"{checkpoint}_history"
         if plan.history is None:
             return None
         if plan.closing is None:
-            return History(folder, CLOSED, plan.history, NEW)
+            return RowStore(folder, CLOSED, plan.history, NEW)
         watermark = Watermark(checkpoint, UNTIL)
         if plan.slices:
-            return Slices(folder, SO_FAR, plan.history, NEW, KEPT, plan.closing, watermark)
-        return History(folder, SO_FAR, plan.history, closing=plan.closing, watermark=watermark)
+            return SliceStore(folder, SO_FAR, plan.history, NEW, KEPT, plan.closing, watermark)
+        return RowStore(folder, SO_FAR, plan.history, closing=plan.closing, watermark=watermark)
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
         """Notes what was done since the last time, and at the end that the table is free."""
@@ -417,7 +417,7 @@ class Run:
         self._warn_of_rows(Aside.total(one for number, one in watch.aside.items() if number > watch.settled), watch)
         watch.settled = finished
         try:
-            run = runs.Run(model.run_id, model.unique_id, model.relation)
+            run = runs.RunRecord(model.run_id, model.unique_id, model.relation)
             runs.record(self._engine, model.runs, run, new, appended, watch.aside)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")

@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Run:
+class RunRecord:
     """What the rows of one run have in common."""
 
     id: str
@@ -47,7 +47,7 @@ class Run:
 def record(
     engine: Engine,
     table: str,
-    run: Run,
+    run: RunRecord,
     batches: Sequence[Batch],
     appended: Mapping[int, tuple[int, int | None]],
     aside: Mapping[int, Aside],

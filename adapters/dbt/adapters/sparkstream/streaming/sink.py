@@ -111,7 +111,7 @@ class _Kept:
         return rows if self._flag is None else rows.selectExpr("*", f"{is_new} AS {self._flag}")
 
 
-class History(_Kept):
+class RowStore(_Kept):
     """Rows of earlier micro-batches that later ones need.
 
     Args:
@@ -142,7 +142,7 @@ class History(_Kept):
         return everything if self._closing is None else spark.sql(self._closing)
 
 
-class Slices(_Kept):
+class SliceStore(_Kept):
     """Slices of open windows. What is kept holds those that a micro-batch changes, and its windows are made of that.
 
     Args:
@@ -259,7 +259,7 @@ class Append:
         begun: int,
         fence: Fence,
         done: Done,
-        history: History | Slices | None = None,
+        history: RowStore | SliceStore | None = None,
     ) -> None:
         self._history = history
         self._begun = begun

@@ -28,7 +28,7 @@ _HINT = "write the window with a macro or an island right on the ref, and the re
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutTable:
     """A relation, as it is written, and the column by whose times dbt cuts it."""
 
     relation: str
@@ -36,7 +36,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Rows:
+class BatchRows:
     """What a window function reads in a batch, and the condition on its windows that are the batch's, or None."""
 
     relation: str
@@ -46,11 +46,11 @@ class Rows:
 class Widen(Protocol):
     """Says what a window on a cut relation, with the time column as written, reads instead."""
 
-    def __call__(self, window: Window, time: str, cut: Cut) -> Rows: ...
+    def __call__(self, window: Window, time: str, cut: CutTable) -> BatchRows: ...
 
 
 @dataclass(frozen=True)
-class Batch:
+class Microbatch:
     """The times between which dbt cuts relations, on the wall clock."""
 
     start: datetime
@@ -63,7 +63,7 @@ class Batch:
             (_micros(edge) - window.offset.micros) % window.size.micros == 0 for edge in (self.start, self.end)
         )
 
-    def cut(self, query: exp.Expr | None, source: Source) -> Cut | None:
+    def cut(self, query: exp.Expr | None, source: Source) -> CutTable | None:
         """What dbt has cut, if a query is dbt's cut of a relation."""
         if not isinstance(query, exp.Select) or {key for key, value in query.args.items() if value} != _CLAUSES:
             return None
@@ -74,7 +74,7 @@ class Batch:
         everything = len(query.expressions) == 1 and isinstance(query.expressions[0], exp.Star)
         if not everything or edges != [self.start, self.end] or both.left.this != both.right.this:
             return None
-        return Cut(source.written(table), source.written(both.left.this)) if isinstance(table, exp.Table) else None
+        return CutTable(source.written(table), source.written(both.left.this)) if isinstance(table, exp.Table) else None
 
     def is_in(self, source: Source, *nodes: exp.Expr) -> bool:
         """Whether rows that dbt has cut come to what nodes read, through subqueries and CTEs as well."""
@@ -97,7 +97,7 @@ class Widened:
         filtered: ids of the window functions of which only the windows of the batch are kept.
     """
 
-    def __init__(self, source: Source, batch: Batch) -> None:
+    def __init__(self, source: Source, batch: Microbatch) -> None:
         self._source = source
         self._batch = batch
         self.filtered: set[int] = set()
@@ -117,7 +117,7 @@ class Widened:
                 yield Edit(source.span(function), text, level=1)
 
 
-def _cut_below(function: WindowFunction, source: Source, batch: Batch) -> Cut | None:
+def _cut_below(function: WindowFunction, source: Source, batch: Microbatch) -> CutTable | None:
     """What dbt has cut, if a window function stands right on that."""
     relation = function.this
     return batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
@@ -127,7 +127,7 @@ def _of_batch(source: Source, function: WindowFunction, windows: str) -> str:
     return f"(/* windows of the batch */ SELECT * FROM {source.rendered(function)} WHERE {windows})"
 
 
-def check(source: Source, tree: exp.Expr, batch: Batch, groups: GroupWindows) -> Iterator[TranslationWarning]:
+def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindows) -> Iterator[TranslationWarning]:
     """The warnings about what else reads rows of earlier times: frames and LAST JOIN.
 
     Args:

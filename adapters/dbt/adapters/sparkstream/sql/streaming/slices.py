@@ -84,7 +84,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -
         [function] = _functions(statement, streams)
         [rule] = _rules(function)
         rule.pays(function.window)
-        return _Reader(statement, streams, Resolver(schema)).read(function, rule)
+        return _SliceReader(statement, streams, Resolver(schema)).read(function, rule)
     except TranslationError as error:
         raise NoRule("what stands around it needs windows of several micro-batches") from error
 
@@ -98,7 +98,7 @@ def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
     return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
 
 
-class _Reader:
+class _SliceReader:
     """Reads a query for a rule."""
 
     def __init__(self, statement: Statement, streams: Streams, resolver: Resolver) -> None:

@@ -15,13 +15,13 @@ from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import Queries
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.times import Times
+from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
     Invocations,
     Casts,
     Operators,
-    Times,
+    TimeExpressions,
     Constructs,
     Queries,
     OutputNames,

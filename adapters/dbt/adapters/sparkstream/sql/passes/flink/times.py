@@ -39,7 +39,7 @@ _EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
 """Fields of EXTRACT -> Spark SQL from the time and its type; all BIGINT and whole in Flink."""
 
 
-class Times(Rewriter):
+class TimeExpressions(Rewriter):
     """Edits what takes a time apart or rounds it, and lengths of time."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     words,
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
-from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, Key, Names, read_grouping
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, GroupKey, Names, read_grouping
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _READ = words(
@@ -162,7 +162,7 @@ def read_aggregate(
     aggregate = WindowAggregate(
         source, resolver, select, Block(source, select), function, alias, grouping, streams=streams
     )
-    return _Reader(aggregate, names).read()
+    return _ClauseReader(aggregate, names).read()
 
 
 def check_constructs(select: exp.Select) -> None:
@@ -197,13 +197,13 @@ def in_expression(select: exp.Select) -> bool:
     return False
 
 
-class _Reader:
+class _ClauseReader:
     """Reads the clauses of one SELECT."""
 
     def __init__(self, aggregate: WindowAggregate, names: Names) -> None:
         self._a = aggregate
         self._names = names
-        self._keys: dict[str, Key] = {key.form: key for key in aggregate.grouping.keys}
+        self._keys: dict[str, GroupKey] = {key.form: key for key in aggregate.grouping.keys}
         self._aliases = {e.alias.casefold(): e for e in aggregate.select.expressions if isinstance(e, exp.Alias)}
 
     def read(self) -> WindowAggregate:

@@ -16,7 +16,7 @@ Set = tuple[exp.Expr, ...]
 
 
 @dataclass(frozen=True)
-class Key:
+class GroupKey:
     """A group key that is computed from a row.
 
     Attributes:
@@ -46,7 +46,7 @@ class Grouping:
         kinds: the types of all keys' nodes: nodes of other types are none of them.
     """
 
-    keys: tuple[Key, ...]
+    keys: tuple[GroupKey, ...]
     window_forms: frozenset[str]
     sets: tuple[tuple[int, ...], ...]
     kinds: frozenset[type]
@@ -113,7 +113,7 @@ def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: fro
     if any(value for name, value in group.args.items() if name != "expressions"):
         raise NoRule("GROUP BY ALL, WITH ROLLUP and the like aren't read by any rule; name the columns")
     sets = [tuple(_resolved(node, select, names, rows) for node in one) for one in alternatives(group)]
-    keys: dict[str, Key] = {}
+    keys: dict[str, GroupKey] = {}
     window_forms: set[str] = set()
     numbered: list[tuple[int, ...]] = []
     for one in sets:
@@ -131,7 +131,7 @@ def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: fro
             form = names.form(node)
             if form not in keys:
                 named = isinstance(node, exp.Column) and names.is_plain(node)
-                keys[form] = Key(node, form, node.this.sql("spark") if named else f"__key_{len(keys) + 1}")
+                keys[form] = GroupKey(node, form, node.this.sql("spark") if named else f"__key_{len(keys) + 1}")
             members.add(list(keys).index(form))
         numbered.append(tuple(sorted(members)))
     if len(set(numbered)) < len(numbered):
