@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a relation; `complete` says whether these are all."""
+    """Columns of a relation; `complete` says whether the relation has no others."""
 
     items: tuple[Column, ...] = ()
     complete: bool = True
@@ -277,7 +277,7 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
         parent = node.parent
         with_ = node if isinstance(node, exp.With) else (parent.args.get("with_") or parent.args.get("with"))
         if isinstance(node, exp.CTE) and isinstance(parent, exp.With):
-            # Within a CTE only the ones before it are in scope.
+            # Within a CTE only the CTEs before it are in scope.
             before = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is node)]
             found = next((c for c in before if c.alias.casefold() == name), None)
             if found:

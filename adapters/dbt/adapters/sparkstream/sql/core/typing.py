@@ -32,10 +32,10 @@ from dbt.adapters.sparkstream.sql.core.types import (
 TypeOf = Callable[[Any], "str | None"]
 """The type of an operand."""
 NodeRule = Callable[[Any, TypeOf, Numbers], "str | None"]
-"""The type of a node, from those of its operands."""
+"""Gives the type of a node from the types of its operands: of `a + b` from the types of a and b."""
 Types = Sequence["str | None"]
 FunctionRule = Callable[[Types, Numbers], "str | None"]
-"""The type of a call, from those of its arguments."""
+"""Gives the type of a call from the types of its arguments."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TypeRules:
     """What a dialect says of the types of expressions, and of the names of columns.
 
     Attributes:
-        nodes: kind of node -> its rule, which is that of subclasses too.
+        nodes: kind of node -> its rule; it holds for subclasses too, such as exp.TryCast of exp.Cast.
         functions: name in upper case -> its rule.
         numbers: how numbers combine.
         unnamed: the name that an output column without one gets, with `{position}`; empty where Spark makes one up.
@@ -72,7 +72,7 @@ class TypeRules:
         )
 
     def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
-        """The type of an expression; `of` gives that of an operand."""
+        """The type of an expression; `of` gives the type of an operand."""
         for kind in type(node).__mro__:
             if kind in self.nodes:
                 return self.nodes[kind](node, of, self.numbers)
@@ -82,7 +82,7 @@ class TypeRules:
 
 # -- rules of functions ----------------------------------------------------------------------------------
 def always(type_: str | None) -> FunctionRule:
-    """The rule of a function whose type doesn't go by its arguments."""
+    """The rule of a function that has one type whatever its arguments are."""
     return lambda types, numbers: type_
 
 
@@ -102,7 +102,7 @@ def common_of_rest(types: Types, numbers: Numbers) -> str | None:
 
 
 def _text(types: Types, numbers: Numbers) -> str | None:
-    """A text of a text; of an array or a BINARY it would be one of those."""
+    """`LEFT(x, 1)`: a text if x is a text; unknown for a BINARY and an array."""
     return "string" if types and is_string(types[0]) else None
 
 
@@ -127,7 +127,7 @@ def _average(types: Types, numbers: Numbers) -> str | None:
 
 
 def _rounded(types: Types, numbers: Numbers) -> str | None:
-    """`ROUND(x, 2)`; of a DECIMAL it goes by the second argument."""
+    """`ROUND(x, 2)`: the type of x; unknown for a DECIMAL, whose digits depend on the 2."""
     type_ = same(types, numbers)
     return None if is_decimal(type_) else type_
 
@@ -139,12 +139,12 @@ def _listed(rules: Mapping[FunctionRule, str]) -> dict[str, FunctionRule]:
 
 # -- rules of nodes --------------------------------------------------------------------------------------
 def first_operand(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
-    """The type of what a node is put around."""
+    """The type of the expression inside: of `(a)` and `-a` the type of a."""
     return of(node.this)
 
 
 def fixed(type_: str | None) -> NodeRule:
-    """The rule of a node whose type doesn't go by its operands."""
+    """The rule of a node that has one type whatever its operands are."""
     return lambda node, of, numbers: type_
 
 

@@ -62,7 +62,7 @@ def avg(call: FlinkCall) -> str:
 def variance(call: FlinkCall) -> str:
     """VAR_POP and VAR_SAMP; of an integer in whole numbers, as Calcite takes them apart (AggregateReduceFunctionsRule).
 
-    There the sum of squares, and the square of the sum, are as narrow as the column, and wrap.
+    Flink sums the squares of an INT column as an INT, and squares the sum as an INT: both wrap.
     """
     type_ = number(call)
     if type_ not in types.INTEGERS:

@@ -15,7 +15,7 @@ class FlinkCall:
         name: as written.
         args: Spark SQL of the arguments; DISTINCT is not among them.
         types: their Spark types, None where unknown.
-        literals: the text of those that are string literals, else None.
+        literals: for each argument its text, if it is a string literal such as `'a'`, else None.
         distinct: whether DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
     """
@@ -38,11 +38,11 @@ class FlinkCall:
 
 
 class UntypedError(LookupError):
-    """A rewrite that needs a type nobody knows."""
+    """A rewrite needs the type of an argument, and nobody knows it."""
 
 
 class RefusedError(ValueError):
-    """A call that Flink refuses or Spark can't answer; `hint` says how to write it."""
+    """Flink refuses a call, or Spark can't answer it; `hint` says how to write it."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.hint = hint
@@ -50,7 +50,11 @@ class RefusedError(ValueError):
 
 
 def known(call: FlinkCall) -> str:
-    """The type of the first argument, which the rewrite can't do without."""
+    """The type of the first argument.
+
+    Raises:
+        UntypedError: nobody knows it.
+    """
     if not call.types or call.types[0] is None:
         raise UntypedError(call.name)
     return call.types[0]
@@ -61,7 +65,12 @@ def cast(sql: str, type_: str) -> str:
 
 
 def number(call: FlinkCall) -> str:
-    """The type of the first argument, which has to be a number."""
+    """The type of the first argument.
+
+    Raises:
+        UntypedError: nobody knows it.
+        RefusedError: it is no number.
+    """
     type_ = known(call)
     if not types.is_numeric(type_):
         raise RefusedError(f"{call.name} takes numbers, and {call.args[0]} is a {type_}")

@@ -71,7 +71,7 @@ class Casts(Rewriter):
         return f"{function}({inner} AS {to.upper()})"
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
-        """Name and size of a cast's type as written, such as CHAR and 5; sqlglot keeps neither of text types."""
+        """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
         tokens = self.source.tokens_in(self.source.span(node))
         at = max(i for i, token in enumerate(tokens) if token.token_type == TokenType.ALIAS) + 1
         size = tokens[at + 2].text if tokens[at + 1].token_type == TokenType.L_PAREN else ""

@@ -37,7 +37,7 @@ def _named_functions(
     arguments: tuple[int, int] | None = None,
     returns: FunctionRule | None = None,
 ) -> dict[str, Function]:
-    """Functions of which the translator knows the same."""
+    """Functions with one rewrite, number of arguments and type: `_named_functions("YEAR MONTH", ...)`."""
     return dict.fromkeys(names.split(), Function(rewrite, arguments, returns))
 
 

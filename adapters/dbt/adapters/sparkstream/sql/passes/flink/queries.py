@@ -42,7 +42,7 @@ class Queries(Rewriter):
         self._check_column(node)
 
     def _check_column(self, column: exp.Column) -> None:
-        """Refuses a name that is no column in scope, or that of two."""
+        """Refuses a name that no table in scope has, or that two have."""
         select = column.find_ancestor(exp.Select)
         if select is None or column.is_star or column.find_ancestor(WindowFunction, exp.Select) is not select:
             return

@@ -40,7 +40,7 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
-    """`FLOOR(x)` keeps the type, but for the scale of a DECIMAL; `FLOOR(ts TO HOUR)` keeps all of it."""
+    """`FLOOR(x)` of a DECIMAL(10,2) is a DECIMAL(10,0); of other types, and in `FLOOR(ts TO HOUR)`, it stays."""
     type_ = of(node.this)
     if type_ is None or node.args.get("to") or not is_decimal(type_):
         return type_

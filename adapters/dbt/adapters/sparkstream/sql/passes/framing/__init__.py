@@ -1,4 +1,4 @@
-"""Frames lowered to Spark SQL: OpenMLDB's windows, SQLstream's windows, and the same in Spark SQL."""
+"""Frames written in Spark SQL: the windows of OpenMLDB and of SQLstream, which a Spark statement may have as well."""
 
 from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
 

@@ -63,7 +63,7 @@ class Additions:
         return _named(self.attached, text, "__newest")
 
     def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
-        """Has Spark refuse an argument whose type isn't known here, if it is of a type that it can't have."""
+        """Adds a condition by which Spark refuses an argument of a forbidden type, as its type isn't known here."""
         types = ", ".join(f"'{t}'" for t in forbidden)
         self._guards[f"IF(typeof({value}) IN ({types}), raise_error('{message}'), TRUE)"] = None
 

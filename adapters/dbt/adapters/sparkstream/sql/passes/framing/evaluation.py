@@ -57,10 +57,10 @@ class Evaluation:
         return self.select.source.error(self.call.call, message, hint)
 
     def take(self, least: int, most: int | None = None) -> list[str]:
-        """The arguments, which have to be so many.
+        """The arguments, after their number is checked: `take(1, 2)` for one or two.
 
         Raises:
-            TranslationError: there are more or less of them.
+            TranslationError: there are more arguments, or fewer.
         """
         most = most or least
         if not least <= len(self.arguments) <= most:
@@ -130,7 +130,7 @@ class Evaluation:
         return f" FILTER (WHERE {' AND '.join(parts)})" if parts else ""
 
     def past(self, aggregate: Aggregate, *, default: str, condition: str | None = None) -> str:
-        """An aggregate over the rows that Spark's frames give; `default` for none."""
+        """An aggregate over the rows that Spark's frames give; `default` if the frame holds no rows."""
         return self._over_past(self.set.past, aggregate, default, condition)
 
     def _over_past(self, rows: Past, aggregate: Aggregate, default: str, condition: str | None) -> str:
@@ -150,7 +150,7 @@ class Evaluation:
         return self.latest(column, rows.reach, rows.unions_only, default)
 
     def latest(self, column: str, reach: str, unions_only: bool, default: str) -> str:
-        """A column of the newest row within reach; `default` where there is none."""
+        """The value of a column in the newest row within reach; `default` if no row is within reach."""
         over = self._over(f"RANGE BETWEEN UNBOUNDED PRECEDING AND {reach}")
         value = f"last_value({column}){self._filter(unions_only, None)} {over}"
         return value if default.startswith("IF(") else f"coalesce({value}, {default})"

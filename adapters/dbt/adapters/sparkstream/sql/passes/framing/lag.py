@@ -1,4 +1,4 @@
-"""LAG and AT: the value of a row so many rows back."""
+"""LAG and AT: `lag(x, 2)` is the value of x two rows back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
 
 
 def lag(aggregate: Evaluation) -> str:
-    """The value so many rows back: of all rows where it is a whole column, else of the frame."""
+    """The value n rows back: of the partition where the call is a whole output column, else of its frame."""
     value = aggregate.take(1, 2)[0]
     n = aggregate.constant(1) if len(aggregate.arguments) > 1 else 1
     if n < 0:
@@ -36,14 +36,14 @@ def lag(aggregate: Evaluation) -> str:
 
 
 def _lag_rows(aggregate: Evaluation, value: str, n: int) -> str:
-    """A value so many rows back in the stream."""
+    """The value n rows back in the stream."""
     if n == 0:
         return value
     return f"lag({value}, {n}) OVER ({aggregate.stream.spec('')})"
 
 
 def _lag_flagged(aggregate: Evaluation, value: str, n: int) -> str:
-    """A value so many rows back, among rows that are not of the same time, or among those of UNION tables only."""
+    """The value n rows back, among rows of another time (EXCLUDE CURRENT_TIME) or rows of UNION tables alone."""
     only = aggregate.frame.instance_not_in_window
     if n == 0:
         return value

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 def let(name: str, value: str, body: str) -> str:
-    """An expression with a name for a part of it."""
+    """An expression in which a part has a name: `let("vs", values, "size(vs)")`."""
     return f"get(transform(array({value}), {name} -> {body}), 0)"
 
 
@@ -102,7 +102,7 @@ def _frequencies(rows: str) -> str:
 
 
 def topn_frequency(rows: str, n: str) -> str:
-    """The n most frequent values, ties by value, and NULL for those there aren't."""
+    """The n most frequent values, among equal counts the smaller value; NULL for each value missing to n."""
     order = "(x, y) -> CASE WHEN x.n <> y.n THEN y.n - x.n WHEN x.k < y.k THEN -1 WHEN x.k > y.k THEN 1 ELSE 0 END"
     keys = f"transform(slice(array_sort({_frequencies(rows)}, {order}), 1, {n}), g -> {as_text('g.k')})"
     padded = f"slice(concat({keys}, array_repeat('NULL', {n})), 1, {n})"
@@ -117,7 +117,7 @@ def top1_ratio(rows: str) -> str:
 
 
 def percentile(rows: str, part: str) -> str:
-    """The value below which a part of the values lies, between two of them if need be."""
+    """The value below which a part of the values lies: `percentile(rows, "0.5")` of 1 and 2 is 1.5."""
     values = f"array_sort(transform({known(rows)}, x -> CAST(x AS DOUBLE)))"
     place = f"(size(vs) - 1) * CAST({part} AS DOUBLE)"
     low, high = f"get(vs, CAST(floor({place}) AS INT))", f"get(vs, CAST(ceil({place}) AS INT))"

@@ -40,7 +40,7 @@ class Lowering:
         return Evaluation(self._select, self._plan.stream_of(call), self.additions, call)
 
     def _nested(self, call: Call) -> str:
-        """An aggregate of an expression with aggregates: these are constants of the current row's frame."""
+        """An aggregate of an expression with aggregates, such as `sum(x - min(x))`: min(x) is one value for a frame."""
         select = self._select
         inner = [(c.span, self._placed(c)) for c in call.inner]
         fields: dict[str, str] = {}

@@ -52,7 +52,7 @@ class Frames:
         self._request = request
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """One edit for every such SELECT; checks come first, so that a fault is told whatever else is edited."""
+        """One edit for every SELECT with windows or LAST JOIN; the SELECT is checked before anything is edited."""
         for select in tree.find_all(exp.Select):
             if SPAN not in select.meta or not (select.args.get("windows") or _has_frames(select)):
                 continue
@@ -82,7 +82,7 @@ class Query:
         self.block = select.block
 
     def inner_edits(self) -> Iterator[Edit]:
-        """Where rows of UNION tables join those of several tables, columns go by their names alone."""
+        """Takes `t.` from `t.x` where the rows of several joined tables and of UNION tables come together."""
         if not self._select.has_unions or len(sources(self._select.select)) < 2:
             return
         kept = [self.block.clauses[c] for c in ("from", "where") if c in self.block.clauses]

@@ -114,7 +114,7 @@ def _loose(select: FramedSelect) -> list[str]:
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
 def _side(select: FramedSelect, node: exp.Expr, right: str) -> str:
-    """Whether an expression is of the `right` table, of the `left` ones, of `both`, or nobody knows (`unknown`)."""
+    """Whose columns an expression has: the `right` table's, those of the `left` tables, `both`, or `unknown`."""
     found: set[str] = set()
     for column in node.find_all(exp.Column):
         if column.table:

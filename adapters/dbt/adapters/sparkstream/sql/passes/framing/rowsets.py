@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 
 PEERS = 2**20
-"""K: more rows of one partition than this can't have the same key."""
+"""K: at most so many rows of a partition may have the same key."""
 
 Literal = Callable[[int], str]
 """Writes a distance between orders as a literal of their type."""
@@ -43,7 +43,7 @@ class Attached:
 
 @dataclass(frozen=True)
 class Limited:
-    """The rows of `all`, or of `newest` where these are more than `limit`."""
+    """The rows of `all`; where there are more than `limit`, the rows of `newest`."""
 
     limit: int
     all: Framed

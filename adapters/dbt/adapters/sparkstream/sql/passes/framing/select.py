@@ -66,7 +66,7 @@ class FramedSelect:
 
     @cached_property
     def our_windows(self) -> list[Window]:
-        """Every window of ours: declared ones, used or not, then those in OVER."""
+        """Every window of ours: first the declared windows, used or not, then the windows written in OVER itself."""
         found: dict[int, Window] = {id(w): w for w in self.windows.values() if w}
         for call in self.calls:
             found.setdefault(id(call.window), call.window)

@@ -87,7 +87,7 @@ class OpenMLDBSpelling:
 
 
 def _millis(type_: str | None) -> tuple[str, str] | None:
-    """What stands around the value of BIGINT(value), or None if Spark's is the same."""
+    """What stands around the value of BIGINT(value), or None if BIGINT(value) means the same in Spark."""
     if type_ is not None:
         return ("unix_millis(", ")") if type_ == "timestamp" else None
     return _by_type(
@@ -97,7 +97,7 @@ def _millis(type_: str | None) -> tuple[str, str] | None:
 
 
 def _from_millis(type_: str | None) -> tuple[str, str] | None:
-    """What stands around the value of TIMESTAMP(value), or None if Spark's is the same."""
+    """What stands around the value of TIMESTAMP(value), or None if TIMESTAMP(value) means the same in Spark."""
     if type_ is not None:
         return ("timestamp_millis(", ")") if type_ in INTEGERS else None
     integers = ", ".join(f"'{t}'" for t in INTEGERS)
@@ -108,7 +108,7 @@ def _from_millis(type_: str | None) -> tuple[str, str] | None:
 
 
 def _by_type(body: str) -> tuple[str, str]:
-    """What stands around a value v whose type only Spark knows."""
+    """What stands around a value whose type only Spark knows, to name it v in an expression."""
     return "get(transform(array(", f"), v -> {body}), 0)"
 
 
@@ -127,7 +127,7 @@ class SQLstreamSpelling:
         self._arrival = arrival
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """Every such place in a statement."""
+        """The edits of a statement."""
         yield from self._tokens(self._source.tokens_in(_extent(self._source, tree)))
         for node in tree.find_all(exp.Floor, exp.Ceil):
             if node.args.get("to"):

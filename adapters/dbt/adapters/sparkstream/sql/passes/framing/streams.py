@@ -24,12 +24,12 @@ class Stream:
         partition: the expressions of PARTITION BY, as Spark SQL.
         key: the expression of ORDER BY, as Spark SQL, or None.
         key_type: its Spark type, or None where nobody knows.
-        ties: what orders rows of the same key, before UNION tables and arrival.
+        ties: expressions that order rows of the same key; UNION tables and arrival come after them.
         sources: numbers of the UNION tables, oldest among equals last.
-        all_sources: whether these are all the tables of the SELECT.
+        all_sources: whether `sources` holds all UNION tables of the SELECT.
         timed: whether the key is a timestamp for sure.
         ordered: whether rows are ordered by a unique number instead of the key.
-        arrival: what orders rows of the same key and table.
+        arrival: expressions that order rows of the same key and table.
         nullable: whether rows without a key are kept; they come before all others, and no offset reaches them.
     """
 
@@ -96,7 +96,7 @@ class Stream:
 
     @property
     def tie_order(self) -> tuple[str, ...]:
-        """What orders rows of the same key."""
+        """The expressions that order rows of the same key."""
         source: tuple[str, ...] = ()
         if self.sources:
             if list(self.sources) == sorted(self.sources):
@@ -124,7 +124,7 @@ class Stream:
         return f"{self.partition_sql()}ORDER BY {', '.join(order)}{' ' if frame else ''}{frame}"
 
     def unions_spec(self, frame: str) -> str:
-        """The same, among rows of UNION tables only."""
+        """A window specification over the rows of UNION tables alone."""
         partition = self.partition_sql() or "PARTITION BY "
         joint = ", " if self.partition_sql() else ""
         return f"{partition.rstrip()}{joint}{SOURCE} > 0 ORDER BY {self.order_column} {frame}"
