@@ -61,6 +61,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 @pytest.fixture(scope="module")
 def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Project]:
     """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`."""
+    embedded.conf.unset("spark.sql.session.timeZone")  # another module may have set it
 
     def make(files: dict[str, str], **target: Any) -> Project:
         return Project(tmp_path_factory.mktemp("shop"), embedded, files, target)

@@ -144,7 +144,11 @@ thorough = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-zones = pytest.mark.parametrize("zone", list(CLOCK_CHANGES))
+QUICK_ZONES = ("UTC", "Europe/Berlin", "Australia/Lord_Howe")
+"""No change of the clock, one of an hour, and one of half an hour; `make test-all` takes all zones."""
+zones = pytest.mark.parametrize(
+    "zone", [pytest.param(zone, marks=() if zone in QUICK_ZONES else pytest.mark.full) for zone in CLOCK_CHANGES]
+)
 
 
 def edges(zone: str) -> Batch:
