@@ -1,7 +1,7 @@
-"""Aggregates that can be put together from the aggregates of parts: a table.
+"""Aggregates that can be put together from aggregates of slices: a table.
 
-An aggregate has partials, each an aggregate over the rows of one slice; `merge` puts the partials of many slices
-together, `combine` those of two groups of slices, and `result` makes the aggregate from the merged partials:
+An aggregate has partials, each an aggregate over the rows of one slice. `merge` puts the partials of many slices
+together, `combine` puts the merged partials of two groups of slices together, and `result` makes the aggregate of them:
 
     agg(rows of all slices) = result(merge(partial(slice 1), partial(slice 2), ...))
 """
@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.types import INTEGERS, decimal_parts, is_
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _ADDED = "coalesce({a} + {b}, {a}, {b})"
-"""The sum of two values, one of which may be missing."""
+"""The sum of two values, either of which may be NULL."""
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,16 @@ class Partial:
     """One column of the slices.
 
     Attributes:
-        sql: the aggregate over a slice's rows, without FILTER.
-        merge: the aggregate that merges partials; it serves in a window and in GROUP BY.
-        combine: a call with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
-            only the aggregate can.
-        type: the type to cast what `merge` and `combine` give to, where it would be another.
-        counts: whether it is a count, which is a number for every slice.
-        subtracts: whether it is a sum that is exactly the others' when some partials are taken away from it.
-        wide: whether a sum of more than one window's partials may have no room in its type.
-        distinct: the expression whose different values are counted; then there is no partial of one slice alone.
-        present: the aggregate that counts the values that are summed up.
+        sql: the aggregate over a slice's rows, without FILTER, such as `sum(price)`.
+        merge: the aggregate that merges partials, such as `sum`; it is called with OVER and with GROUP BY.
+        combine: an expression with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
+            only `merge` can.
+        type: the type of the partial, where `merge` and `combine` give another type and have to be cast; else None.
+        counts: whether it is a count, which is never NULL.
+        subtracts: whether merge(a, b) - b = a, exactly: true for whole numbers, not for DOUBLE.
+        wide: whether the sum of more slices than a window has may be too large for the type.
+        distinct: the expression of count(DISTINCT ...); then `sql` is empty, as slices are grouped by the expression.
+        present: the aggregate that counts the values that are summed up, such as `count(price)`.
     """
 
     sql: str
@@ -46,13 +46,18 @@ class Partial:
     present: str | None = None
 
     def cast(self, sql: str) -> str:
-        """A merged partial in its own type."""
+        """A merged partial, in the partial's own type."""
         return f"CAST({sql} AS {self.type})" if self.type else sql
 
 
 @dataclass(frozen=True)
 class Mergeable:
-    """An aggregate by its partials, and an expression with `{0}`, `{1}`, ... that makes it from them."""
+    """How an aggregate is put together.
+
+    Attributes:
+        partials: what is aggregated in each slice.
+        result: an expression with `{0}`, `{1}` ... for the merged partials, such as `{0} / nullif({1}, 0)`.
+    """
 
     partials: tuple[Partial, ...]
     result: str = "{0}"
@@ -60,7 +65,14 @@ class Mergeable:
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of a call: their text, and the type of the first, where it is known."""
+    """The arguments of an aggregate's call.
+
+    Attributes:
+        name: the aggregate's name in lower case.
+        sql: the arguments as they are written.
+        type: the type of the first argument; None where it isn't known.
+        distinct: whether DISTINCT stands before them.
+    """
 
     name: str
     sql: str
@@ -71,14 +83,15 @@ class Arguments:
 def _sum(call: Arguments) -> Mergeable:
     partial = Partial(f"sum({call.sql})", present=f"count({call.sql})")
     if call.type is None:
-        # A sum of sums of a DECIMAL has ten more digits than the sum; without the type only a text can be cast back.
+        # If the values are DECIMALs, the sum of sums has ten more digits than the sum. Its type isn't known here, so
+        # Spark reads the value back from a text, as the type of `example`.
         example = Partial(f"sum({call.sql})", "max", None)
         back = "from_csv(to_csv(named_struct('total', {0})), 'total ' || typeof({1})).total"
         return Mergeable((replace(partial, combine=None), example), back)
     if not is_decimal(call.type):
         return Mergeable((replace(partial, subtracts=call.type in INTEGERS, wide=call.type == "bigint"),))
     precision, scale = decimal_parts(call.type)
-    if precision > 27:  # it has all 38 digits already: `+` would take one of the scale, where sum doesn't
+    if precision > 27:  # the sum has all 38 digits, where `a + b` has one digit less behind the point
         return Mergeable((replace(partial, combine=None),))
     type_ = f"decimal({precision + 10},{scale})"
     return Mergeable((replace(partial, type=type_, subtracts=True),))
@@ -95,7 +108,7 @@ def _avg(call: Arguments) -> Mergeable:
     precision, scale = decimal_parts(call.type)
     if scale > 10 or precision - scale > 18 or precision > 27:
         raise NoRule(f"avg of a {call.type} may need more digits than a DECIMAL has")
-    # Whole part and remainder apart: Spark's own division would keep too few digits to round once, as avg does.
+    # avg rounds once. total / count keeps too few digits for that, so the whole part and the rest are divided apart.
     total, part = _sum(call).partials[0], f"decimal({scale + 5},{scale + 4})"
     fraction = f"CAST(CAST({{0}} % {{1}} AS DECIMAL(38,28)) / CAST({{1}} AS DECIMAL(10,0)) AS {part})"
     whole = f"CAST({{0}} DIV {{1}} AS DECIMAL({precision - scale + 1},0))"

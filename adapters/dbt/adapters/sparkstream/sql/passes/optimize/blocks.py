@@ -1,17 +1,17 @@
 """Windows of HOP from blocks of slices: a suffix of one block and a prefix of the next.
 
-A block is as many slices as a window has. So a window that ends with a slice of a block is
+A block has as many slices as a window has. So a window has the last slices of one block and the first of the next:
 
-    the slices of the block before that are in it  +  the slices of this block up to its last
-             (a suffix of its block)                      (a prefix of its block)
+    block 0: slices 0 1 2 3      block 1: slices 4 5 6 7
+    window of the slices 2 to 5  =  2 3 (a suffix of block 0)  +  4 5 (a prefix of block 1)
 
-Both are running aggregates, so the cost doesn't depend on how many slices a window has, and nothing is subtracted.
-Suffixes run from a block's end and prefixes from its beginning. Each has a stage of Spark to itself, as sorting takes
-memory, and two sorts in one stage would take twice as much.
+Suffixes and prefixes are running aggregates, from a block's end and from its beginning. So the cost doesn't depend on
+how many slices a window has, and nothing is subtracted. Prefixes are computed in another stage of Spark than suffixes,
+as both need a sort, and two sorts in one stage take twice the memory.
 
-What happens in a block are events: a slice of it comes into the windows, or one of the block before goes, and the
-suffix that is left takes over. Between two events windows change nothing but their bounds; there as many rows come out
-as there are windows, and none for windows without a row.
+Two kinds of events change the rows of the windows that end in a block: a slice of the block comes into the windows, or
+a slice of the block before goes, and a shorter suffix is left. Windows between two events have the same values, which
+are computed once. Each of these windows is a row of the result, unless it holds no rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
     """A row for each window, with the number of its last slice as `__last`.
 
     Args:
-        slices: their blocks are as long as a window.
+        slices: slices whose blocks are as long as a window.
         every: how many slices after a window the next one ends.
     """
     slices.count_rows()

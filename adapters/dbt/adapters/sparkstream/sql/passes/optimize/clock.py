@@ -42,16 +42,16 @@ class Clock(Protocol):
         """Where the slice of a time begins: the last multiple of `length`, counted from `offset` on, up to the time."""
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
-        """The number of the slice that begins at a time."""
+        """The number of the slice that begins at the time `start`."""
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
         """Where the slice of a number begins."""
 
     def plus(self, wall: str, length: Interval) -> str:
-        """A time that is later by a length, or earlier."""
+        """A time and a length added up; the length may be negative."""
 
     def length(self, length: Interval) -> str:
-        """A length as the difference of two times."""
+        """A length, to compare differences of two times with."""
 
     def copies(self, relation: str, window: Hop) -> Select:
         """The rows of a relation, one copy for each window of the row, with the window's start as `__start`."""
@@ -60,7 +60,11 @@ class Clock(Protocol):
         """A time on the wall clock in the type of the time column."""
 
     def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
-        """The window columns from times on the wall clock; `last` is a millisecond before the end."""
+        """window_start, window_end and window_time, from times on the wall clock.
+
+        Args:
+            last: a millisecond before the end.
+        """
 
     def shown(self, wall: str) -> str:
         """What the clock shows at a bound that became a TIMESTAMP: 03:30 for 02:30 where it skips that hour."""
@@ -72,7 +76,7 @@ class Times:
 
     Attributes:
         time: the time column, as it is written.
-        type: its type, or None where it isn't known: then `__time` is a value of that type.
+        type: the column's type, or None where it isn't known; then `__time` is one of the column's values.
         wall_bounds: whether window_start and window_end stay TIMESTAMP_NTZ.
     """
 
@@ -141,7 +145,7 @@ class Micros:
     wall_bounds: bool = False
 
     def rows(self, relation: str) -> Select:
-        # The instant at which a clock in UTC shows what the session's clock shows.
+        # A TIMESTAMP that a clock in UTC shows as the session's clock shows the time column.
         local = f"IF({SHOWS_UTC}, {self.time}, from_utc_timestamp({self.time}, current_timezone()))"
         return Select(["*", f"unix_micros({local}) AS __wall"], relation, where=[f"{self.time} IS NOT NULL"])
 
@@ -190,7 +194,11 @@ class Micros:
 
 
 def clock(time: str, type_: str | None, *, wall_bounds: bool = False) -> Clock:
-    """The clock for a time column of some type; None where nobody knows it."""
+    """The clock for a time column.
+
+    Args:
+        type_: the column's type, or None where nobody knows it.
+    """
     return Micros(time, wall_bounds) if type_ == LTZ else Times(time, type_, wall_bounds)
 
 
@@ -200,7 +208,7 @@ def _naive(micros: str) -> str:
 
 
 def multiple(number: str, length: int) -> str:
-    """The last multiple of a length up to a number: where the block or bucket begins that the number is in."""
+    """The last multiple of a length up to a number, such as the first slice of the block of a slice."""
     return f"{number} - pmod({number}, {length})"
 
 

@@ -1,8 +1,8 @@
-"""HOP by copies: each row is there once per window, as in the plain translation, but bare.
+"""HOP by copies: each row is copied once for each window, as in the plain translation, but without the window's bounds.
 
-The plain translation gives every copy its bounds in the type of the time column. Where windows are aggregated, it will
-do for each group, so this costs what `window()` written by hand does, or less. It is for what slices aren't for:
-windows that overlap little, and aggregates that need all rows at once.
+The plain translation gives every copy its bounds in the type of the time column. A query that aggregates needs them
+once per group only, so this rule costs no more than `window()` written by hand. It serves where slices don't: for
+windows that overlap little, and for aggregates that need all rows at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, m
 
 
 class HopCopies(AggregateRule[Hop]):
-    """Aggregates over HOP, each window's rows at once."""
+    """Aggregates over HOP, from copies of the rows."""
 
     name = "hop-copies"
     window = Hop
@@ -42,5 +42,5 @@ class HopCopies(AggregateRule[Hop]):
 
 
 def _whole(call: AggregateCall) -> Mergeable:
-    """An aggregate that is taken over all rows at once."""
+    """An aggregate over all rows of a window at once: its one partial is the aggregate itself."""
     return Mergeable((Partial(call.sql),))

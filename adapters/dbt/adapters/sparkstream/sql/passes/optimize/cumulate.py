@@ -1,8 +1,13 @@
 """CUMULATE by slices: each row is aggregated once, and each window is the running aggregate of a block's slices.
 
-A slice is a step and a block is the longest window, so a window is a prefix of a block's slices. Between one slice and
-the next, as many rows come out as there are windows. Different values are counted by the slice of the block that has
-them first.
+A slice is as long as a step, and a block is the longest window. So the slices of a window are the first ones of a
+block:
+
+    block [00:00, 04:00), step 1 hour      slices  00:00  01:00  02:00  03:00
+    window [00:00, 03:00)                          00:00  01:00  02:00
+
+Windows that end between one slice with rows and the next have the same values, which are computed once; each of these
+windows is a row of the result. A different value is counted in the first slice of the block that has it.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
 )
 
 LEAST_STEPS = 6
-"""Steps of a window from which on slices are worth it even where a slice has two rows."""
+"""With so many steps in a window, slices are as fast as the plain query, even if a slice has only two rows."""
 
 
 class CumulateSlices(SliceRule[Cumulate]):

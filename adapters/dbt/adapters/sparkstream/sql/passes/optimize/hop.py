@@ -1,8 +1,8 @@
 """HOP by slices: each row is aggregated once, and each window is put together from slices.
 
-A slice is as long as the greatest common divisor of slide and size. How many of them a window has makes no difference
-to what it costs: windows are differences of running sums (`running`) where subtraction is exact or different values are
-counted, or else a suffix and a prefix of blocks (`blocks`).
+A slice is as long as the greatest common divisor of slide and size. The cost doesn't depend on how many slices a window
+has. Where sums can be subtracted exactly, or different values are counted, a window is a difference of running sums
+(`running`); else it is a suffix of one block and a prefix of the next (`blocks`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
 )
 
 LEAST_OVERLAP = 18
-"""Windows that a row is in from which on slices are as fast as Spark's `window()` even where a slice has two rows."""
+"""With so many windows for each row, slices are as fast as Spark's `window()`, even if a slice has only two rows."""
 
 
 class HopSlices(SliceRule[Hop]):

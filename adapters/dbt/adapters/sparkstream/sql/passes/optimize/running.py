@@ -1,23 +1,29 @@
-"""Windows of HOP from running sums: what has come when a window ends, less what had come when it began.
+"""Windows of HOP from running sums: the sum up to a window's end, less the sum up to its beginning.
 
-That is for counts and for sums of whole numbers and decimals, which subtraction gives back exactly; of DOUBLE, what a
-large number has swallowed wouldn't come back. Each slice stands there once and is sorted once, where prefixes and
-suffixes of blocks take two of each.
+    sum of the slices 3 to 5  =  sum of the slices up to 5  -  sum of the slices up to 2
 
-A slice comes into the windows with its own number, and is gone `size` slices later. Between two such events windows
-change nothing but their bounds. So a slice gives the windows from its coming on, until the next slice comes or an
-earlier one goes; and those from its going on, until the next one goes or another comes. All frames for that only grow:
+This is for counts and for sums of whole numbers and decimals, where subtraction is exact. A sum of DOUBLE loses digits
+beside a large number, and subtracting that number doesn't bring them back. Each slice is read and sorted once; prefixes
+and suffixes of blocks (`blocks`) take two of each.
 
-    __come     the slices up to this one
-    __gone     those gone when this one comes
-    __by_then  those that have come when this one goes
+Slice s comes into the windows with the window whose last slice is s, and goes with the window whose last slice is
+s + `size`. Windows between two such events have the same rows. So each slice gives
 
-Different values are counted in the same way: a value comes with a slice where it wasn't in the `size` slices before,
-and goes with the last slice that has it for as long. What stands beside such a count and can't be subtracted is
-computed from frames that slide (`sliding`).
+    the windows from its coming until the next slice comes or an earlier slice goes
+    the windows from its going until the next slice goes or another slice comes
 
-Slices of a key are cut into blocks of several windows, so that tasks share them; what the windows at the beginning of a
-block need of the one before is in both.
+The frames for these windows begin with the first slice, so Spark adds slices to them and never starts anew:
+
+    __come     the slices up to slice s
+    __gone     the slices that are gone when slice s comes
+    __by_then  the slices that have come when slice s goes
+
+count(DISTINCT ...) goes the same way: a value comes with a slice if none of the `size` - 1 slices before has it, and
+goes with a slice if none of the `size` - 1 slices behind has it. An aggregate beside such a count that can't be
+subtracted is computed from sliding frames (`sliding`).
+
+The slices of a key are cut into blocks of several windows, so that Spark's tasks share them. The last slices of a
+block, which the first windows of the next block need, are in both blocks.
 """
 
 from __future__ import annotations
@@ -31,14 +37,14 @@ FRAMES = ("come", "gone", "by_then")
 """The frames that slices are added up over; the module says what each holds."""
 
 WINDOWS_IN_BLOCK = 16
-"""How many times as long as a window a block is: of so many slices, one is in two blocks."""
+"""How many windows' slices make a block. One in so many slices is in two blocks."""
 
 
 def running_sums(slices: Slices, every: int) -> Cells:
     """A row for each window, with the number of its last slice as `__last`.
 
     Args:
-        slices: their partials can all be subtracted, or different values are counted.
+        slices: slices whose partials can all be subtracted, or that count different values.
         every: how many slices after a window the next one ends.
     """
     gone = f"__slice + {slices.size}"
@@ -48,11 +54,16 @@ def running_sums(slices: Slices, every: int) -> Cells:
 
 
 def _events(slices: Slices) -> Select:
-    """For each slice, the windows that it gives when it comes and when it goes, and what is in them."""
+    """For each slice, the last slices of the windows that it gives when it comes and when it goes, and their partials.
+
+    `__coming` to `__coming_until` - 1 are the windows from its coming on, `__going` to `__going_until` - 1 from its
+    going.
+    """
     size = slices.size
     slides = any(not c.partial.subtracts for c in slices.columns)
     sliding = Sliding.of(size) if slides else Sliding(size)
-    # Where none is left when this slice goes, there is no window; where one comes at that moment, it gives the window.
+    # If no slice is left when this slice goes, no window is. If another slice comes at that moment, it gives the
+    # window.
     others = f"__latest > __slice AND __latest < __slice + {size}"
     items = [
         *slices.carried,
@@ -73,11 +84,11 @@ def _events(slices: Slices) -> Select:
 
 
 def _frames(slices: Slices, sliding: Sliding) -> Select:
-    """For each slice, what is in the frames around it."""
+    """For each slice, the aggregates over its frames."""
     block = slices.size * WINDOWS_IN_BLOCK
     by = f"{slices.per('__block')}ORDER BY {sliding.order}"
     slid = [(c, direction) for c in slices.columns if not c.partial.subtracts for direction in (BACK, AHEAD)]
-    # Each running value under a name of its own: Spark computes one that stands there twice twice.
+    # Spark evaluates a window expression once for each time that it is written, so each is a column with a name.
     items = [
         *slices.carried,
         "__slice",
@@ -137,14 +148,15 @@ def _values(slices: Slices, sliding: Sliding, block: int) -> Select:
 
 
 def _sums(slices: Slices) -> list[tuple[str, str]]:
-    """What is summed up over the slices: names, and the values of one slice."""
+    """What is summed up over the slices: (name of the sum, value of one slice)."""
     found = []
     for column in slices.columns:
         name, partial = column.name, column.partial
         if not partial.subtracts:
             continue
         if partial.wide:
-            # The halves of a BIGINT: the sum of a block may have no room in one, where those of its windows have.
+            # The sum of a block may be too large for a BIGINT even if the sums of its windows aren't, so halves are
+            # added.
             found += [(f"{name}_high", f"shiftright({name}, 32)"), (f"{name}_low", f"{name} & 4294967295")]
         else:
             found += [(name, name)]
@@ -156,7 +168,7 @@ def _sums(slices: Slices) -> list[tuple[str, str]]:
 
 
 def _difference(slices: Slices, column: Column, frame: str, without: str) -> str:
-    """A partial over the slices of a frame that aren't in another; NULL where none of them has a value."""
+    """A partial over the slices of `frame` without the slices of `without`; NULL where no such slice has a value."""
     name, partial = column.name, column.partial
     if partial.distinct:
         left = _less(name, frame, without, f"{name}_out")

@@ -1,7 +1,7 @@
-"""SESSION by slices: rows that are less than a gap apart are aggregated once, and sessions are put together from that.
+"""SESSION by slices: the rows of each slice are aggregated, and sessions are put together from slices.
 
-A slice is as long as the gap, so all rows of a key in one slice are of one session. A slice opens a session when its
-first row comes more than the gap after the last row of the slice before. What has to be sorted is slices, not rows.
+A slice is as long as the gap, so all rows of a key in one slice are in the same session. A slice opens a session if its
+first row comes more than the gap after the last row of the slice before. So slices are sorted, and not rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, c
 
 
 class SessionSlices(AggregateRule[Session]):
-    """Aggregates over SESSION, sorted by slice and not by row."""
+    """Aggregates over SESSION, each row once."""
 
     name = "session-slices"
     window = Session

@@ -1,7 +1,9 @@
-"""What the rules share: the query that aggregates once per slice, and the text around it.
+"""What the rules share: the query that aggregates the rows of each slice, and the queries above it.
 
-A slice is a piece of time that every window holds all of or nothing of. For HOP and CUMULATE slices are numbered from
-the offset on, and `size` of them in a row, from a multiple of `size` on, make a block.
+A slice is a piece of time that is either in a window as a whole or not at all. HOP and CUMULATE number their slices
+from the offset on. Slices 0 to `size` - 1 are a block, slices `size` to 2 * `size` - 1 are the next block, and so on:
+
+    HOP(slide 1 hour, size 3 hours): slice 5 is [05:00, 06:00), and block 1 has the slices 3, 4 and 5
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from dbt.adapters.sparkstream.sql.passes.windows.queries import render
 
 
 def merged_parts(call: AggregateCall) -> Mergeable:
-    """How an aggregate is put together from those of slices.
+    """How an aggregate is put together from the aggregates of slices.
 
     Raises:
-        NoRule: it can't be.
+        NoRule: why it can't be.
     """
     if isinstance(call.parts, NoRule):
         raise call.parts
@@ -33,7 +35,13 @@ def merged_parts(call: AggregateCall) -> Mergeable:
 
 @dataclass(frozen=True)
 class Column:
-    """A partial of an aggregate as a column of the slices."""
+    """A partial of an aggregate, as a column of the slices.
+
+    Attributes:
+        name: the column's name.
+        partial: what is aggregated.
+        filter: the condition of the aggregate's FILTER, or None.
+    """
 
     name: str
     partial: Partial
@@ -45,7 +53,11 @@ class Column:
         return self.partial.sql + (f" FILTER (WHERE {self.filter})" if self.filter else "")
 
     def merged(self, among: str = "") -> str:
-        """The partials of several slices put together; `among` is what stands behind the call."""
+        """The partials of several slices put together.
+
+        Args:
+            among: what stands behind the call, such as ` OVER __so_far`.
+        """
         return self.partial.cast(f"{self.partial.merge}({self.name}){among}")
 
 
@@ -67,11 +79,11 @@ class Slices:
 
     Attributes:
         slice: the length of a slice.
-        offset: where slices are counted from.
+        offset: where slice 0 begins, counted from 1970-01-01 00:00.
         size: how many slices make a block.
-        keys: what rows are grouped by beside the slice, as columns of the slices.
+        keys: the columns that rows are grouped by, beside the slice.
         columns: the partials.
-        given: a relation that holds the slices; None where they are made of rows.
+        given: a relation that has the slices already; None where they are made of rows.
     """
 
     given: str | None = None
@@ -108,18 +120,18 @@ class Slices:
         self.columns = list(found.values())
 
     def count_rows(self) -> None:
-        """Makes sure that there is a count among the columns."""
+        """Adds a count of rows to the columns if none of them is a count."""
         if not any(column.partial.counts for column in self.columns):
             self.columns.append(Column("__rows", Partial("count(*)", counts=True), None))
 
     def count_of(self, column: Column) -> Column | None:
-        """The column that counts the values that another one sums up, if there is one."""
+        """The column that counts the values that `column` sums up; None if there is no such column."""
         count = column.partial.present
         return next((c for c in self.columns if c.partial.sql == count and c.filter == column.filter), None)
 
     # -- texts ---------------------------------------------------------------------------------------
     def comment(self) -> str:
-        """What windows are put together from, for people."""
+        """Which windows they are and what they are put together from, for people."""
         window = self.aggregate.function.window
         kind, words = window.name.lower(), window.words()
         return f"{kind}: {words} on {self.time}, put together from slices of {self.slice.words()}"
@@ -133,7 +145,7 @@ class Slices:
 
     @property
     def counted(self) -> str | None:
-        """The expression whose different values are counted, if one is; NULL isn't one of them."""
+        """The expression of count(DISTINCT ...), NULL for rows that aren't counted; None without such a count."""
         column = next((c for c in self.columns if c.partial.distinct), None)
         if column is None:
             return None
@@ -141,11 +153,11 @@ class Slices:
         return f"CASE WHEN {column.filter} THEN {value} END" if column.filter else value
 
     def block(self, number: str) -> str:
-        """The first slice of the block that a slice is in."""
+        """The number of the first slice of a slice's block."""
         return multiple(number, self.size)
 
     def per(self, *columns: str) -> str:
-        """PARTITION BY of the frames over slices with the same keys, and with the same values of other columns."""
+        """PARTITION BY the keys and some more columns, for a frame; nothing where there are neither."""
         by = [*self.keys, *self.sets, *columns]
         return f"PARTITION BY {', '.join(by)} " if by else ""
 
@@ -185,7 +197,7 @@ class Slices:
         return self.clock.at(number, self.slice, self.offset)
 
     def window_columns(self, start: str, end: str, last: str) -> dict[str, str]:
-        """The window columns that the query uses, from times on the wall clock (see `Clock.columns`)."""
+        """The window columns that the query uses: name -> expression. For the arguments see `Clock.columns`."""
         used = self.aggregate.window_columns()
         columns = zip(WINDOW_COLUMNS, self.clock.columns(start, end, last), strict=True)
         return {name: column for name, column in columns if name in used}
@@ -250,7 +262,9 @@ class Slices:
     def unless_another(
         self, cells: Cells, window: Hop | Cumulate, start: str, end: str, longest: str | None = None
     ) -> Cells:
-        """Windows without those that become another window where the clock skips an hour (see the macro).
+        """Leaves out the windows that become another window where the clock skips an hour.
+
+        The macro `sparkstream_unless_another` has the condition and an example.
 
         Args:
             start: where a window begins, on the wall clock.
@@ -276,7 +290,7 @@ class Slices:
 
         Args:
             more: columns besides.
-            counts: the name of a partial -> the columns that count its different values; None where none are counted.
+            counts: gives the columns for a partial that counts different values; None where no values are counted.
         """
         by = [*(c for c in self.carried if c != "__time"), *keys]
         time = ["max(__time) AS __time"] if "__time" in self.carried else []
@@ -304,20 +318,20 @@ class Slices:
 
 
 def check_parts(aggregate: WindowAggregate) -> None:
-    """Refuses aggregates that can't be put together from those of slices.
+    """Refuses a query with an aggregate that can't be put together from the aggregates of slices.
 
     Raises:
-        NoRule: why one can't.
+        NoRule: why it can't be.
     """
     for call in aggregate.calls.values():
         merged_parts(call)
 
 
 def counts_values(aggregate: WindowAggregate) -> bool:
-    """Whether different values are counted.
+    """Whether the query has a count(DISTINCT ...).
 
     Raises:
-        NoRule: of more than slices can be grouped by.
+        NoRule: it counts the values of several expressions, or has grouping sets as well.
     """
     parts = [(c.parts.partials, c.filter) for c in aggregate.calls.values() if isinstance(c.parts, Mergeable)]
     found = {(p.distinct, condition) for partials, condition in parts for p in partials if p.distinct}
@@ -329,10 +343,10 @@ def counts_values(aggregate: WindowAggregate) -> bool:
 
 
 def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
-    """Whether GROUP BY may put several windows together, because the clock skips an hour where they begin or end.
+    """Whether GROUP BY may put several windows into one group, because the clock skips an hour where they begin or end.
 
     Args:
-        identity: window columns, any of which tells windows apart on the wall clock.
+        identity: window columns; any one of them tells windows apart on the wall clock.
     """
     bounds = set(aggregate.grouping.bounds)
     if aggregate.time_type() == NTZ:
@@ -343,10 +357,10 @@ def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
 
 
 def check_bounds(aggregate: WindowAggregate) -> None:
-    """Refuses what can't be merged by bounds.
+    """Refuses a query whose windows with the same bound can't be merged.
 
     Raises:
-        NoRule: different values are counted, or a key is computed from columns of the window.
+        NoRule: it counts different values, or a key is computed from columns of the window.
     """
     if counts_values(aggregate):
         raise NoRule("count(DISTINCT ...) of windows by one bound, which several have where the clock skips an hour")

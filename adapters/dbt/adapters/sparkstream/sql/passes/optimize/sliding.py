@@ -1,15 +1,21 @@
-"""Frames that slide over slices: extremes, bits and sums of DOUBLE beside counts of different values.
+"""Frames that slide over slices, for min, max, bits and sums of DOUBLE that stand beside count(DISTINCT ...).
 
-Those can't be subtracted as running sums are. Spark computes a frame that slides from all of its rows, each time; that
-is cheap for some dozens of slices. A window of more is three frames next to each other, as slices are cut into parts of
-equal length:
+Such an aggregate can't be subtracted as a running sum can. Spark computes a sliding frame from all of its rows for each
+row; that is cheap for some dozens of slices. A window of more slices is put together from three frames, as slices are
+cut into parts of `part` slices each:
 
     the end of the first part  +  whole parts  +  the beginning of the last part
 
-The whole ones change with each part only, and the others are short: the work for a slice grows with the square root of
-a window's slices. For that a frame has to end where its part does, and what RANGE knows are distances. So the order of
-slices is a place, in which parts are as far from each other as they are long: a frame that ends anywhere between
-two parts ends with the first of them.
+    with part = 3, the window of the slices 4 to 12:    4 5  +  6 7 8  9 10 11  +  12
+
+The whole parts are the same for all slices of a part, and the other two frames are short: the work for a slice grows
+with the square root of the number of slices in a window.
+
+A frame has to end where a part ends, but RANGE only knows distances. So slices are ordered by a place that leaves a gap
+between parts, as long as a part is. A frame that ends in the gap ends with the part before it:
+
+    slice    0 1 2         3 4 5         6 7 8
+    place    0 1 2 . . .   6 7 8 . . .  12 13 14
 """
 
 from __future__ import annotations
@@ -21,10 +27,10 @@ from math import isqrt
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Column
 
 SHORT = 96
-"""Slices up to which one frame takes less time than three."""
+"""The most slices of a window for which one frame takes less time than three."""
 
 BACK, AHEAD = "back", "ahead"
-"""The window that ends with a slice, and the first one that it isn't in any more."""
+"""Which window of a slice is computed: the window that ends with the slice, or the first window behind the slice."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Sliding:
 
     Attributes:
         size: how many slices a window has.
-        part: how many slices make a part of it; None where a window is one frame.
+        part: how many slices a part has; None where one frame is the whole window.
     """
 
     size: int
@@ -41,9 +47,9 @@ class Sliding:
 
     @classmethod
     def of(cls, size: int) -> Sliding:
-        """The frames with the least work: about as many parts as a part has slices.
+        """The frames with the least work, where a window has about as many parts as a part has slices.
 
-        Parts fill a window, so one of a prime number of slices has none.
+        A window is a whole number of parts. So a window of a prime number of slices has no parts.
         """
         lengths = range(isqrt(size), 1, -1) if size > SHORT else ()
         return cls(size, next((length for length in lengths if size % length == 0), None))
@@ -55,16 +61,16 @@ class Sliding:
 
     @property
     def places(self) -> list[str]:
-        """A slice's `__place`, where windows have parts: a column, as Spark sorts anew for the same expression."""
+        """A slice's `__place`, where windows have parts: a column, as Spark sorts for each use of an expression."""
         return [f"2 * __slice - pmod(__slice, {self.part}) AS {self.order}"] if self.part else []
 
     @property
     def reach(self) -> int:
-        """How far the places of two slices are apart of which one comes when the other goes."""
+        """How far the places of two slices are apart whose numbers are `size` apart."""
         return self.size * (2 if self.part else 1)
 
     def bounds(self, column: Column, direction: str) -> dict[str, tuple[int, int]]:
-        """The frames whose aggregates together are a window's: names, and how far off their first and last place is."""
+        """The frames that a window is put together from: name -> distance of their first and of their last place."""
         reach, part = self.reach, self.part
         back = direction == BACK
         if not part or not column.partial.combine:
@@ -76,14 +82,14 @@ class Sliding:
         return {f"{direction}_{i}": frame for i, frame in enumerate(frames, 1)}
 
     def frames(self, column: Column, direction: str) -> dict[str, str]:
-        """The same as a WINDOW clause has them."""
+        """The frames of `bounds` for a WINDOW clause: name -> frame."""
         found = self.bounds(column, direction).items()
         return {name: f"RANGE BETWEEN {_bound(first)} AND {_bound(last)}" for name, (first, last) in found}
 
     def values(self, column: Column, direction: str) -> list[str]:
-        """The aggregates over these frames, as items of SELECT.
+        """The aggregates over the frames of `bounds`, as items of SELECT.
 
-        Spark's segment tree takes longer than the rows of a short frame do; where it is on, it leaves FILTER alone.
+        FILTER keeps Spark from using its segment tree, which takes longer for a short frame than the frame's rows do.
         """
         return [
             f"{column.merged(f' FILTER (WHERE {column.name} IS NOT NULL) OVER __{frame}')} AS {column.name}_{frame}"
@@ -91,7 +97,7 @@ class Sliding:
         ]
 
     def together(self, column: Column, direction: str) -> str:
-        """A window's aggregate from those over its frames."""
+        """A window's aggregate, from the aggregates over its frames."""
         names = [f"{column.name}_{frame}" for frame in self.bounds(column, direction)]
         combine = column.partial.combine or ""
         return reduce(lambda a, b: column.partial.cast(combine.format(a=a, b=b)), names)

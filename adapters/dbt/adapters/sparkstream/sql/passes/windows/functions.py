@@ -17,8 +17,8 @@ class WindowFunctions:
     """Edits the window table functions of a statement.
 
     Args:
-        keep: whether they stay, in the one spelling that the optimiser reads.
-        skipped: ids of functions that another edit covers.
+        keep: whether window functions stay, in the one spelling that the optimiser reads.
+        skipped: ids of window functions that are part of another edit.
     """
 
     def __init__(self, source: Source, resolver: Resolver, *, keep: bool = False, skipped: Container[int] = ()) -> None:
@@ -42,7 +42,7 @@ class WindowFunctions:
         return lower(call, self._source.indent(self._source.span(function)[0]) if indent is None else indent)
 
     def call(self, function: WindowFunction, utc: bool = False) -> WindowCall:
-        """A window table function with its parts as Spark SQL, as far as the edits so far have made them."""
+        """A window table function with its parts as Spark SQL: their text with the edits so far."""
         source = self._source
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
@@ -108,7 +108,7 @@ class WindowFunctions:
 
 
 def _is_gap(type_: str) -> bool:
-    """Whether a type can say how long a gap is: a text, a number of seconds, or an interval of days and less."""
+    """Whether values of a type can be gaps: texts, numbers of seconds, and intervals of days and smaller units."""
     if type_.startswith("interval"):
         return not any(unit in type_ for unit in ("year", "month"))
     return is_string(type_) or type_ in INTEGERS or is_decimal(type_) or type_ == "void"

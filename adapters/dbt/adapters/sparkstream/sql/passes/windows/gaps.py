@@ -12,9 +12,9 @@ from dbt.adapters.sparkstream.sql.core.windows import Hop, window_functions
 
 
 def sparse_windows(tree: exp.Expr, source: Source, *, strict: bool) -> Iterator[TranslationWarning]:
-    """Warns of the first HOP whose slide is longer than its size: rows between two windows are in none.
+    """Warns of the first HOP whose slide is longer than its size: rows between two windows are in no window.
 
-    It is what Flink does, and what a HOP becomes whose arguments were mixed up.
+    Flink has such windows too. More often, slide and size were mixed up.
 
     Args:
         strict: whether the hint has to be Flink SQL.

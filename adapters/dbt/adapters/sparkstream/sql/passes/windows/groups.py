@@ -1,7 +1,7 @@
 """Flink's deprecated group windows: `GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)` with TUMBLE_START and its like.
 
-Spark has them as `window()` and `session_window()`; a bound is `window.start` of the group. Where it takes the type of
-the time column, it does in SELECT by `coalesce(window.start, min(ts))`, as the group always has a row.
+In Spark they are `window()` and `session_window()`, and TUMBLE_START is `window.start`. `coalesce(window.start,
+min(ts))` in SELECT gives a bound the type of the time column, as every group has a row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ _USAGE = {
 
 @dataclass(frozen=True)
 class GroupWindow:
-    """A call of a group window: its kind, its time as written and its window."""
+    """A call of a group window.
+
+    Attributes:
+        kind: TUMBLE, HOP or SESSION.
+        time: the first argument.
+        window: what the other arguments say.
+    """
 
     kind: str
     time: exp.Expr

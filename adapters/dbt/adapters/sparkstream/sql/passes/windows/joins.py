@@ -13,10 +13,10 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions
 
 
 def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[TranslationWarning]:
-    """Warns of joins, IN and EXISTS between windows that don't have both bounds equal.
+    """Warns of joins, IN and EXISTS between windows that don't say that both bounds are equal.
 
-    Their rows are right, but no engine can take them window by window: Flink makes a regular join of them, which
-    keeps its input for ever on a stream, and Spark may compare all rows with each other.
+    Their rows are right, but no engine can join window by window: Flink makes a regular join, which keeps the rows of a
+    stream for ever, and Spark may compare all rows with each other.
     """
     if not window_functions(tree):
         return
@@ -37,7 +37,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
 
 
 def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], list[exp.Expr]]]:
-    """Where rows of a query meet others: a place to point at, the other relations, the terms that must hold."""
+    """Where rows of a query meet other rows: (place to point at, the other relations, conditions that must hold)."""
     where = select.args.get("where")
     filters = conjuncts(where.this) if where else []
     for relation in sources(select):
@@ -56,7 +56,7 @@ def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], li
 
 
 def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.Expr]]:
-    """What `(a, b) IN (SELECT c, d ...)` makes equal."""
+    """The pairs that `(a, b) IN (SELECT c, d ...)` makes equal: (a, c) and (b, d)."""
     if not isinstance(test, exp.In):
         return ()
     tested = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
@@ -78,7 +78,7 @@ def _named(bound: str, relation: exp.Expr, resolver: Resolver) -> str:
 
 
 def _equal(bound: str, terms: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
-    """Whether a term says that two columns are equal which are both this bound of a window."""
+    """Whether a condition says that two columns are equal, each of which is this bound of a window."""
     return any(
         isinstance(term, (exp.EQ, exp.NullSafeEQ))
         and _origin(term.this, select, resolver) == _origin(term.expression, select, resolver) == bound

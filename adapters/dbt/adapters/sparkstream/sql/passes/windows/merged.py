@@ -1,4 +1,4 @@
-"""Groups of windows: whether every group holds rows of one window only."""
+"""GROUP BY over CUMULATE that puts several windows into one group."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ ENDS = {"window_end", "window_time"}
 
 
 def merged_windows(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
-    """Warns of a GROUP BY over CUMULATE by `window_start` alone, which all windows of a block have in common.
+    """Warns of a GROUP BY over CUMULATE by `window_start` alone, which several windows have in common.
 
-    A row is counted once for each of them then. Windows of the other kinds that begin together end together.
+    With steps of an hour, a row of 00:30 is in the windows [00:00, 01:00), [00:00, 02:00) and so on, and counts once
+    for each of them. Windows of the other kinds that begin at the same time also end at the same time.
     """
     if not any(isinstance(call.window, Cumulate) for call in window_functions(tree)):
         return
@@ -42,7 +43,7 @@ def _cumulates(relation: exp.Expr) -> bool:
 
 
 def _name(key: exp.Expr, select: exp.Select) -> str:
-    """The column that a key of GROUP BY is, which may be given by its number."""
+    """The name of the column that a key of GROUP BY is, or that its number means; empty where it is no column."""
     if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.this) <= len(select.expressions):
         key = select.expressions[int(key.this) - 1].unalias()
     return key.name.lower() if isinstance(key, exp.Column) else ""
