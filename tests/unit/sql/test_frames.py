@@ -239,3 +239,13 @@ def test_sqlglot_knows_the_dialects() -> None:
 
     assert sqlglot.parse_one("SELECT 1", read=OpenMLDB).sql() == "SELECT 1"
     assert sqlglot.parse_one('SELECT STREAM "a" FROM t', read=SQLStream).sql() == 'SELECT "a" FROM t'
+
+
+def test_strings_keep_their_new_lines() -> None:
+    window = f"({W} ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW EXCLUDE CURRENT_TIME)"
+    sql = f"  SELECT id, sum(x) OVER w AS y\n  FROM (SELECT * FROM t WHERE a = 'b\nc') WHERE d = 'e\n  f' WINDOW w AS {window}"
+    for text in ("'b\nc'", "'e\n  f'"):
+        assert text in translate(sql)
+    sql = "  SELECT a.id FROM a LAST JOIN b ORDER BY b.ts ON a.k = b.k AND b.x = 'c\nd'"
+    assert "'c\nd'" in translate(sql, "openmldb")
+    assert "'c\nd'" in translate(sql.replace("a.k = b.k", "a.k < b.k"), "openmldb")

@@ -14,7 +14,7 @@ class WindowDefinitions:
     def __init__(self, *, inline_unnamed: bool) -> None:
         self._inline = inline_unnamed
         self._names: dict[str, str] = {}
-        self.definitions: list[str] = []
+        self.definitions: list[list[str]] = []
 
     def over(self, window: Window, spec: str, comment: str | None = None) -> str:
         """`OVER ...` of a specification, under a name of its window if it has one."""
@@ -28,8 +28,8 @@ class WindowDefinitions:
                 name = f"{base.strip('`')}_{number}"
                 name = f"`{name}`" if base.startswith("`") else name
             self._names[spec] = name
-            note = f"/* {comment} */\n" if comment and number == 1 else ""
-            self.definitions.append(f"{note}{name} AS ({spec})")
+            note = [f"/* {comment} */"] if comment and number == 1 else []
+            self.definitions.append([*note, f"{name} AS ({spec})"])
         return f"OVER {self._names[spec]}"
 
 

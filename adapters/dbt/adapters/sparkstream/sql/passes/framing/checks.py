@@ -141,10 +141,11 @@ def check_union(select: FramedSelect, relation: Relation, union: exp.Expr) -> li
         known = _compare(select, union, list(wanted.items), list(given.items))
         if known:
             return []
+    rows = "\n".join(relation.lines)
     return [
         "NOT EXISTS (SELECT array(struct(a.*), struct(b.*)), "
         "aggregate(array(struct(b.*)), struct(a.*), (a_row, b_row) -> b_row) "
-        f"FROM (SELECT {', '.join(relation.items)} FROM {relation.sql}) AS a, "
+        f"FROM (SELECT {', '.join(relation.items)} FROM {rows}) AS a, "
         f"(SELECT * FROM {select.render(place)}) AS b WHERE FALSE)"
     ]
 

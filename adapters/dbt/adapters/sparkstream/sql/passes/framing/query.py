@@ -18,11 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.writing import Query as Written
+from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
@@ -106,7 +109,7 @@ class Query:
         select, condition = self._select, self.block.condition()
         self._relation = relation_of(select)
         if not any(select.windows.values()) and not select.calls:
-            return self._assemble({}, self._relation.sql, condition, [])
+            return self._assemble({}, self._relation.lines, condition, [])
         self._plan = Plan(select, self._relation)
         lowering = Lowering(select, self._plan)
         replaced = {call: lowering.call(call) for call in select.calls}
@@ -115,18 +118,19 @@ class Query:
         if not self._plan.inner:
             if self._plan.ordered:
                 return self._assemble(replaced, self._from(self._ordered(condition)), None, definitions)
-            return self._assemble(replaced, self._relation.sql, self._guarded(condition), definitions)
-        rows = self._ordered(condition)
-        lines = ["SELECT", "  *,"]
-        lines.append(",\n".join(f"  {text} AS {name}" for name, text in self._additions.columns.items()))
-        lines.append(f"FROM {self._from(rows)}")
-        lines += _window_clause(definitions)
+            return self._assemble(replaced, self._relation.lines, self._guarded(condition), definitions)
+        calls = replace(self._over(self._ordered(condition), named(self._additions.columns)), windows=definitions)
         where = f"{SOURCE} = 0" if self._plan.unions else None
-        return self._assemble(replaced, self._from("\n".join(lines)), where, [])
+        return self._assemble(replaced, self._from(calls), where, [])
 
-    def _from(self, query: str) -> str:
-        alias = f" AS {self._relation.alias}" if self._relation.alias else ""
-        return f"(\n{_indent(query)}\n){alias}"
+    def _from(self, query: Select) -> list[str]:
+        """The lines of a query in FROM, under the name of the relation."""
+        *lines, last = parenthesized(query)
+        return [*lines, f"{last} AS {self._relation.alias}" if self._relation.alias else last]
+
+    def _over(self, query: Written, items: list[str], condition: str | None = None) -> Select:
+        """A query over the rows of another one, with more columns."""
+        return Select(["*", *items], query, self._relation.alias or "", where=[condition] if condition else [])
 
     def _guards(self) -> list[str]:
         """What OpenMLDB asks of rows and arguments, as conditions."""
@@ -140,29 +144,27 @@ class Query:
         both = [f"({condition})" if guards and condition and _or(condition) else condition, *guards]
         return " AND ".join(c for c in both if c) or None
 
-    def _ordered(self, condition: str | None) -> str:
+    def _ordered(self, condition: str | None) -> Select:
         """The query that gives the rows with their order, and what is attached to them."""
         plan, relation = self._plan, self._relation
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in plan.ordered]
         numbered = plan.numbers_arrival and (relation.flat or not relation.structured)
-        arrival = [f"monotonically_increasing_id() AS {ARRIVAL}"] if numbered else []
+        arrival = {ARRIVAL: "monotonically_increasing_id()"} if numbered else {}
+        rows = [*relation.items, *([f"0 AS {SOURCE}"] if plan.unions else []), *named(arrival)]
+        if not plan.unions and not relation.several:
+            rows += keys
+        where = condition if plan.unions else self._guarded(condition)
+        first = Select(rows, relation.lines, where=[where] if where else [])
+        query = first
         if plan.unions:
-            query = _select([*relation.items, f"0 AS {SOURCE}", *arrival], relation.sql, condition)
-            for i, union in enumerate(plan.unions, 1):
-                table = self._select.render(union.meta[SPAN])
-                query += "\nUNION ALL\n" + _select(["*", str(i), *(a.split(" AS ")[0] for a in arrival)], table, None)
+            tables = [self._select.render(union.meta[SPAN]) for union in plan.unions]
+            others = [Select(["*", str(i), *arrival.values()], table) for i, table in enumerate(tables, 1)]
             checks = " AND ".join([*plan.union_checks, *self._guards()]) or None
-            query = _select(["*", *keys], self._from(query), checks)
+            query = self._over(UnionAll([first, *others]), keys, checks)
         elif relation.several:
-            query = _select([*relation.items, *arrival], relation.sql, self._guarded(condition))
-            query = _select(["*", *keys], self._from(query), None)
-        else:
-            query = _select([*relation.items, *arrival, *keys], relation.sql, self._guarded(condition))
-        query = _select(["*", *(s.order_sql() for s in plan.ordered)], self._from(query), None)
-        if self._additions.attached:
-            items = [f"{text} AS {name}" for name, text in self._additions.attached.items()]
-            query = _select(["*", *items], self._from(query), None)
-        return query
+            query = self._over(first, keys)
+        query = self._over(query, [s.order_sql() for s in plan.ordered])
+        return self._over(query, named(self._additions.attached)) if self._additions.attached else query
 
     def _helpers(self) -> list[str]:
         """Names of the columns that `*` must not show."""
@@ -177,8 +179,14 @@ class Query:
         return [*names, *self._additions.attached, *self._additions.columns]
 
     # -- assembling ----------------------------------------------------------------------------------
-    def _assemble(self, replaced: dict[Call, str], frm: str, where: str | None, definitions: list[str]) -> str:
-        """The SELECT as written with other calls, FROM, WHERE and windows."""
+    def _assemble(
+        self, replaced: dict[Call, str], rows: list[str], where: str | None, definitions: list[list[str]]
+    ) -> str:
+        """The SELECT as written with other calls, FROM, WHERE and windows.
+
+        Args:
+            rows: the lines of what stands in FROM.
+        """
         block = self.block
         pieces: list[tuple[Span, str]] = []
         hidden = self._helpers() if self._select.calls else []
@@ -192,9 +200,9 @@ class Query:
         start, end = clauses["from"]
         word = self._select.source.text[start : start + len("from")]
         tail = {"where": f"\n{indent}WHERE {where}" if where else ""}
-        clause = _window_clause([*self._native_windows(), *definitions])
-        tail["window"] = f"\n{indent}" + _indent("\n".join(clause), indent, first=False) if clause else ""
-        text = f"{word} {_indent(frm, indent, first=False)}"
+        clause = window_clause([*([window] for window in self._native_windows()), *definitions])
+        tail["window"] = placed(["", *clause], indent) if clause else ""
+        text = f"{word} {placed(rows, indent)}"
         place = start, end
         for name, sql in tail.items():
             if name in clauses:
@@ -265,23 +273,3 @@ class Query:
 
 def _or(condition: str) -> bool:
     return bool(re.search(r"\bor\b", condition, re.I))
-
-
-def _select(items: list[str], frm: str, where: str | None) -> str:
-    text = f"SELECT {', '.join(items)}\nFROM {frm}"
-    return f"{text}\nWHERE {where}" if where else text
-
-
-def _indent(text: str, by: str = "  ", *, first: bool = True) -> str:
-    lines = text.split("\n")
-    return "\n".join(line if (i == 0 and not first) or not line else by + line for i, line in enumerate(lines))
-
-
-def _window_clause(definitions: list[str]) -> list[str]:
-    if not definitions:
-        return []
-    lines: list[str] = []
-    for i, definition in enumerate(definitions):
-        lead = "WINDOW\n  " if i == 0 else "  "
-        lines.append(lead + definition.replace("\n", "\n  ") + ("," if i + 1 < len(definitions) else ""))
-    return "\n".join(lines).split("\n")

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
@@ -19,15 +20,15 @@ class Relation:
     """What stands in FROM.
 
     Attributes:
-        sql: its text.
+        lines: its text.
         names: by which names the SELECT knows its tables.
         loose: columns that the SELECT names without a table.
-        structured: whether every table is a struct column of its name in `sql`.
+        structured: whether every table is a struct column of its name.
         flat: whether rows of UNION tables join its rows: then columns stand side by side, under their names alone.
         marked: whether the first table holds a request's row.
     """
 
-    sql: str
+    lines: list[str]
     names: list[str]
     several: bool
     loose: list[str] = field(default_factory=list)
@@ -75,10 +76,10 @@ def relation_of(select: FramedSelect) -> Relation:
     ]
     names += laterals
     several = len(tables) > 1 or bool(select.select.args.get("laterals"))
-    relation = Relation("", names, several, _loose(select) if several else [])
+    relation = Relation([], names, several, _loose(select) if several else [])
     relation.flat = several and select.has_unions
     relation.marked = select.requested
-    pieces: list[tuple[Span, str]] = []
+    pieces: list[tuple[Span, list[str]]] = []
     chosen: list[LastJoin] = []
     for join in select.last_joins:
         reduced = _reduced(select, join, names)
@@ -88,10 +89,21 @@ def relation_of(select: FramedSelect) -> Relation:
             pieces.append((join.meta[SPAN], reduced))
     if chosen:
         return _choosing(select, relation, span, pieces, chosen, tables)
-    relation.sql = block.text(span, pieces)
+    relation.lines = _lines(select.source, span, pieces)
     if relation.alias and not tables[0].alias_or_name:
-        relation.sql += f" AS {relation.alias}"
+        relation.lines[-1] += f" AS {relation.alias}"
     return relation
+
+
+def _lines(source: Source, span: Span, pieces: list[tuple[Span, list[str]]]) -> list[str]:
+    """The text of a span with the edits so far, and other lines in the place of some pieces of it."""
+    lines, at = [""], span[0]
+    for (first, last), (text, *more) in sorted(pieces):
+        lines[-1] += source.render((at, first)) + text
+        lines += more
+        at = last
+    lines[-1] += source.render((at, span[1]))
+    return lines
 
 
 def _loose(select: FramedSelect) -> list[str]:
@@ -143,7 +155,7 @@ def _equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, S
     return None
 
 
-def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> str | None:
+def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str] | None:
     """A left join with one row for each key, if the condition is equality and what concerns the right table alone."""
     right = name_of(join.this)
     if right is None:
@@ -165,20 +177,21 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> str | No
     partition = ", ".join(select.render(key) for _, key in keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     on = " AND ".join(f"{select.render(one)} <=> {select.render(other)}" for one, other in keys)
-    return (
-        f"/* last join: of {right}, the last row of each key */ LEFT JOIN (\n"
-        "    SELECT * EXCEPT (__nth)\n"
+    return [
+        f"/* last join: of {right}, the last row of each key */ LEFT JOIN (",
+        "    SELECT * EXCEPT (__nth)",
         f"    FROM (SELECT *, row_number() OVER (PARTITION BY {partition} ORDER BY {', '.join(order)}) AS __nth "
-        f"FROM {select.render(join.this.meta[SPAN])}{where})\n"
-        f"    WHERE __nth = 1\n  ) AS {right} ON {on}"
-    )
+        f"FROM {select.render(join.this.meta[SPAN])}{where})",
+        "    WHERE __nth = 1",
+        f"  ) AS {right} ON {on}",
+    ]
 
 
 def _choosing(
     select: FramedSelect,
     relation: Relation,
     span: Span,
-    pieces: list[tuple[Span, str]],
+    pieces: list[tuple[Span, list[str]]],
     joins: list[LastJoin],
     tables: list[exp.Expr],
 ) -> Relation:
@@ -199,7 +212,7 @@ def _choosing(
     start = min(j.meta[SPAN][0] for j in select.last_joins)
     head = block.trim((span[0], start))
     pieces.append(
-        (head, f"(SELECT *, monotonically_increasing_id() AS {ARRIVAL} FROM {select.render(head)}) AS {first}")
+        (head, [f"(SELECT *, monotonically_increasing_id() AS {ARRIVAL} FROM {select.render(head)}) AS {first}"])
     )
     order: list[str] = []
     for join in joins:
@@ -212,7 +225,7 @@ def _choosing(
                 if sides
                 else select.render(select.source.span(part))
             )
-        pieces.append((join.meta[SPAN], f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"))
+        pieces.append((join.meta[SPAN], [f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"]))
         if join.args.get("order"):
             order.append(f"{select.render(join.args['order'].span)} DESC")
     structs = [f"struct({first}.* EXCEPT ({ARRIVAL})) AS {first}"]
@@ -220,9 +233,8 @@ def _choosing(
     structs += [*relation.loose, f"{first}.{ARRIVAL} AS {ARRIVAL}"]
     by = ", ".join(order) or f"{first}.{ARRIVAL}"
     structs.append(f"row_number() OVER (PARTITION BY {first}.{ARRIVAL} ORDER BY {by}) AS __nth")
-    relation.sql = (
-        f"(\n  /* last join: for every row of {first}, the last match */\n  SELECT * EXCEPT (__nth)\n  FROM (\n"
-        f"    SELECT {', '.join(structs)}\n    FROM {block.text(span, pieces)}\n  )\n  WHERE __nth = 1\n)"
-    )
+    matches = Select(structs, _lines(select.source, span, pieces))
+    last = Select(["* EXCEPT (__nth)"], matches, where=["__nth = 1"])
+    relation.lines = parenthesized(last, f"last join: for every row of {first}, the last match")
     relation.structured = True
     return relation

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
 
 
@@ -93,6 +93,6 @@ def _prefixes(slices: Slices) -> Select:
     return Select(items, _events(slices), windows=_frames("__so_far", by))
 
 
-def _frames(running: str, by: str) -> dict[str, str]:
+def _frames(running: str, by: str) -> list[list[str]]:
     """Two frames: all rows up to the current one, under the name `running`, and the next row (`__next`)."""
-    return {running: f"{by} UNBOUNDED PRECEDING", "__next": f"{by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING"}
+    return defined({running: f"{by} UNBOUNDED PRECEDING", "__next": f"{by} BETWEEN 1 FOLLOWING AND 1 FOLLOWING"})

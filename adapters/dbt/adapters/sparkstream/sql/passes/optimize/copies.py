@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop
-from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -38,7 +38,8 @@ class HopCopies(AggregateRule[Hop]):
         end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.window_columns("__start", end, last)
         cells = slices.unless_another(Cells(Select(["*"], query)), window, "__start", end)
-        return parenthesized(f"hop: {window.words()} on {slices.time}", slices.result(cells, bounds), indent)
+        lines = parenthesized(slices.result(cells, bounds), f"hop: {window.words()} on {slices.time}")
+        return placed(lines, indent)
 
 
 def _whole(call: AggregateCall) -> Mergeable:

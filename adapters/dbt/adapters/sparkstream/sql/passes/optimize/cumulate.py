@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate
-from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
@@ -70,7 +70,7 @@ def _cells(slices: Slices) -> Cells:
     frames = Select(
         items,
         _first_values(slices, query) if slices.counted else query,
-        windows={"__forward": by, "__up_to": f"{by} ROWS UNBOUNDED PRECEDING"},
+        windows=defined({"__forward": by, "__up_to": f"{by} ROWS UNBOUNDED PRECEDING"}),
     )
     return Cells(Select(["*"], frames, views=["explode(sequence(__slice, __until - 1)) AS __last"]))
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, WindowFunction
-from dbt.adapters.sparkstream.sql.core.writing import Select, indented
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import clock, multiple
 
@@ -115,7 +115,7 @@ class JoinByRows:
             ends = [multiple(f"__number {sign} {window.overlap - 1}", length) for sign in "-+"]
             buckets = [f"explode(sequence({', '.join(ends)}, {length})) AS __bucket"]
         indent = self._source.indent(self._source.span(side.function)[0])
-        return f"\n{indent}".join(["(", *indented(Select(items, rows, views=buckets).lines()), ")"])
+        return placed(parenthesized(Select(items, rows, views=buckets)), indent)
 
     def _joined(self, span: Span) -> str:
         """FROM of a query that gives each side as a column; what stood there becomes its FROM."""

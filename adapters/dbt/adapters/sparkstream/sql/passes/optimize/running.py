@@ -28,7 +28,7 @@ block, which the first windows of the next block need, are in both blocks.
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.writing import Select
+from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
@@ -107,7 +107,7 @@ def _frames(slices: Slices, sliding: Sliding) -> Select:
     }
     for column, direction in slid:
         frames |= sliding.frames(column, direction)
-    windows = {f"__{name}": f"{by} {frame}" for name, frame in frames.items()}
+    windows = defined({f"__{name}": f"{by} {frame}" for name, frame in frames.items()})
     return Select(items, _followed(slices, sliding, by, block), windows=windows)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO
 from dbt.adapters.sparkstream.sql.core.windows import Session
-from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
@@ -58,7 +58,7 @@ class SessionSlices(AggregateRule[Session]):
         result = slices.result(Cells(Select(["*"], _sessions(slices))), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {gap.words()}"
-        return parenthesized(comment, result, indent)
+        return placed(parenthesized(result, comment), indent)
 
 
 def _sessions(slices: Slices) -> Select:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, Cumulate, Hop
-from dbt.adapters.sparkstream.sql.core.writing import Select, named, parenthesized
+from dbt.adapters.sparkstream.sql.core.writing import Select, named, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import clock, multiple
@@ -314,7 +314,7 @@ class Slices:
 
     def written(self, query: Select, indent: str) -> str:
         """A query in parentheses that says what its windows are put together from."""
-        return parenthesized(self.comment(), query, indent)
+        return placed(parenthesized(query, self.comment()), indent)
 
 
 def check_parts(aggregate: WindowAggregate) -> None:
