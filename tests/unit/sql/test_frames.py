@@ -97,6 +97,43 @@ class TestWhereRowsAreNumbered:
         assert text.count("row_number()") == 1 and text.count("PARTITION BY k ORDER BY __order") == 2
 
 
+class TestSpellings(Pairs):
+    """What OpenMLDB and SQLstream say in another way than Spark, beside windows."""
+
+    def openmldb(self, sql: str, spark: str) -> None:
+        made = flat(translate(f"{sql} WINDOW w AS ({W} {ROWS})", "openmldb", schema=TYPED))
+        assert made.partition(" WINDOW ")[0] == flat(spark)
+
+    def test_names_of_columns(self) -> None:
+        self.openmldb("SELECT max( x ) OVER w, (max(x) OVER w), ((max(x) OVER w)) AS b, max(x) OVER w + 1, x  FROM t", "SELECT max( x ) OVER w AS `max( x )over w`, (max(x) OVER w) AS `(max(x) OVER w)`, ((max(x) OVER w)) AS b, max(x) OVER w + 1 AS `max(x) OVER w + 1`, x FROM t WHERE ts IS NOT NULL")
+
+    def test_conditions_stay_together(self) -> None:
+        for word in ("or", "OR"):
+            self.openmldb(f"SELECT max(x) OVER w AS m FROM t WHERE x = 1 {word} n = 2", f"SELECT max(x) OVER w AS m FROM t WHERE (x = 1 {word} n = 2) AND ts IS NOT NULL")
+
+    def test_a_window_by_the_name_of_another(self) -> None:
+        named = translate(f"SELECT max(x) OVER v AS y FROM t WINDOW w AS ({W} {ROWS}), v AS w", "openmldb", schema=TYPED)
+        assert flat(named) == flat(translate(f"SELECT max(x) OVER w AS y FROM t WINDOW w AS ({W} {ROWS})", "openmldb", schema=TYPED))
+        self.refused("SELECT max(x) OVER w AS m FROM t WINDOW w AS nope", "no window named nope", at="nope", hint="WINDOW nope AS", dialect="openmldb")
+
+    def test_numbers_and_times(self) -> None:
+        self.openmldb("SELECT bigint(ts) AS b, bigint(k) AS c, timestamp(id) AS d, timestamp(ts) AS e, 1.5 AS f, max(x) OVER w AS m FROM t", "SELECT unix_millis(ts) AS b, bigint(k) AS c, timestamp_millis(id) AS d, timestamp(ts) AS e, 1.5D AS f, max(x) OVER w AS m FROM t WHERE ts IS NOT NULL")
+
+    def test_a_last_join_either_way_round(self) -> None:
+        joined = "SELECT t.k, u.v FROM t LAST JOIN u ORDER BY u.ts ON {} AND t.n > u.v"
+        assert translate(joined.format("u.k = t.k"), "openmldb") == translate(joined.format("t.k = u.k"), "openmldb")
+
+    def test_distinct(self) -> None:
+        self.refused(f"SELECT max_by(DISTINCT x, n) OVER w AS y FROM t WINDOW w AS ({W} {ROWS})", "DISTINCT can't stand in max_by", at="max_by(DISTINCT x, n)", hint="", dialect="openmldb", schema=TYPED)
+
+    def test_sqlstream(self) -> None:
+        made = translate("SELECT STREAM \"a`b\", 'it''s', FLOOR(ROWTIME TO HOUR) AS h, CEIL(ROWTIME TO MINUTE) AS c FROM t", "sqlstream")
+        minute = "date_trunc('MINUTE', ROWTIME)"
+        assert made == f"SELECT `a``b`, 'it\\'s', date_trunc('HOUR', ROWTIME) AS h, IF({minute} = ROWTIME, {minute}, {minute} + INTERVAL '1' MINUTE) AS c FROM t"
+        by_time = translate("SELECT STEP(ROWTIME BY INTERVAL '5' MINUTE) AS s, STEP(n BY 10) AS n FROM t", "sqlstream")
+        assert by_time == "SELECT timestamp_micros(unix_micros(ROWTIME) - pmod(unix_micros(ROWTIME), 300000000)) AS s, ((n) - pmod(n, 10)) AS n FROM t"
+
+
 class TestOnlyTheQueryBlockChanges(Pairs):
     def test_around(self) -> None:
         before, after = "WITH q AS (SELECT 'OPEN  PRECEDING' -- rows_range\n) SELECT a  ,b FROM (", ") z  JOIN q ON TRUE -- end"

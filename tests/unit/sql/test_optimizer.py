@@ -129,6 +129,7 @@ def test_each_running_value_is_computed_once(window: str, aggregates: str) -> No
         (f"SELECT {BOUNDS}, v FROM {HOP} GROUP BY {BOUNDS}", "v is neither grouped by"),
         (f"SELECT {BOUNDS}, sum(v) AS s FROM {HOP} JOIN t USING (k) GROUP BY {BOUNDS}", "joins"),
         (f"SELECT * FROM t WHERE EXISTS (SELECT 1 FROM {HOP} WHERE k = t.k GROUP BY {BOUNDS})", "in a condition"),
+        (f"SELECT (SELECT max(v) FROM {HOP} GROUP BY {BOUNDS} LIMIT 1) FROM t", "in a condition"),
         (f"SELECT {BOUNDS}, k FROM {HOP} GROUP BY GROUPING SETS (({BOUNDS}, k), ({BOUNDS}, k))", "stands there twice"),
         (f"SELECT {BOUNDS}, avg(big) AS a FROM {CUMULATE} GROUP BY {BOUNDS}", "more digits"),
         (f"SELECT {BOUNDS}, sum(v) AS s FROM {HOP} GROUP BY ALL", "GROUP BY ALL"),
@@ -268,6 +269,69 @@ def test_estimates() -> None:
     assert fast.steps(None) == []
 
 
+def test_estimates_of_other_windows() -> None:
+    """2,000,000 rows of 100 keys in a day."""
+    sql = "SELECT {}, k, {} AS n FROM {} GROUP BY {}, k"
+
+    def steps(window: str, aggregate: str = "count(*)") -> dict[str, int]:
+        [found] = explain(sql.format(BOUNDS, aggregate, window, BOUNDS), schema=SCHEMA).decisions
+        return dict(found.steps(2_000_000, 100, 86_400))
+
+    slices = {"rows read": 2_000_000, "slices": 144_000, "windows": 150_000}
+    assert steps(CUMULATE) == slices
+    copies = steps(CUMULATE, "collect_list(v)")  # a row is in 30.5 windows of 1 to 60 minutes
+    assert copies == {"rows read": 2_000_000, "copies of rows, one per window": 61_000_000, "windows": 150_000}
+    assert steps(SESSION) == {"rows read": 2_000_000, "slices, sorted by key and time": 14_400}
+    assert steps(SESSION, "collect_list(v)") == {"rows read": 2_000_000, "rows, sorted by key and time": 2_000_000}
+    # Slices of 2 minutes, and every other one begins a window.
+    uneven = HOP.replace("'1' MINUTE", "'4' MINUTE").replace("'1' HOUR", "'90' MINUTE")
+    assert steps(uneven) == {"rows read": 2_000_000, "slices": 72_000, "windows": 37_150}
+
+
+@pytest.mark.parametrize(
+    ("window", "rule"),
+    [
+        (HOP.replace("'1' HOUR", "'17' MINUTE"), "hop-copies"),
+        (HOP.replace("'1' HOUR", "'18' MINUTE"), "hop-slices"),
+        (CUMULATE.replace("'1' HOUR", "'5' MINUTE"), None),
+        (CUMULATE.replace("'1' HOUR", "'6' MINUTE"), "cumulate-slices"),
+    ],
+)
+def test_from_how_many_windows_slices_pay(window: str, rule: str | None) -> None:
+    found, why = decision(f"SELECT {BOUNDS}, count(*) AS n FROM {window} GROUP BY {BOUNDS}")
+    assert found == rule
+    assert ("windows at most, and slices pay from" in (why or "")) is (rule not in ("hop-slices", "cumulate-slices"))
+
+
+def test_aggregates_without_a_name_get_the_one_that_spark_gives_them() -> None:
+    sql = f"SELECT window_start, count(*), sum(v), max(h.v), avg(H.m) FROM {HOP} AS h GROUP BY {BOUNDS}"
+    assert decision(sql) == ("hop-slices", None)
+    made = parse_one(translate(sql, schema=SCHEMA), read="spark")
+    assert made.named_selects == ["window_start", "count(1)", "sum(v)", "max(v)", "avg(m)"]
+
+
+@pytest.mark.parametrize("window", [HOP, CUMULATE, SESSION])
+@pytest.mark.parametrize(
+    ("type_", "dialect", "converted"),
+    [
+        ("timestamp", "spark", True),
+        (None, "spark", True),
+        ("timestamp_ntz", "spark", False),
+        ("timestamp", "flink", False),
+        (None, "flink", False),
+    ],
+)
+def test_bounds_get_the_type_of_the_time(window: str, type_: str | None, dialect: str, converted: bool) -> None:
+    """A wall clock is a TIMESTAMP_NTZ; as a TIMESTAMP, or as what the column is, it goes through a conversion."""
+    sql = f"SELECT {BOUNDS}, k, count(*) AS n FROM {window} GROUP BY {BOUNDS}, k"
+    schema = {"bid": {**SCHEMA["bid"], "ts": type_}} if type_ else None
+    made = parse_one(translate(sql, dialect, schema=schema), read="spark")
+    assert explain(sql, dialect, schema=schema).decisions[0].rule
+    for bound in BOUNDS.split(", "):
+        value = min((a for a in made.find_all(exp.Alias) if a.alias == bound), key=lambda a: a.depth).this
+        assert bool(value.find(exp.Coalesce, exp.FromTimeZone)) is converted
+
+
 # -- joins of HOPs ---------------------------------------------------------------------------------
 SIDES = {"a": {"ts": "timestamp", "k": "string", "v": "int"}, "b": {"at": "timestamp", "k": "string", "w": "int"}}
 LEFT = "HOP(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
@@ -276,6 +340,8 @@ EQUAL = "L.window_start = R.window_start AND L.window_end = R.window_end"
 SAME = f"L.k = R.k AND {EQUAL}"
 NESTED = f"(SELECT * FROM {LEFT}) AS L JOIN (SELECT * FROM {RIGHT} AS b WHERE b.w > 1) AS R ON {SAME}"
 DIRECT = f"{LEFT} AS L JOIN {RIGHT} AS R ON {SAME}"
+THREE, FOUR = (DIRECT.replace("'1' HOUR", f"'{n}' MINUTE") for n in (3, 4))
+UNEVEN = DIRECT.replace("'1' MINUTE", "'7' MINUTE")
 SHIFTED = DIRECT.replace("HOUR) AS R", "HOUR, INTERVAL '-2' MINUTE) AS R")
 
 
@@ -294,6 +360,8 @@ SHIFTED = DIRECT.replace("HOUR) AS R", "HOUR, INTERVAL '-2' MINUTE) AS R")
         f"SELECT DISTINCT L.k, v FROM {DIRECT} ORDER BY k, v",
         f"SELECT 1 AS one FROM {DIRECT} UNION ALL SELECT v FROM a",
         f"SELECT * FROM {SHIFTED}",
+        f"SELECT L.k, L.window_end FROM {FOUR}",
+        f"SELECT L.k, R.window_time FROM {UNEVEN}",
     ],
 )
 def test_joins_rows(sql: str) -> None:
@@ -320,6 +388,7 @@ def test_joins_rows(sql: str) -> None:
         (f"SELECT L.k FROM {DIRECT.replace('TABLE b', 'TABLE c')}", "nobody knows the type of at"),
         (f"SELECT L.k FROM {DIRECT.replace('TABLE b', 'TABLE n')}", "different types"),
         (f"SELECT L.k FROM {DIRECT.replace('HOUR', 'MINUTE')}", "a row is in 1 windows at most"),
+        (f"SELECT L.k FROM {THREE}", "a row is in 3 windows at most"),
         ("SELECT L.k FROM " + DIRECT.replace("'1' HOUR", "'29' DAY"), "clock skips an hour"),
         (f"SELECT L.k FROM {DIRECT} AND L.ts < R.window_end", "in another way than for equality"),
         (f"SELECT L.k FROM {DIRECT} OR L.v = 1", "in another way than for equality"),
