@@ -306,7 +306,7 @@ def test_from_how_many_windows_slices_pay(window: str, rule: str | None) -> None
 def test_aggregates_without_a_name_get_the_one_that_spark_gives_them() -> None:
     sql = f"SELECT window_start, count(*), sum(v), max(h.v), avg(H.m) FROM {HOP} AS h GROUP BY {BOUNDS}"
     assert decision(sql) == ("hop-slices", None)
-    made = parse_one(translate(sql, schema=SCHEMA), read="spark")
+    made = parse_one(translate(sql, schema=SCHEMA), read="spark").assert_is(exp.Select)
     assert made.named_selects == ["window_start", "count(1)", "sum(v)", "max(v)", "avg(m)"]
 
 
