@@ -146,6 +146,7 @@ def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
     assert len(shown.results[0].agate_table.rows) == 9
 
 
+@ON_THE_SESSION
 def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     result = project.dbt("compile", "--select", "window_history", "--vars", "{snapshots: true}")
     [snapshot] = [node.node for node in result.results]
@@ -153,6 +154,7 @@ def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     assert len(project.target.rows(snapshot.compiled_code)) == 6
 
 
+@ON_THE_SESSION
 def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any]) -> None:
     folder = project.folder / "snapshots"
     (folder / "in_parquet.sql").write_text(
@@ -186,7 +188,7 @@ def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) ->
 
 
 def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
-    catalog = project.dbt("docs", "generate")
+    catalog = project.dbt("docs", "generate", "--select", "package:sparkstream_integration_tests")
     table = catalog.nodes["model.sparkstream_integration_tests.bids_10min"]
     assert {name: column.type for name, column in table.columns.items()} == {
         "window_start": "timestamp_ntz",
