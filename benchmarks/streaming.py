@@ -20,7 +20,8 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.run import Model, Run
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
 WINDOWS = {

@@ -11,7 +11,9 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.run import Model, Outcome, Run
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.outcome import Outcome
+from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from tests.support import quick_session
 

@@ -22,7 +22,7 @@ def birth(pid: int) -> str | None:
     if (_PROC / "self" / "stat").exists():
         try:
             stat = (_PROC / str(pid) / "stat").read_text()
-            boot = (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
+            boot = boot_id()
         except OSError:
             return None
         # "pid (name) state ...": the name may hold blanks and brackets. Field 22 is the start in clock ticks.
@@ -30,6 +30,15 @@ def birth(pid: int) -> str | None:
         return None if state in "ZX" else f"{boot}/{fields[18]}"
     told = _ps(pid, "state=,lstart=").split(maxsplit=1)
     return told[1] if len(told) == 2 and not told[0].startswith("Z") else None
+
+
+def boot_id() -> str:
+    """What tells a machine since its last start from all other machines and starts.
+
+    Raises:
+        OSError: the system is no Linux.
+    """
+    return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
 
 
 def resident_bytes(pid: int) -> int | None:

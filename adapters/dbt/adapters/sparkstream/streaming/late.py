@@ -9,7 +9,7 @@ watermark of the micro-batch before? Is the time further ahead of the micro-batc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -99,6 +99,7 @@ class LateRows:
         checkpoint: its checkpoint.
         table: the table that keeps them; None to count only.
         max_future: how far ahead of the clock a time may be; None for as far as it likes.
+        facts_of: tells what the catalog knows of a table.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class LateRows:
         checkpoint: str,
         table: str | None,
         max_future: Interval | None,
+        facts_of: Callable[[str], Facts],
     ) -> None:
         self._engine = engine
         self._plan = plan
@@ -116,6 +118,7 @@ class LateRows:
         self._checkpoint = checkpoint
         self._table = table
         self._max_future = max_future
+        self._facts_of = facts_of
 
     def create(self, file_format: str) -> None:
         """Makes the table that keeps them, if it isn't there."""
@@ -175,7 +178,7 @@ class LateRows:
             # Its path may be relative to where Spark was started, which may be on another machine.
             folder = str(source.reader.get("path", "")).strip("./")
             return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
-        return path_of(file).startswith(path_of(Facts.of(self._engine, source.relation).location).rstrip("/") + "/")
+        return path_of(file).startswith(path_of(self._facts_of(source.relation).location).rstrip("/") + "/")
 
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
         """Queries for the rows, each with the name of their time.

@@ -11,9 +11,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 
-from dbt.adapters.sparkstream.server.process import birth
+from dbt.adapters.sparkstream.server.process import birth, boot_id
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.table import PREFIX, StreamTable
 
@@ -106,8 +105,7 @@ def place() -> str:
     The machine's name doesn't tell: containers may all have one.
     """
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
+        return f"{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
     except OSError:  # no Linux, no containers
         return f"{socket.gethostname()}/{uuid.getnode():x}"
 

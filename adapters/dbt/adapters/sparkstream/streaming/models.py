@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.run import Model
+from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH
 

@@ -6,76 +6,29 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, StreamPlan
 from dbt.adapters.sparkstream.streaming import runs
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
-from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
+from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted, so_far, told
+from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
+from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, up_to
-from dbt.adapters.sparkstream.streaming.views import seen
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A streaming model as dbt knows it.
-
-    Attributes:
-        unique_id: its id.
-        identifier: the last part of its table's name.
-        relation: its table, as SQL names it.
-        runs: the table of micro-batches, as SQL names it.
-        sql: its query, with the streams by name.
-        dialect: what that is written in.
-        config: its configs.
-        sources: its streams.
-        contract: column -> type, where the model has a contract.
-        comments: column -> description, and the table's under an empty name, where the model persists them.
-        run_id: dbt's invocation.
-    """
-
-    unique_id: str
-    identifier: str
-    relation: str
-    runs: str
-    sql: str
-    dialect: str
-    config: StreamConfig
-    sources: tuple[StreamSource, ...]
-    contract: Mapping[str, str] = field(default_factory=dict)
-    comments: Mapping[str, str] = field(default_factory=dict)
-    run_id: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run did.
-
-    Attributes:
-        message: for the line that dbt prints.
-        rows: how many were appended.
-        late: how many came too late.
-    """
-
-    message: str
-    rows: int
-    late: int = 0
 
 
 @dataclass
@@ -120,6 +73,7 @@ class Run:
         self._stopping = stopping
         self._table = StreamTable(engine, model.relation)
         self._sources = Sources(engine, model.config, report)
+        self._query = ModelQuery(model, plan, engine, self._sources)
         self._is_new = False
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
@@ -133,9 +87,9 @@ class Run:
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """
-        sources = [self._defined(source) for source in self.model.sources if source.view in self._plan.streams]
-        rows, columns = self._understood()
-        self._check_contract(columns)
+        sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
+        rows, columns = self._query.understood()
+        self._query.check_contract(columns)
         flushes = self.model.config.flush is not None
         zone = self._engine.zone()
         query = fingerprint(
@@ -150,7 +104,7 @@ class Run:
             if not must_make:
                 is_outdated = self._is_outdated(known, query, sources, identities)
                 if is_outdated is None:
-                    return self._outcome([], {}, {})
+                    return outcome(self._engine, [], {}, {})
                 must_make = is_outdated
             if must_make:
                 before = self._folder(known) if "kept" in known else None
@@ -164,69 +118,14 @@ class Run:
             checkpoint = self._checkpoint(known)
             if flushes:
                 self._engine.folders.prepare_flush(_flush_folder(checkpoint))
-                sources = [self._defined(source, _flush_folder(checkpoint)) for source in sources]
-                rows, _ = self._understood()
+                sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
+                rows, _ = self._query.understood()
             try:
                 return self._process(rows, sources, identities, checkpoint, lease)
             except StreamingError as error:
                 raise explained(error, checkpoint) from error
         finally:
             lease.release()
-
-    # -- what there is -----------------------------------------------------------------------------
-    def _defined(self, source: StreamSource, flush: str | None = None) -> StreamSource:
-        """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
-        config = self.model.config
-        options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
-        if config.max_files_per_trigger is not None:
-            options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
-        if source.reader:
-            stream = self._engine.streams.of_format(source.reader, options)
-        else:
-            source = seen(self._engine, source, self._sources.facts_of)
-            stream = self._engine.streams.of_table(source.relation, options, source.seen)
-        names = {name.casefold(): name for name in stream.columns}
-        watermark = config.watermark if source.watermark is None else source.watermark
-        event_time = source.event_time or config.event_time
-        if watermark is not None and event_time is None:
-            raise StreamingError("a watermark needs to know the event time\n  write config(event_time='...'): a column")
-        if event_time is not None and event_time.casefold() not in names:
-            raise StreamingError(
-                f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
-            )
-        drop = (BATCH,) if BATCH in names else ()
-        until = limit(config.max_future) if self._plan.waits else None
-        observed = not (self._plan.read_once and self._sources.can_be_read_again(source))
-        self._engine.streams.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
-        return replace(source, event_time=event_time, watermark=watermark)
-
-    def _understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
-        """The streaming query, and the columns that the table gets."""
-        plan = self._plan
-        for stage in plan.stages:
-            self._engine.add_stage(stage)
-        rows = self._engine.query(plan)
-        if not rows.streams:
-            raise StreamingError(
-                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
-            )
-        if plan.batch is None:
-            return rows, rows.columns
-        return rows, self._engine.batch_columns(plan, rows)
-
-    def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
-        contract = {name.casefold(): self._engine.type_name(t) for name, t in self.model.contract.items()}
-        if not contract:
-            return
-        actual = {name.casefold(): type_ for name, type_ in columns}
-        faults = [
-            f"  {name}: {contract.get(name, 'missing in contract')} in the contract, "
-            f"{actual.get(name, 'missing')} in the query"
-            for name in dict.fromkeys([*contract, *actual])
-            if contract.get(name) != actual.get(name)
-        ]
-        if faults:
-            raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
 
     def _create(
         self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
@@ -306,7 +205,6 @@ class Run:
                 return self._sources.must_rebuild(source.relation, what)
         return self._sources.follow(sources, self._checkpoint(known))
 
-    # -- the run itself ----------------------------------------------------------------------------
     def _folder(self, known: Mapping[str, str]) -> str:
         """The folder of all that is kept of a table beside its rows: another one each time that the table is made.
 
@@ -361,7 +259,15 @@ class Run:
             history=history,
         )
         late_table = self._late_table() if model.config.keep_late else None
-        late = LateRows(self._engine, self._plan, sources, checkpoint, late_table, model.config.max_future)
+        late = LateRows(
+            self._engine,
+            self._plan,
+            sources,
+            checkpoint,
+            late_table,
+            model.config.max_future,
+            self._sources.facts_of,
+        )
         watch = _Watch(settled=last)
         mode = "update" if self._plan.slices else "append"
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
@@ -387,7 +293,7 @@ class Run:
         )
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities, lease)
-        return self._outcome(watch.batches, watch.appended, watch.aside)
+        return outcome(self._engine, watch.batches, watch.appended, watch.aside)
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         plan, folder = self._plan, f"{checkpoint}_history"
@@ -477,40 +383,6 @@ class Run:
             if new and time.monotonic() - settled > SETTLES:
                 self._settle(watch, watch.settled, identities)
                 settled = time.monotonic()
-
-    def _outcome(
-        self,
-        batches: Sequence[Batch],
-        appended: Mapping[int, tuple[int, int | None]],
-        aside: Mapping[int, Aside],
-    ) -> Outcome:
-        rows = sum(written for written, _ in appended.values())
-        windows = [closed for _, closed in appended.values() if closed is not None]
-        parts = [f"+{counted(rows, 'row')}"]
-        if windows:
-            parts.append(f"{counted(sum(windows), 'window')} closed")
-        left = Aside.total(aside.values())
-        if left.late:
-            parts.append(counted(left.late, "late row"))
-        if left.ahead:
-            parts.append(f"{counted(left.ahead, 'row')} too far ahead")
-        if left.untimed:
-            parts.append(f"{counted(left.untimed, 'row')} without a time")
-        watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
-        if watermark is not None:
-            parts.append("all windows closed" if watermark.year > 9000 else f"watermark {self._local(watermark)}")
-        if batches:
-            parts.append(f"state {bytes_in_words(batches[-1].state_bytes if batches[-1].state_rows else 0)}")
-        else:
-            parts.append("nothing new")
-        return Outcome(", ".join(parts), rows, left.late)
-
-    def _local(self, moment: datetime) -> str:
-        """A moment on the clock of the session's time zone."""
-        # Spark has the answer when it plans a query on VALUES, and runs no job for it.
-        micros = round(moment.timestamp() * 1_000_000)
-        [(text,)] = self._engine.sql(f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)")
-        return str(text).removesuffix(":00")
 
 
 def _flush_folder(checkpoint: str) -> str:

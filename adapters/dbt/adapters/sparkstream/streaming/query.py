@@ -1,0 +1,87 @@
+"""The query of a streaming model, made known to Spark with its streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.eventtimes import limit
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.table import BATCH
+from dbt.adapters.sparkstream.streaming.views import seen
+
+
+class ModelQuery:
+    """The query of a model in a run.
+
+    Args:
+        model: the model.
+        plan: of its query.
+        engine: the run's session.
+        sources: what is known of the model's sources.
+    """
+
+    def __init__(self, model: Model, plan: StreamPlan, engine: Engine, sources: Sources) -> None:
+        self._model = model
+        self._plan = plan
+        self._engine = engine
+        self._sources = sources
+
+    def define(self, source: StreamSource, flush: str | None = None) -> StreamSource:
+        """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
+        config = self._model.config
+        options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
+        if config.max_files_per_trigger is not None:
+            options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
+        if source.reader:
+            stream = self._engine.streams.of_format(source.reader, options)
+        else:
+            source = seen(self._engine, source, self._sources.facts_of)
+            stream = self._engine.streams.of_table(source.relation, options, source.seen)
+        names = {name.casefold(): name for name in stream.columns}
+        watermark = config.watermark if source.watermark is None else source.watermark
+        event_time = source.event_time or config.event_time
+        if watermark is not None and event_time is None:
+            raise StreamingError("a watermark needs to know the event time\n  write config(event_time='...'): a column")
+        if event_time is not None and event_time.casefold() not in names:
+            raise StreamingError(
+                f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
+            )
+        drop = (BATCH,) if BATCH in names else ()
+        until = limit(config.max_future) if self._plan.waits else None
+        observed = not (self._plan.read_once and self._sources.can_be_read_again(source))
+        self._engine.streams.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
+        return replace(source, event_time=event_time, watermark=watermark)
+
+    def understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
+        """The streaming query, and the columns that the table gets."""
+        plan = self._plan
+        for stage in plan.stages:
+            self._engine.add_stage(stage)
+        rows = self._engine.query(plan)
+        if not rows.streams:
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
+        if plan.batch is None:
+            return rows, rows.columns
+        return rows, self._engine.batch_columns(plan, rows)
+
+    def check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
+        contract = {name.casefold(): self._engine.type_name(t) for name, t in self._model.contract.items()}
+        if not contract:
+            return
+        actual = {name.casefold(): type_ for name, type_ in columns}
+        faults = [
+            f"  {name}: {contract.get(name, 'missing in contract')} in the contract, "
+            f"{actual.get(name, 'missing')} in the query"
+            for name in dict.fromkeys([*contract, *actual])
+            if contract.get(name) != actual.get(name)
+        ]
+        if faults:
+            raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
