@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.relation import EventTimeFilter
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
     from dbt.adapters.sparkstream.sql.core.windows import Window
     from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 
@@ -28,7 +28,7 @@ class CutRelation:
         return self.identifier
 
 
-def batch_of(adapter: SparkStreamAdapter, node: Any) -> Microbatch | None:
+def batch_of(adapter: Host, node: Any) -> Microbatch | None:
     """The batch that a node's SQL is compiled for, or None."""
     context = getattr(node, "batch", None)
     if context is None:

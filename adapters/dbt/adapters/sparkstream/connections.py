@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from multiprocessing.context import SpawnContext
 from pathlib import Path
@@ -22,10 +21,10 @@ from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.environments import Environment, environment_of
 from dbt.adapters.sparkstream.errors import described, readable
-from dbt.adapters.sparkstream.requests import Request
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.translate import tables
+from dbt.adapters.sparkstream.written import Request, Written
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
@@ -43,23 +42,6 @@ an incremental model of windows has to say what becomes of the windows that its 
 
 TABLE_MARK = "__sparkstream_table"
 """Column that stands before the columns of each table in a description of several."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """SQL that a node has in its file, on its way to Spark SQL.
-
-    Attributes:
-        sql: the SQL, rendered.
-        dialect: what it is written in.
-        arrival: the column that numbers rows in order of arrival.
-        optimize: whether it may be rewritten to a faster one.
-    """
-
-    sql: str
-    dialect: str
-    arrival: str | None
-    optimize: bool
 
 
 class SparkStreamConnectionManager(SparkConnectionManager):

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream.written import Request
+
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
 
 _AS_JSON = "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 
 
-@dataclass
-class Request:
-    """A row that a model is asked for.
-
-    Attributes:
-        model: the model's unique id.
-        row: column of the model's main table -> value, as JSON has them.
-        written: whether SQL of the model was written for the row; what stands around it stays as it is then.
-    """
-
-    model: str
-    row: Mapping[str, Any]
-    written: bool = False
-
-
-def answer(adapter: SparkStreamAdapter, model: str, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
+def answer(adapter: Host, model: str, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
     """What a model gives for rows, each of them on its own.
 
     Args:

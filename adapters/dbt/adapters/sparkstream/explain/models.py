@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.sparkstream.connections import Written
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import section
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.written import Written
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 
 
@@ -77,7 +77,7 @@ def receiving() -> Iterator[list[Report]]:
         _received = None
 
 
-def explained(adapter: SparkStreamAdapter, model: str | None, options: Options) -> list[str]:
+def explained(adapter: Host, model: str | None, options: Options) -> list[str]:
     """A model or statement explained, in lines of text.
 
     Raises:
@@ -91,7 +91,7 @@ def explained(adapter: SparkStreamAdapter, model: str | None, options: Options) 
     return list(found.lines(Size()))
 
 
-def _statement(adapter: SparkStreamAdapter, options: Options) -> _Compiled:
+def _statement(adapter: Host, options: Options) -> _Compiled:
     sql = options.sql or ""
     optimize = bool(getattr(adapter.config.credentials, "optimize", True))
     spark = adapter.connections.translated(sql, options.dialect, options.name, options.arrival)
@@ -99,7 +99,7 @@ def _statement(adapter: SparkStreamAdapter, options: Options) -> _Compiled:
     return _Compiled(options.name, sql, options.dialect, spark, [piece], [])
 
 
-def _model(adapter: SparkStreamAdapter, name: str, unit_test: str | None) -> _Compiled:
+def _model(adapter: Host, name: str, unit_test: str | None) -> _Compiled:
     from dbt.compilation import Compiler
 
     manifest: Any = adapter.get_macro_resolver()
@@ -119,7 +119,7 @@ def _model(adapter: SparkStreamAdapter, name: str, unit_test: str | None) -> _Co
     return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", pieces, ctes, plan)
 
 
-def _unit_test(adapter: SparkStreamAdapter, manifest: Any, node: Any, name: str) -> tuple[Any, Any]:
+def _unit_test(adapter: Host, manifest: Any, node: Any, name: str) -> tuple[Any, Any]:
     """The node that dbt makes of a unit test, and the manifest with its rows."""
     from dbt.parser.unit_tests import UnitTestManifestLoader
 
@@ -135,7 +135,7 @@ def _unit_test(adapter: SparkStreamAdapter, manifest: Any, node: Any, name: str)
     return loaded.nodes[chosen.unique_id], loaded
 
 
-def report(adapter: SparkStreamAdapter, compiled: _Compiled, options: Options) -> Report:
+def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
     """What a compiled statement does with its rows."""
     connections = adapter.connections
     decisions: list[Decision] = []

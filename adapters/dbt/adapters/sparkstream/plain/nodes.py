@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.plain.properties import STREAMING
 from dbt.adapters.sparkstream.plain.rendering import Rendered, Renderer
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
 
 _STRATEGIES = ("append", "insert_overwrite", "merge", "microbatch")
 _UNITS = {"hour": ("2024-01-01 00", "2024-01-01 01"), "day": ("2024-01-01 00", "2024-01-02 00")}
@@ -48,7 +48,7 @@ class Writer:
         as_tables: whether models that only the adapter can add to are written as tables.
     """
 
-    def __init__(self, adapter: SparkStreamAdapter, manifest: Any, as_tables: bool) -> None:
+    def __init__(self, adapter: Host, manifest: Any, as_tables: bool) -> None:
         self._renderer = Renderer(adapter, manifest)
         self._adapter = adapter
         self._macros: dict[str, Any] = manifest.macros

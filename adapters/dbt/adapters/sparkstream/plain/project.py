@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.plain.errors import Unwritable
 from dbt.adapters.sparkstream.plain.nodes import Writer
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
 
 LIST = "sparkstream-build.json"
 """The file that says which files were written, so that the next build may remove them."""
@@ -58,7 +58,7 @@ class Build:
     """
 
     def __init__(
-        self, adapter: SparkStreamAdapter, into: Path, selected: Sequence[str] | None = None, as_tables: bool = False
+        self, adapter: Host, into: Path, selected: Sequence[str] | None = None, as_tables: bool = False
     ) -> None:
         self._config: Any = adapter.config
         self._manifest: Any = adapter.get_macro_resolver()
@@ -231,7 +231,7 @@ class Build:
 
 
 def build(
-    adapter: SparkStreamAdapter,
+    adapter: Host,
     into: str,
     selected: Sequence[str] | None = None,
     as_tables: bool = False,

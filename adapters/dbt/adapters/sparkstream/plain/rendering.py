@@ -13,8 +13,8 @@ from dbt.adapters.sparkstream.plain.errors import Unwritable
 from dbt.adapters.sparkstream.plain.marks import Marks
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.connections import Written
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
+    from dbt.adapters.sparkstream.written import Written
 
 _HARMLESS = frozenset(
     ("dispatch", "type", "quote", "window_sql", "refuse_argument", "stream", "get_incremental_strategy_macro")
@@ -51,7 +51,7 @@ class Renderer:
         manifest: the project.
     """
 
-    def __init__(self, adapter: SparkStreamAdapter, manifest: Any) -> None:
+    def __init__(self, adapter: Host, manifest: Any) -> None:
         from dbt.compilation import Compiler
 
         self._adapter = adapter

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+    from dbt.adapters.sparkstream.host import Host
 
 logger = AdapterLogger("SparkStream")
 
@@ -34,7 +34,7 @@ logger = AdapterLogger("SparkStream")
 class StreamingModels:
     """The streaming models of a dbt project."""
 
-    def __init__(self, adapter: SparkStreamAdapter) -> None:
+    def __init__(self, adapter: Host) -> None:
         self._adapter = adapter
         self._registry = Registry()
         self._cancelled = threading.Event()
