@@ -47,7 +47,6 @@ def _macro(macro: dict[str, Any], name: str, source: Path) -> str:
     rows = [
         f"| `{a['name']}` | {a.get('type', '')} | {_default(defaults.get(a['name']))} | {_cell(a['description'])} |"
         for a in macro.get("arguments", [])
-        if not (is_test and a["name"] == "model")
     ]
     return "\n".join(
         [
