@@ -141,19 +141,24 @@ class Resolver:
     def _select(self, select: exp.Select) -> Columns:
         if select.args.get("pivots") or select.args.get("kind"):
             return UNKNOWN
-        found = Columns()
+        found: list[Column] = []
+        complete = True
         for projection in select.expressions:
             if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
-                found += self._star(select, projection)
+                starred = self._star(select, projection)
+                found += starred.items
+                complete = complete and starred.complete
             elif projection.is_star or isinstance(projection, (exp.Aliases, exp.QueryTransform)):
-                found += UNKNOWN
+                complete = False
             else:
                 column = self.expression(projection.unalias(), select)
                 named = isinstance(projection, (exp.Alias, exp.Column))
-                unnamed = self._rules.unnamed.format(position=len(found.items))
-                name = projection.output_name if named else unnamed
-                found += Columns((replace(column, name=name),)) if name else UNKNOWN
-        return found
+                name = projection.output_name if named else self._rules.unnamed.format(position=len(found))
+                if name:
+                    found.append(Column(name, column.type, column.origin))
+                else:
+                    complete = False
+        return Columns(tuple(found), complete)
 
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
         excluded = star.args.get("except_") or star.args.get("except")
@@ -190,14 +195,15 @@ class Resolver:
             return self.expression(node.this, select)
         if isinstance(node, exp.Subquery):
             return Column("", self._scalar(node))
-        found = Column("")
+        known: Column | None = None
         if isinstance(node, exp.Column):
-            found = self.find(node, select) or Column(node.name)
+            known = self.find(node, select) or Column(node.name)
         elif isinstance(node, exp.Anonymous):
-            found = self._call(node, select)
-        if found.type is not None:
-            return found
-        return replace(found, type=self._rules.type_of(node, lambda operand: self.type(operand, select)))
+            known = self._call(node, select)
+        if known and known.type is not None:
+            return known
+        type_ = self._rules.type_of(node, lambda operand: self.type(operand, select))
+        return replace(known, type=type_) if known and type_ else known or Column("", type_)
 
     def _scalar(self, query: exp.Subquery) -> str | None:
         """The type of the one value that a query in an expression gives."""
@@ -207,14 +213,14 @@ class Resolver:
         columns = self.columns(query)
         return columns.items[0].type if len(columns.items) == 1 else None
 
-    def _call(self, node: exp.Anonymous, select: exp.Select) -> Column:
-        """What is known of PROCTIME() and of an auxiliary function such as TUMBLE_START(ts, ...)."""
+    def _call(self, node: exp.Anonymous, select: exp.Select) -> Column | None:
+        """What PROCTIME() and an auxiliary function such as TUMBLE_START(ts, ...) are; None for other calls."""
         name = node.name.upper()
         if name == "PROCTIME":
             return Column("", "timestamp", "proctime")
         _, bound = AUXILIARY.get(name, ("", "PROCTIME"))
         if bound == "PROCTIME":
-            return Column("")
+            return None
         time = self.type(node.expressions[0], select) if node.expressions else None
         origin = f"window_{'time' if bound == 'ROWTIME' else bound.lower()}"
         return Column("", self._type_of(origin, time), origin)

@@ -73,11 +73,13 @@ class TypeRules:
 
     def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
         """The type of an expression; `of` gives the type of an operand."""
+        if isinstance(node, exp.Anonymous):
+            rule = self.functions.get(node.name.upper())
+            return rule([of(argument) for argument in node.expressions], self.numbers) if rule else None
         for kind in type(node).__mro__:
             if kind in self.nodes:
                 return self.nodes[kind](node, of, self.numbers)
-        rule = self.functions.get(node.name.upper()) if isinstance(node, exp.Anonymous) else None
-        return rule([of(argument) for argument in node.expressions], self.numbers) if rule else None
+        return None
 
 
 # -- rules of functions ----------------------------------------------------------------------------------
