@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -77,6 +78,13 @@ def test_no_cycles() -> None:
         list(TopologicalSorter(needed).static_order())
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_names_of_classes() -> None:
+    """No two classes of the translator have one name."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES.values()]
+    names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    assert not [name for name, times in names.items() if times > 1]
 
 
 def test_nothing_of_dbt_or_pyspark() -> None:

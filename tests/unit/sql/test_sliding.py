@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Column
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, SHORT, Sliding
 
-HIGHEST = Column("__max_1", Partial("max(v)", "max", "greatest({a}, {b})"), None)
-WHOLE = Column("__sum_1", Partial("sum(v)", "sum", None), None)
+HIGHEST = SliceColumn("__max_1", Partial("max(v)", "max", "greatest({a}, {b})"), None)
+WHOLE = SliceColumn("__sum_1", Partial("sum(v)", "sum", None), None)
 
 
 @given(size=st.integers(2, 2000), slices=st.sets(st.integers(-3000, 3000), min_size=1, max_size=40), data=st.data())

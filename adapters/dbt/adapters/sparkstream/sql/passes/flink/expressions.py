@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
-from dbt.adapters.sparkstream.sql.passes.flink.queries import Queries
+from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 
@@ -23,7 +23,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Operators,
     TimeExpressions,
     Constructs,
-    Queries,
+    QueryChecks,
     OutputNames,
 )
 

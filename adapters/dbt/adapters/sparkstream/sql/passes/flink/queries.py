@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 _UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
-class Queries(Rewriter):
+class QueryChecks(Rewriter):
     """Refuses columns that Flink refuses, and edits the words that look like columns."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, SliceColumn, Slices
 
 
 def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
@@ -43,7 +43,7 @@ def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
     return Cells(Select(["*"], slices.merging(parts, ["__last"])))
 
 
-def _combined(column: Column) -> str:
+def _combined(column: SliceColumn) -> str:
     """The partials of prefix and suffix as one."""
     combine = column.partial.combine or ""
     return column.partial.cast(combine.format(a=f"{column.name}_prefix", b=f"{column.name}_suffix"))

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Column, Slices
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, SliceColumn, Slices
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
 
 FRAMES = ("come", "gone", "by_then")
@@ -167,7 +167,7 @@ def _sums(slices: Slices) -> list[tuple[str, str]]:
     return found
 
 
-def _difference(slices: Slices, column: Column, frame: str, without: str) -> str:
+def _difference(slices: Slices, column: SliceColumn, frame: str, without: str) -> str:
     """A partial over the slices of `frame` without the slices of `without`; NULL where no such slice has a value."""
     name, partial = column.name, column.partial
     if partial.distinct:

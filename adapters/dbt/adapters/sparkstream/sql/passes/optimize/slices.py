@@ -34,7 +34,7 @@ def merged_parts(call: AggregateCall) -> Mergeable:
 
 
 @dataclass(frozen=True)
-class Column:
+class SliceColumn:
     """A partial of an aggregate, as a column of the slices.
 
     Attributes:
@@ -108,23 +108,23 @@ class Slices:
         self.sets = ["__set"] if grouping.has_sets else []
         self._names: dict[str, list[str]] = {}
         self._parts: dict[str, Mergeable] = {}
-        found: dict[tuple[Partial, str | None], Column] = {}
+        found: dict[tuple[Partial, str | None], SliceColumn] = {}
         for call in aggregate.calls.values():
             self._parts[call.column] = made = parts(call)
             several = len(made.partials) > 1
             filter_ = call.filter if made is call.parts else None
             for i, partial in enumerate(made.partials, 1):
                 name = f"{call.column}_{i}" if several else call.column
-                column = found.setdefault((partial, filter_), Column(name, partial, filter_))
+                column = found.setdefault((partial, filter_), SliceColumn(name, partial, filter_))
                 self._names.setdefault(call.column, []).append(column.name)
         self.columns = list(found.values())
 
     def count_rows(self) -> None:
         """Adds a count of rows to the columns if none of them is a count."""
         if not any(column.partial.counts for column in self.columns):
-            self.columns.append(Column("__rows", Partial("count(*)", counts=True), None))
+            self.columns.append(SliceColumn("__rows", Partial("count(*)", counts=True), None))
 
-    def count_of(self, column: Column) -> Column | None:
+    def count_of(self, column: SliceColumn) -> SliceColumn | None:
         """The column that counts the values that `column` sums up; None if there is no such column."""
         count = column.partial.present
         return next((c for c in self.columns if c.partial.sql == count and c.filter == column.filter), None)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import reduce
 from math import isqrt
 
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Column
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn
 
 SHORT = 96
 """The most slices of a window for which one frame takes less time than three."""
@@ -69,7 +69,7 @@ class Sliding:
         """How far the places of two slices are apart whose numbers are `size` apart."""
         return self.size * (2 if self.part else 1)
 
-    def bounds(self, column: Column, direction: str) -> dict[str, tuple[int, int]]:
+    def bounds(self, column: SliceColumn, direction: str) -> dict[str, tuple[int, int]]:
         """The frames that a window is put together from: name -> distance of their first and of their last place."""
         reach, part = self.reach, self.part
         back = direction == BACK
@@ -81,12 +81,12 @@ class Sliding:
             frames = [(1, part - 1), (part, reach - part - 1), (reach - part + 1, reach)]
         return {f"{direction}_{i}": frame for i, frame in enumerate(frames, 1)}
 
-    def frames(self, column: Column, direction: str) -> dict[str, str]:
+    def frames(self, column: SliceColumn, direction: str) -> dict[str, str]:
         """The frames of `bounds` for a WINDOW clause: name -> frame."""
         found = self.bounds(column, direction).items()
         return {name: f"RANGE BETWEEN {_bound(first)} AND {_bound(last)}" for name, (first, last) in found}
 
-    def values(self, column: Column, direction: str) -> list[str]:
+    def values(self, column: SliceColumn, direction: str) -> list[str]:
         """The aggregates over the frames of `bounds`, as items of SELECT.
 
         FILTER keeps Spark from using its segment tree, which takes longer for a short frame than the frame's rows do.
@@ -96,7 +96,7 @@ class Sliding:
             for frame in self.bounds(column, direction)
         ]
 
-    def together(self, column: Column, direction: str) -> str:
+    def together(self, column: SliceColumn, direction: str) -> str:
         """A window's aggregate, from the aggregates over its frames."""
         names = [f"{column.name}_{frame}" for frame in self.bounds(column, direction)]
         combine = column.partial.combine or ""
