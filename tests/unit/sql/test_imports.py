@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.passes.windows.queries import _Macros
 
 HEAVY = ("sqlglot", "dbt.adapters.sparkstream.sql.statement", "dbt.adapters.sparkstream.sql.passes")
 
@@ -33,3 +37,20 @@ def test_nothing_heavy_without_a_window(code: str) -> None:
 def test_a_window_loads_the_parser() -> None:
     window = "select * from tumble(t, ts, '1 hour')"
     assert loaded(f"from dbt.adapters.sparkstream.sql import translate; translate({window!r})") == set(HEAVY)
+
+
+def test_first_windows_of_several_threads() -> None:
+    """dbt compiles models in threads: all of them want the windows' queries, which are read with the first window."""
+    kinds = [
+        "tumble(t, ts, '1 hour')",
+        "hop(t, ts, '1 hour', '2 hours')",
+        "cumulate(t, ts, '1 hour', '2 hours')",
+        "session(t, ts, '1 hour')",
+        "session(t, ts, '1 hour', max_duration => '4 hours')",
+    ]
+    statements = [f"SELECT * FROM {kind}" for kind in kinds]
+    expected = [translate(statement) for statement in statements]
+    for _ in range(20):
+        _Macros.loaded.cache_clear()
+        with ThreadPoolExecutor(len(statements)) as threads:
+            assert list(threads.map(translate, statements)) == expected

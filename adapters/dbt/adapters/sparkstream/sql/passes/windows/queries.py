@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -40,7 +41,8 @@ class _Macros:
         self._environment = jinja2.Environment(extensions=["jinja2.ext.do"], undefined=jinja2.StrictUndefined)
         self._environment.globals["adapter"] = self
         self._folder = next(folder for folder in _FOLDERS if folder.is_dir())
-        self._unread = iter(_FILES)
+        self._unread = list(_FILES)
+        self._reading = Lock()  # dbt compiles models in several threads
         self._found: dict[str, Any] = {"default__sparkstream_written": _written}
 
     @staticmethod
@@ -50,10 +52,12 @@ class _Macros:
 
     def dispatch(self, name: str, package: str = "sparkstream") -> Any:
         """What dbt's `adapter.dispatch` gives."""
-        while f"default__{name}" not in self._found:
-            text = (self._folder / next(self._unread)).read_text(encoding="utf-8")
-            self._found |= vars(self._environment.from_string(text).module)
-        return self._found[f"default__{name}"]
+        macro = f"default__{name}"
+        with self._reading:
+            while macro not in self._found and self._unread:
+                text = (self._folder / self._unread.pop(0)).read_text(encoding="utf-8")
+                self._found |= vars(self._environment.from_string(text).module)
+        return self._found[macro]
 
 
 def _written(micros: int, literal: bool = False) -> str:
