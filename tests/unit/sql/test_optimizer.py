@@ -6,6 +6,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from dbt.adapters.sparkstream.sql import TranslationError, explain, translate
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.statement import Statement
 
 SCHEMA = {
@@ -303,11 +304,52 @@ def test_from_how_many_windows_slices_pay(window: str, rule: str | None) -> None
     assert ("windows at most, and slices pay from" in (why or "")) is (rule not in ("hop-slices", "cumulate-slices"))
 
 
+@pytest.mark.parametrize(
+    ("bound", "aggregate", "type_", "dialect", "applies"),
+    [
+        ("window_end", "count(*)", "timestamp", "spark", True),
+        ("window_time", "count(*)", "timestamp", "spark", True),
+        ("window_end", "count(DISTINCT v)", "timestamp", "spark", False),
+        ("window_end", "count(DISTINCT v)", "timestamp_ntz", "spark", True),
+        ("window_end", "count(DISTINCT v)", "timestamp", "flink", True),
+        ("window_time", "count(DISTINCT v)", "timestamp", "flink", False),
+    ],
+)
+def test_windows_of_one_bound(bound: str, aggregate: str, type_: str, dialect: str, applies: bool) -> None:
+    """Where the clock skips an hour, two windows may end at one TIMESTAMP; at one time on the wall none do."""
+    sql = f"SELECT {bound}, {aggregate} AS n FROM {CUMULATE} GROUP BY {bound}"
+    [found] = explain(sql, dialect, schema={"bid": {**SCHEMA["bid"], "ts": type_}}).decisions
+    assert found.rule == ("cumulate-slices" if applies else None)
+
+
+def test_no_clause_behind_is_left_with_an_aggregate_of_rows() -> None:
+    sql = f"""SELECT {BOUNDS}, sum(v) AS s, rank() OVER w AS r FROM {HOP} GROUP BY {BOUNDS} HAVING sum(v) > 1
+WINDOW w AS (PARTITION BY window_start ORDER BY sum(v)) ORDER BY sum(v)"""
+    assert decision(sql) == ("hop-slices", None)
+    made = parse_one(translate(sql, schema=SCHEMA), read="spark").assert_is(exp.Select)
+    clauses = [*made.expressions, *made.args["windows"], made.args["where"], made.args["order"]]
+    assert not any(clause.find(exp.Sum) for clause in clauses)
+
+
 def test_aggregates_without_a_name_get_the_one_that_spark_gives_them() -> None:
     sql = f"SELECT window_start, count(*), sum(v), max(h.v), avg(H.m) FROM {HOP} AS h GROUP BY {BOUNDS}"
     assert decision(sql) == ("hop-slices", None)
     made = parse_one(translate(sql, schema=SCHEMA), read="spark").assert_is(exp.Select)
     assert made.named_selects == ["window_start", "count(1)", "sum(v)", "max(v)", "avg(m)"]
+
+
+@pytest.mark.parametrize(
+    "window",
+    [HOP[:-1] + ", INTERVAL '20' SECOND)", CUMULATE[:-1] + ", INTERVAL '-20' SECOND)", SESSION, ALL_IN_ONE],
+)
+def test_windows_are_the_same_in_every_dialect(window: str) -> None:
+    keys = ", k" if window == SESSION else ""
+    sql = f"SELECT {BOUNDS}, count(*) AS n FROM {window} GROUP BY {BOUNDS}{keys}"
+    [found] = explain(sql, "flink", schema=SCHEMA).decisions
+    assert found.rule and (found,) == explain(sql, schema=SCHEMA).decisions
+    assert getattr(found.window, "offset", None) == {"H": Interval(20_000_000), "C": Interval(-20_000_000)}.get(
+        window[0]
+    )
 
 
 @pytest.mark.parametrize("window", [HOP, CUMULATE, SESSION])
@@ -330,134 +372,3 @@ def test_bounds_get_the_type_of_the_time(window: str, type_: str | None, dialect
     for bound in BOUNDS.split(", "):
         value = min((a for a in made.find_all(exp.Alias) if a.alias == bound), key=lambda a: a.depth).this
         assert bool(value.find(exp.Coalesce, exp.FromTimeZone)) is converted
-
-
-# -- joins of HOPs ---------------------------------------------------------------------------------
-SIDES = {"a": {"ts": "timestamp", "k": "string", "v": "int"}, "b": {"at": "timestamp", "k": "string", "w": "int"}}
-LEFT = "HOP(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
-RIGHT = "HOP(TABLE b, DESCRIPTOR(at), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)"
-EQUAL = "L.window_start = R.window_start AND L.window_end = R.window_end"
-SAME = f"L.k = R.k AND {EQUAL}"
-NESTED = f"(SELECT * FROM {LEFT}) AS L JOIN (SELECT * FROM {RIGHT} AS b WHERE b.w > 1) AS R ON {SAME}"
-DIRECT = f"{LEFT} AS L JOIN {RIGHT} AS R ON {SAME}"
-THREE, FOUR = (DIRECT.replace("'1' HOUR", f"'{n}' MINUTE") for n in (3, 4))
-UNEVEN = DIRECT.replace("'1' MINUTE", "'7' MINUTE")
-SHIFTED = DIRECT.replace("HOUR) AS R", "HOUR, INTERVAL '-2' MINUTE) AS R")
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        f"SELECT L.k, L.v, R.w, L.window_start FROM {NESTED}",
-        f"SELECT L.k, R.w + 1 AS w FROM {DIRECT} WHERE L.v > R.w ORDER BY w",
-        f"SELECT v, w, struct(L.*) AS l, count(*) OVER (PARTITION BY R.window_time) AS n FROM {NESTED}",
-        f"SELECT L.k, count(*) FROM {DIRECT} GROUP BY L.k HAVING count(*) > 1",
-        f"SELECT upper(L.k) AS u, sum(w) AS w FROM {DIRECT} GROUP BY u ORDER BY w LIMIT 3",
-        f"SELECT R.*, L.window_end FROM {LEFT} `L` INNER JOIN {RIGHT} R"
-        " ON (R.window_end <=> L.window_end) AND L.window_start = R.window_start AND R.window_time = L.window_time",
-        f"WITH x AS (SELECT L.v FROM {NESTED}) SELECT * FROM x JOIN x AS y ON x.v = y.v",
-        f"SELECT L.v FROM {NESTED.replace('TABLE a', 'TABLE (SELECT * FROM a WHERE v IN (SELECT w FROM b))')}",
-        f"SELECT DISTINCT L.k, v FROM {DIRECT} ORDER BY k, v",
-        f"SELECT 1 AS one FROM {DIRECT} UNION ALL SELECT v FROM a",
-        f"SELECT * FROM {SHIFTED}",
-        f"SELECT L.k, L.window_end FROM {FOUR}",
-        f"SELECT L.k, R.window_time FROM {UNEVEN}",
-    ],
-)
-def test_joins_rows(sql: str) -> None:
-    found = explain(sql, schema=SIDES)
-    assert [(d.rule, d.reason) for d in found.decisions] == [("hop-join", None)] * 2
-    assert translate(sql, schema=SIDES) == found.sql
-    assert found.sql != translate(sql, schema=SIDES, optimize=False)
-
-
-@pytest.mark.parametrize(
-    ("sql", "reason"),
-    [
-        (f"SELECT L.k FROM {NESTED.replace('JOIN', 'LEFT JOIN')}", "LEFT JOIN: whether a row has a partner"),
-        (f"SELECT L.k FROM {DIRECT.replace('JOIN', 'LEFT SEMI JOIN')}", "SEMI JOIN"),
-        (f"SELECT L.k FROM {LEFT} AS L JOIN {RIGHT} AS R USING (k, window_start, window_end)", "without ON"),
-        (f"SELECT L.k FROM {LEFT} AS L NATURAL JOIN {RIGHT} AS R", "without ON"),
-        (f"SELECT L.k FROM {LEFT} AS L, {RIGHT} AS R WHERE {SAME}", "without ON"),
-        (f"SELECT L.k FROM {DIRECT} JOIN a ON a.k = L.k", "more than two tables"),
-        (f"SELECT L.k FROM {DIRECT} LATERAL VIEW explode(array(1)) AS x", "laterals"),
-        (f"SELECT L.k FROM {LEFT} AS L JOIN a AS R ON {SAME}", "joins beside"),
-        (f"SELECT L.k FROM {LEFT} AS L JOIN TUMBLE(b, at, INTERVAL '1' HOUR) AS R ON {SAME}", "is no HOP"),
-        (f"SELECT L.k FROM {DIRECT.replace('HOUR) AS R', 'DAY) AS R')}", "other windows"),
-        ("SELECT L.k FROM " + SHIFTED.replace("MINUTE) AS R", "SECOND) AS R"), "other windows"),
-        (f"SELECT L.k FROM {DIRECT.replace('TABLE b', 'TABLE c')}", "nobody knows the type of at"),
-        (f"SELECT L.k FROM {DIRECT.replace('TABLE b', 'TABLE n')}", "different types"),
-        (f"SELECT L.k FROM {DIRECT.replace('HOUR', 'MINUTE')}", "a row is in 1 windows at most"),
-        (f"SELECT L.k FROM {THREE}", "a row is in 3 windows at most"),
-        ("SELECT L.k FROM " + DIRECT.replace("'1' HOUR", "'29' DAY"), "clock skips an hour"),
-        (f"SELECT L.k FROM {DIRECT} AND L.ts < R.window_end", "in another way than for equality"),
-        (f"SELECT L.k FROM {DIRECT} OR L.v = 1", "in another way than for equality"),
-        (f"SELECT L.k FROM {LEFT} AS L JOIN {RIGHT} AS R ON L.window_end = R.window_end", "both window_start and"),
-        (f"SELECT L.k FROM {LEFT} AS L JOIN {RIGHT} AS R ON L.window_end = R.window_start", "in another way than"),
-        (f"SELECT L.k FROM {DIRECT} AND L.v IN (SELECT v FROM a)", "ON holds a subquery"),
-        (f"SELECT L.k FROM {DIRECT} AND rand() < 0.5", "rand() in ON"),
-        (f"SELECT L.k FROM {NESTED.replace('b.w > 1', 'rand() > 0.5')}", "rand() in WHERE"),
-        (f"SELECT L.k FROM {NESTED.replace('b.w', 'b.window_end')}", "condition on windows"),
-        (
-            f"SELECT L.k FROM {NESTED.replace('SELECT * FROM HOP(TABLE a', 'SELECT k FROM HOP(TABLE a')}",
-            "isn't SELECT *",
-        ),
-        (f"SELECT L.k FROM {NESTED.replace('b.w > 1', 'b.w > 1 LIMIT 3')}", "more than SELECT * FROM"),
-        (f"SELECT L.k + 1 FROM {DIRECT}", "L.k + 1 has no name"),
-        (f"SELECT * EXCEPT (v) FROM {DIRECT}", "EXCEPT"),
-        (f"SELECT to_json(struct(*)) AS j FROM {DIRECT}", "a star in an expression"),
-        (
-            f"SELECT L.k, v FROM {DIRECT.replace('TABLE a', 'TABLE (SELECT *, k AS ts2 FROM a JOIN c)')}",
-            "of either side",
-        ),
-        (f"SELECT x.k FROM {DIRECT}", "x.k names neither side"),
-        (f"SELECT DISTINCT L.k FROM {DIRECT} ORDER BY L.k", "ORDER BY of what DISTINCT"),
-        (f"SELECT L.k FROM {DIRECT} UNION SELECT k FROM a ORDER BY L.k", "ORDER BY of what DISTINCT"),
-        (f"SELECT to_json(L) AS j FROM {DIRECT}", "L is a side of the join"),
-        (f"SELECT * FROM a WHERE EXISTS (SELECT 1 AS one FROM {DIRECT} AND a.k = L.k)", "in a condition"),
-        (f"SELECT L.k, (SELECT max(v) FROM a) AS m FROM {DIRECT}", "a subquery beside"),
-        (f"SELECT L.k, count(*) AS n FROM {DIRECT} GROUP BY ALL", "GROUP BY ALL"),
-        (f"SELECT L.k, R.k AS rk, count(*) AS n FROM {DIRECT} GROUP BY ROLLUP (L.k, R.k)", "grouping sets"),
-        (f"SELECT /*+ BROADCAST(R) */ L.k FROM {DIRECT}", "hint"),
-        (f"SELECT L.k, sum(R.w) AS v FROM {DIRECT} GROUP BY L.k, L.v HAVING v > 1", "v in HAVING may be"),
-    ],
-)
-def test_does_not_join_rows(sql: str, reason: str) -> None:
-    schema = {**SIDES, "n": {"at": "timestamp_ntz", "k": "string", "w": "int"}}
-    for decision in explain(sql, schema=schema).decisions:
-        assert decision.rule is None
-        assert reason in (decision.reason or "")
-    assert translate(sql, schema=schema) == translate(sql, schema=schema, optimize=False)
-
-
-def test_a_join_of_aggregates_is_none_of_windows_rows() -> None:
-    query = f"SELECT {BOUNDS}, k, count(*) AS n FROM {{}} GROUP BY {BOUNDS}, k"
-    sql = f"SELECT L.n FROM ({query.format(LEFT)}) AS L JOIN ({query.format(RIGHT)}) AS R ON {SAME}"
-    assert [(d.rule, d.reason) for d in explain(sql, schema=SIDES).decisions] == [("hop-slices", None)] * 2
-
-
-def test_what_stands_around_a_join_stays() -> None:
-    sql = f"""\
-SELECT  v,   -- the left one's
-        L.window_start /* kept */
-FROM    {LEFT}  AS L  -- left
-  JOIN  {RIGHT} AS R
-  ON    L.k = R.k  -- the key
-    AND (L.window_start = R.window_start)  AND  L.window_end = R.window_end
-    AND L.k <> '
-'  -- last
-WHERE   w > 3
-"""
-    text = translate(sql, schema=SIDES)
-    assert text.startswith("SELECT  L.v,   -- the left one's\n        L.window_start /* kept */\nFROM (\n")
-    assert "  FROM    (\n" in text and ")  AS L  -- left\n  JOIN  (\n" in text
-    assert "\n  ON    L.k = R.k  -- the key\n    AND (" in text
-    assert "\n    AND L.k <> '\n'\n  LATERAL VIEW " in text
-    assert text.endswith(" AS window_start\n)  -- last\nWHERE   R.w > 3\n")
-
-
-def test_estimates_of_a_join() -> None:
-    left, right = explain(f"SELECT L.k FROM {DIRECT}", schema=SIDES).decisions
-    assert dict(left.steps(1000)) == {"rows read": 1000, "rows joined, each in one bucket of time": 1000}
-    assert dict(right.steps(1000)) == {"rows read": 1000, "rows joined, each in two buckets of time at most": 2000}
-    assert right.steps(None) == []
