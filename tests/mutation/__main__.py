@@ -33,7 +33,7 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         data = trial.measure(Path(folder))
-    trial.run(trial.Trials(list(paths), report, data))
+        trial.run(trial.Trials(list(paths), report, data))
     for path, total in Counter(paths.values()).items():
         print(f"{path}: {survived[path]} of {total} mutants survived ({survived[path] / total:.0%})")
     return 0

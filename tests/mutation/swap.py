@@ -47,7 +47,12 @@ def _swap(old: Any, new: Any, module: str) -> Iterator[Undo]:
     if isinstance(old, type) and old.__module__ == module:
         for key, value in list(vars(old).items()):
             other = vars(new).get(key)
-            if isinstance(value, FunctionType) and value.__closure__ and "__class__" not in value.__code__.co_freevars:
+            if isinstance(value, (int, str, tuple, frozenset)) and not key.startswith("__"):
+                setattr(old, key, other)
+                yield lambda key=key, value=value: setattr(old, key, value)  # type: ignore[misc]
+            elif (
+                isinstance(value, FunctionType) and value.__closure__ and "__class__" not in value.__code__.co_freevars
+            ):
                 setattr(old, key, other)  # what a dataclass makes holds the defaults of its fields
                 yield lambda key=key, value=value: setattr(old, key, value)  # type: ignore[misc]
             else:
