@@ -15,12 +15,12 @@ from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.server.test_server import query, small
 
 CLIENT = """
-import sys, threading
+import os, sys, threading
 from pyhive import hive
 
 def loop(number):
     cursor = hive.connect("127.0.0.1", int(sys.argv[1]), auth="NOSASL", username="killed").cursor()
-    print("connected", flush=True)
+    os.write(1, b"connected\\n")  # in one piece, whatever the other threads say
     while True:
         for statement in ("create table {} (x int) using parquet", "drop table {}"):
             # As dbt does it: the server runs such a statement in a thread of its own, which it interrupts.

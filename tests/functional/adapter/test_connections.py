@@ -37,9 +37,7 @@ def test_short_statements_do_not_wait_long() -> None:
 
 
 def test_no_server(make_project: Callable[..., Project]) -> None:
-    project = make_project(
-        {"models/a.sql": "select 1 as x"}, method=Method.THRIFT, host="127.0.0.1", port=1, auth="NOSASL"
-    )
+    project = make_project({"models/a.sql": "select 1 as x"}, method="thrift", host="127.0.0.1", port=1, auth="NOSASL")
     failure = project.failure("run")
     assert "failed to connect: Could not connect to any of [('127.0.0.1', 1)]" in failure
     assert "is the server running? start one with: sparkstream server start" in failure
