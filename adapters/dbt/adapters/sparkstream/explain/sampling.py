@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.explain.picture import Bar, Dot, Picture
 from dbt.adapters.sparkstream.explain.report import Count, Section
+from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.sql.membership import FrameUse, Key, SampleRow, Use
 
 Ask = Callable[[str], Sequence[Sequence[Any]]]
@@ -113,18 +114,10 @@ def _place(text: str | None) -> float | None:
 def _micros(text: Any) -> int | None:
     """A time as microseconds since 1970; None if it is none, or beyond the years 1 to 9999."""
     try:
-        time = datetime.fromisoformat(_six_digits(text))
+        time = read_time(text)
     except (TypeError, ValueError, AttributeError):
         return None
     return (time - _EPOCH) // timedelta(microseconds=1)
-
-
-def _six_digits(text: str) -> str:
-    """A time with its fraction as Python 3.10 reads it."""
-    if "-" not in text[1:]:
-        raise ValueError(text)
-    whole, dot, part = text.partition(".")
-    return f"{whole}.{part.ljust(6, '0')}" if dot else whole
 
 
 def _choose(use: Use, rows: list[list[_Row]], most: int, timed: bool, count: Count, since: str | None) -> _Chosen:

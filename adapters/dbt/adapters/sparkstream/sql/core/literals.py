@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 _COLUMN = re.compile(r"(?!\d)\w+|`(?:[^`]|``)+`", re.ASCII)
 
@@ -20,3 +21,19 @@ def is_column(text: str) -> bool:
 def quoted(name: str) -> str:
     """A name as it can stand in SQL."""
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else "`" + name.replace("`", "``") + "`"
+
+
+def read_time(text: str) -> datetime:
+    """A time as Spark and JSON write it, such as `2024-03-01T10:00:00.5Z`.
+
+    Python 3.10 takes fractions of three or six digits only, and no Z; from 3.11 on it takes 20240301 for a day.
+
+    Raises:
+        ValueError: the text is no time.
+    """
+    whole, point, rest = text.replace("Z", "+00:00").partition(".")
+    zone = rest.lstrip("0123456789")
+    digits = rest.removesuffix(zone)
+    if "-" not in text[1:] or (point and not digits):
+        raise ValueError(text)
+    return datetime.fromisoformat(f"{whole}.{digits[:6]:0<6}{zone}" if point else whole)

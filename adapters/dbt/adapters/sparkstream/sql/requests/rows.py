@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import read_time, string_literal
 from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 
@@ -110,7 +110,7 @@ def _timestamp(value: Any, type_: str) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     try:
-        datetime.fromisoformat(value.replace("Z", "+00:00"))
+        read_time(value)
     except (AttributeError, ValueError):
         return None
     return str(value)
