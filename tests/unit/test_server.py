@@ -203,3 +203,13 @@ def test_a_late_answer_isnt_read_as_that_to_the_next_question() -> None:
 def test_a_server_that_is_slow_at_any_answer(late: int) -> None:
     with slow_server([0] * late + [1.5]) as port:
         assert probe.ask(port, 0.3) is None
+
+
+def test_a_port_that_is_given_up_in_a_moment_is_free_soon() -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        assert not probe.is_free_soon(port, 0.1)
+        threading.Timer(0.2, listening.close).start()
+        assert probe.is_free_soon(port, 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 import uuid
 
 from dbt.adapters.sparkstream.server.launch import TOKEN_SETTING
@@ -18,6 +19,16 @@ def is_free(port: int) -> bool:
             trial.bind((LOOPBACK, port))
         except OSError:
             return False
+    return True
+
+
+def is_free_soon(port: int, patience: float) -> bool:
+    """Whether a server could listen on the port within so many seconds."""
+    deadline = time.monotonic() + patience
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
     return True
 
 

@@ -29,6 +29,8 @@ from dbt.adapters.sparkstream.server.state import Phase, ServerState, read_state
 # Seconds that a server gets to answer, and to end by itself.
 _ANSWER = 10.0
 _GRACE = 30.0
+# And that the ports of one that was killed stay taken, until the last of its threads is gone.
+_DYING = 3.0
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class Server:
         environ, java_version = launch.environment(self.config, spark)
         options = {self.config.port: "--port", self.config.connect_port: "--connect-port"}
         for port in self.config.ports:
-            if not probe.is_free(port):
+            if not probe.is_free_soon(port, _DYING):
                 other = probe.free_port_after(port) or "N"
                 raise PortInUse(
                     f"port {port} is in use by another process; "
