@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.support import QUICK_JAVA, java_options, without_waiting_for_the_disk
+from tests.support import QUICK_JAVA, free_port, java_options, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,12 +68,6 @@ def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactor
     return make
 
 
-def _free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
     """A local server, which is stopped whatever happens."""
@@ -82,8 +75,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
 
     config = ServerConfig(
         folder=tmp_path_factory.mktemp("server"),
-        port=_free_port(),
-        connect_port=_free_port(),
+        port=free_port(),
+        connect_port=free_port(),
         master="local[2]",
         memory="1g",
         conf=SMALL_QUERIES,

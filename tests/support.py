@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -58,6 +59,13 @@ def java_options(options: str) -> Iterator[None]:
 def without_waiting_for_the_disk() -> AbstractContextManager[None]:
     """A Spark that is started here doesn't wait for the disk when its catalog changes. Not for one that is killed."""
     return java_options("-Dderby.system.durability=test")
+
+
+def free_port() -> int:
+    """A port on this machine that nobody listens on at the moment."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
 
 
 def quick_session(spark: SparkSession) -> SparkSession:

@@ -16,11 +16,8 @@
       ~ "\n  You cannot use this strategy when connecting via endpoint"
       ~ "\n  Use the 'append' or 'merge' strategy instead"
     ) }}
-  {%- elif raw_strategy in ['microbatch', 'window_replace'] and not config.get('partition_by') -%}
-    {{ exceptions.raise_compiler_error(
-      raw_strategy ~ " replaces partitions, and needs a partition_by"
-      ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"
-    ) }}
+  {%- elif raw_strategy in ['microbatch', 'window_replace'] -%}
+    {%- do adapter.dispatch('sparkstream_check_partitions', 'sparkstream')(raw_strategy) -%}
   {%- elif raw_strategy not in ['append', 'insert_overwrite', 'microbatch', 'merge'] -%}
     {#- dbt's error where the project has no such macro. -#}
     {%- do adapter.get_incremental_strategy_macro(context, raw_strategy) -%}

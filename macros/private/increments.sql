@@ -240,9 +240,14 @@ GROUP BY since
   {%- do adapter.dispatch('sparkstream_interval', 'sparkstream')(
     config.get('lateness', '0 seconds'), 'window_replace', 'lateness'
   ) -%}
+  {%- do adapter.dispatch('sparkstream_check_partitions', 'sparkstream')('window_replace') -%}
+{% endmacro %}
+
+{#- Refuses a strategy that replaces partitions in a model without any. -#}
+{% macro default__sparkstream_check_partitions(strategy) %}
   {%- if not config.get('partition_by') -%}
     {{ exceptions.raise_compiler_error(
-      "window_replace replaces partitions, and needs a partition_by"
+      strategy ~ " replaces partitions, and needs a partition_by"
       ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"
     ) }}
   {%- endif -%}

@@ -15,8 +15,8 @@ from dbt.adapters.sparkstream.diagnosis import check
 from dbt.adapters.sparkstream.environments import environment_of
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, DbtProject, write
-from tests.server.test_server import free_port, small
-from tests.support import without_waiting_for_the_disk
+from tests.server.test_server import small
+from tests.support import free_port, without_waiting_for_the_disk
 
 FILES = {
     "dbt_project.yml": "name: shop\nversion: '1.0'\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n",

@@ -34,16 +34,11 @@ from dbt.adapters.sparkstream.server import (
 )
 from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
+from tests.support import free_port
 
 # Seconds. Generous: a start takes 10 on an idle machine and some take place side by side.
 START = 180
 SMALL = ("--master", "local[2]", "--memory", "1g", "--timeout", str(START))
-
-
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
 
 
 def command(*arguments: str | Path) -> list[str]:

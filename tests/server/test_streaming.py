@@ -16,7 +16,7 @@ import yaml
 
 from dbt.adapters.sparkstream.server import Server, ServerConfig
 from dbt.adapters.sparkstream.sql import translate
-from tests.server.test_server import free_port
+from tests.support import free_port
 
 BOUNDS = "window_start, window_end"
 HEAD = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='10 seconds') }}\n"

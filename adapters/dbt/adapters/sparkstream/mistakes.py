@@ -19,13 +19,13 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.templating import LEXER, split_arguments
 
 PACKAGES = ("sparkstream", "dbt_sparkstream")
 """The names of the package, and of the same macros in the adapter."""
 
 _OF_ARGUMENT = re.compile(r"^(\w+)'s (\w+) |has no argument (\w+)")
 _UNDEFINED = re.compile(r"^'(\w+)' is undefined")
-_LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _spot(template: str, macro: Any, argument: str | None, message: str) -> tupl
 def _signature(macro: Any) -> list[str]:
     """The names of a macro's arguments, in their order."""
     try:
-        parsed = _LEXER.parse(macro.macro_sql)
+        parsed = LEXER.parse(macro.macro_sql)
     except jinja2.TemplateError:
         return []
     return next(([a.name for a in m.args] for m in parsed.find_all(jinja2.nodes.Macro) if m.name == macro.name), [])
@@ -214,7 +214,7 @@ def _signature(macro: Any) -> list[str]:
 def _tokens(template: str) -> Iterator[tuple[int, str, str]]:
     """The tokens within a template's Jinja, each with its place in characters."""
     at, inside = 0, False
-    for _, kind, text in _LEXER.lex(template):
+    for _, kind, text in LEXER.lex(template):
         # The lexer leaves out blanks around `{%-`; what it gives stands in the template in the same order.
         begins = template.find(text, at) if text else at
         if begins < 0:
@@ -241,23 +241,11 @@ def _calls(template: str, macro: str, names: Sequence[str]) -> Iterator[Call]:
 
 
 def _arguments(template: str, tokens: Sequence[tuple[int, str, str]], names: Sequence[str]) -> Iterator[Argument]:
-    depth, part, position = 0, list[tuple[int, str, str]](), 0
-    for token in tokens:
-        _, kind, text = token
-        ends = kind == "operator" and not depth and text in (",", ")")
-        if not ends:
-            depth += (text in "([{") - (text in ")]}") if kind == "operator" else 0
-            part.append(token)
-            continue
-        if part:
-            named = len(part) > 2 and part[1][2] == "="
-            name = part[0][2] if named else (names[position] if position < len(names) else None)
-            first, last = part[2 if named else 0], part[-1]
-            yield Argument(name, first[0], template[first[0] : last[0] + len(last[2])])
-            position += 1
-        part = []
-        if text == ")":
-            return
+    for position, part in enumerate(part for part in split_arguments(tokens) if part):
+        named = len(part) > 2 and part[1][2] == "="
+        name = part[0][2] if named else (names[position] if position < len(names) else None)
+        first, last = part[2 if named else 0], part[-1]
+        yield Argument(name, first[0], template[first[0] : last[0] + len(last[2])])
 
 
 def _in_yaml(text: str, test: str, argument: str | None, by_name: bool, node: Any) -> tuple[int, int] | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jinja2
-
 from dbt.adapters.sparkstream.streaming.config import OURS as STREAMING
+from dbt.adapters.sparkstream.templating import LEXER, split_arguments
 
 OURS = frozenset((*STREAMING, "sql_dialect", "optimize", "arrival", "window_columns", "lateness"))
 """The configs that only the adapter knows."""
@@ -32,7 +31,6 @@ VALUES = frozenset(("var", "env_var", "target"))
 OF_A_RUN = frozenset(("run_started_at", "invocation_id", "thread_id"))
 """What is another value in each run."""
 
-_LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])
 Token = tuple[str, str]
 
 
@@ -80,7 +78,7 @@ def pieces(template: str) -> list[Piece]:
     found: list[Piece] = []
     inside: list[Token] = []
     kind = ""
-    for _, token, text in _LEXER.lex(template):
+    for _, token, text in LEXER.lex(template):
         if not kind and token in ("variable_begin", "block_begin", "comment_begin", "raw_begin"):
             kind = token.removesuffix("_begin")
             inside = [(token, text)]
@@ -140,7 +138,7 @@ def without(piece: Piece, drop: frozenset[str]) -> str:
     words = piece.tokens
     start = next(i for i, (_, text) in enumerate(words) if text == "(")
     end = max(i for i, (_, text) in enumerate(words) if text == ")")
-    arguments = list(_split(words[start + 1 : end]))
+    arguments = list(split_arguments(words[start + 1 : end]))
     kept = [a for a in arguments if _name(a) not in drop]
     if len(kept) == len(arguments):
         return piece.text
@@ -151,19 +149,6 @@ def without(piece: Piece, drop: frozenset[str]) -> str:
     inner = ",".join(written).strip("\n ,")
     around = "\n    " if "\n" in "".join(text for _, text in words[start:end]) else ""
     return "{{ config(" + around + inner + last.rstrip(" ") + ("\n" if around else "") + ") }}"
-
-
-def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The arguments of a call."""
-    depth, argument = 0, list[Token]()
-    for kind, text in tokens:
-        depth += (text in "([{") - (text in ")]}") if kind == "operator" else 0
-        if text == "," and not depth:
-            yield argument
-            argument = []
-        else:
-            argument.append((kind, text))
-    yield argument
 
 
 def _name(argument: Sequence[Token]) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.eventtimes import EPOCH, Observed
 
 
@@ -104,7 +105,7 @@ def _state(batch: Batch, state: str) -> str:
 def _time(text: str) -> datetime:
     """A time as Spark writes it; the first or last that Python has for one of a year before 1 or after 9999."""
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return read_time(text)
     except ValueError:
         last = text.startswith("+")
         return (datetime.max if last else datetime.min).replace(tzinfo=timezone.utc)

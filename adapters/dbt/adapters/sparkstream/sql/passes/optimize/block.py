@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -150,12 +151,7 @@ def read_aggregate(
     found = _read_by(select) if select else None
     if select is None or found is None or found[0] is not function:
         raise NoRule("the query over it doesn't read it alone")
-    other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
-    if other or SPAN not in select.meta:
-        raise NoRule(f"{', '.join(other) or 'this form'} beside the aggregation; put the aggregation in a subquery")
-    if in_expression(select):
-        raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
-    check_constructs(select)
+    check_form(select, _READ, "beside the aggregation; put the aggregation in a subquery")
     alias = found[1]
     names = Names(alias.strip("`"))
     grouping = read_grouping(select, names, resolver.columns(function), identity)
@@ -165,7 +161,25 @@ def read_aggregate(
     return _ClauseReader(aggregate, names).read()
 
 
-def check_constructs(select: exp.Select) -> None:
+def check_form(select: exp.Select, known: Collection[str], beside: str) -> None:
+    """Refuses a query that a rule can't rewrite as a whole.
+
+    Args:
+        known: the clauses that the rule reads, as sqlglot names them.
+        beside: what to say of another clause, behind its name.
+
+    Raises:
+        NoRule: it has other clauses, or is an expression of another query.
+    """
+    other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in known)
+    if other or SPAN not in select.meta:
+        raise NoRule(f"{', '.join(other) or 'this form'} {beside}")
+    if _in_expression(select):
+        raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
+    _check_constructs(select)
+
+
+def _check_constructs(select: exp.Select) -> None:
     """Refuses a query that other passes rewrite too.
 
     Raises:
@@ -178,7 +192,7 @@ def check_constructs(select: exp.Select) -> None:
             raise NoRule("frames, LAST JOIN or group windows beside it; put the windows in a subquery")
 
 
-def in_expression(select: exp.Select) -> bool:
+def _in_expression(select: exp.Select) -> bool:
     """Whether a query stands where an expression does, and not in FROM, a CTE or a set operation."""
     node: exp.Expr = select
     while node.parent:

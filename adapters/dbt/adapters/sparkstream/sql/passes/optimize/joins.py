@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts, sources
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
-from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_constructs, in_expression
+from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -94,12 +94,7 @@ class _Reader:
         self._source = source
         self._resolver = resolver
         self._select = select
-        other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in _READ)
-        if other or SPAN not in select.meta:
-            raise NoRule(f"{', '.join(other) or 'this form'} beside the join of windows")
-        if in_expression(select):
-            raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
-        check_constructs(select)
+        check_form(select, _READ, "beside the join of windows")
         [join, *more] = select.args["joins"]
         if more:
             raise NoRule("more than two tables are joined; put the join of the windows in a subquery")

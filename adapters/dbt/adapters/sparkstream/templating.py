@@ -1,0 +1,33 @@
+"""Templates read as Jinja's tokens, without rendering them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import jinja2
+
+LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])
+"""Reads templates as dbt does, which has `{% do %}`."""
+
+Token = TypeVar("Token", bound="tuple[Any, ...]")
+
+
+def split_arguments(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The arguments of a call, up to the parenthesis that closes it; an argument may be empty, behind a last comma.
+
+    Args:
+        tokens: what stands behind the call's opening parenthesis; kind and text end each token.
+    """
+    depth, argument = 0, list[Token]()
+    for token in tokens:
+        kind, text = token[-2:]
+        if kind == "operator" and not depth and text in (",", ")"):
+            yield argument
+            argument = []
+            if text == ")":
+                return
+            continue
+        depth += (text in "([{") - (text in ")]}") if kind == "operator" else 0
+        argument.append(token)
+    yield argument
