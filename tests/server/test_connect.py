@@ -107,6 +107,21 @@ def test_types_of_rows(project: DbtProject) -> None:
     )
 
 
+def test_python_processes_import_the_installed_pyspark(config: ServerConfig) -> None:
+    """Spark would have them import its zip of the same code, which takes three times as long in each of them."""
+    import pyspark
+    from pyspark.sql.connect.functions import udf
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(f"sc://127.0.0.1:{config.connect_port}").create()
+    try:
+        where = udf(lambda _: __import__("pyspark").__file__)
+        [[imported]] = session.range(1).select(where("id")).collect()
+    finally:
+        session.stop()
+    assert Path(imported).samefile(pyspark.__file__)
+
+
 def test_docs_have_comments_and_columns(project: DbtProject) -> None:
     project.dbt("docs", "generate")
     catalog = json.loads((project.folder / "target" / "catalog.json").read_text())

@@ -32,6 +32,7 @@ from dbt.adapters.sparkstream.server import (
     StartTimedOut,
     launch,
 )
+from dbt.adapters.sparkstream.server.launch import environment, find_spark
 from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
 from tests.support import free_port
@@ -368,6 +369,14 @@ ctypes.CDLL(None).pthread_exit(None)"""
         config = small(tmp_path / "server", timeout=1.0)
         with pytest.raises(StartTimedOut):
             Server(config).start()
+
+    def test_a_python_of_the_user_s_may_have_no_pyspark(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It imports the code that Spark's folder has."""
+        config, spark = small(tmp_path / "server"), find_spark()
+        monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+        assert environment(config, spark)[0]["SPARK_HOME"] == str(config.folder / "spark")
+        monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/python3")
+        assert environment(config, spark)[0]["SPARK_HOME"] == str(spark.home)
 
 
 class TestOtherProcesses:

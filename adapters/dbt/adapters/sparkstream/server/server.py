@@ -237,7 +237,7 @@ class Server:
         """Starts the process and notes it in the state file."""
         config = self.config
         token = os.urandom(8).hex()
-        self._folder.prepare(launch.settings(config, token))
+        self._folder.prepare(launch.settings(config, token), plan.spark)
         self._process = launch.spawn(config, plan.spark, plan.environ)
         pid = self._process.pid
         birth = process.birth(pid)
@@ -323,4 +323,5 @@ class Server:
     def _forget(self) -> None:
         """Removes what only a running server needs."""
         self._folder.state.unlink(missing_ok=True)
-        shutil.rmtree(self._folder.tmp, ignore_errors=True)
+        for folder in (self._folder.tmp, self._folder.spark):
+            shutil.rmtree(folder, ignore_errors=True)
