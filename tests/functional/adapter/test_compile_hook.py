@@ -1,29 +1,47 @@
-"""The wrapped method of dbt-core: once, and what is said where it can't be wrapped."""
+"""The wrapped method of dbt-core: once, and what is said where dbt doesn't call it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.sparkstream import compile_hook
+from tests.functional.adapter.project import Project
+
+FLINK = """\
+{{ config(sql_dialect='flink') }}
+select count(*) as n from tumble(table {{ ref('bid') }}, descriptor(at), interval '10' minutes)
+"""
+FILES = {
+    "seeds/bid.csv": "at,price\n2020-04-15 08:01:00,4\n",
+    "models/flink.sql": FLINK,
+    "models/plain.sql": "select count(*) as n from {{ tumble(ref('bid'), 'at', '10 minutes') }}\n",
+}
 
 
 def test_wraps_once() -> None:
     from dbt.compilation import Compiler
 
-    assert compile_hook.install()
+    compile_hook.install()
     wrapped = getattr(Compiler, compile_hook.METHOD)
-    assert compile_hook.install()
+    compile_hook.install()
     assert getattr(Compiler, compile_hook.METHOD) is wrapped
+    assert getattr(wrapped, compile_hook._MARK)
 
 
-def test_without_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a dbt-core that has renamed it: only a dialect in a config needs it."""
+def test_a_dbt_that_compiles_in_another_way(
+    make_project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a dialect in a config needs the method: that model is refused, and not sent as it is."""
     from dbt.compilation import Compiler
 
-    monkeypatch.delattr(Compiler, compile_hook.METHOD)
-    assert not compile_hook.install()
-    compile_hook.check({"materialized": "table"}, installed=False)
-    with pytest.raises(CompilationError) as error:
-        compile_hook.check({"sql_dialect": "flink"}, installed=False)
-    assert "{% call window_sql(dialect='flink') %}" in str(error.value)
+    shop = make_project(FILES)
+    shop.dbt("seed")
+    monkeypatch.setattr(Compiler, compile_hook.METHOD, getattr(Compiler, compile_hook.METHOD).__wrapped__)
+    monkeypatch.setattr(compile_hook, "install", lambda: None)
+    done = shop.invoke("run")
+    results = {result.node.name: result for result in done.result.results}
+    assert str(results["plain"].status) == "success"
+    assert str(results["flink"].status) == "error"
+    assert "{% call window_sql(dialect='flink') %}" in str(results["flink"].message)

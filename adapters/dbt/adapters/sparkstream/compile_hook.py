@@ -4,12 +4,14 @@ Every statement is translated on its way to Spark in any case. Here, people get 
 `dbt compile`, target/ and the docs site; and `config(sql_dialect='flink')` takes effect, as only here a node's own SQL
 is still apart from what dbt puts around it.
 
-dbt has no hook for this, so a private method of dbt-core is wrapped; where it is absent, all else works without.
+dbt has no hook for this, so a private method of dbt-core is wrapped. Where a dbt-core has no such method, or doesn't
+call it, all else works without, and a node in another dialect is refused before it runs.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Container
 from typing import Any
 
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
@@ -22,20 +24,18 @@ DIALECT = "sql_dialect"
 """The config that says what a node is written in."""
 
 
-def install() -> bool:
-    """Wraps dbt-core's method, once. False where there is none."""
+def install() -> None:
+    """Wraps dbt-core's method, once, where there is one."""
     try:
         from dbt.compilation import Compiler
     except ImportError:
-        return False
+        return
     original = getattr(Compiler, METHOD, None)
-    if original is None:
-        return False
-    if not getattr(original, _MARK, False):
-        wrapper = _translating(original)
-        setattr(wrapper, _MARK, True)
-        setattr(Compiler, METHOD, wrapper)
-    return True
+    if original is None or getattr(original, _MARK, False):
+        return
+    wrapper = _translating(original)
+    setattr(wrapper, _MARK, True)
+    setattr(Compiler, METHOD, wrapper)
 
 
 def _translating(original: Any) -> Any:
@@ -59,6 +59,7 @@ def _translating(original: Any) -> Any:
                     node.compiled_code = _translated(node, subject, adapter)
                 except DbtRuntimeError as error:
                     raise mistakes.placed_config(error, subject, adapter.connections.project) from error.__cause__
+        adapter.translated.add(node.unique_id)
         return node
 
     return compile_code
@@ -82,14 +83,19 @@ def _subject(node: Any, adapter: Any) -> Any:
     return getattr(manifest, "nodes", {}).get(tested, node)
 
 
-def check(config: Any, installed: bool) -> None:
-    """Refuses a node in another dialect where the method isn't wrapped: Spark would get its SQL as it is.
+def check(node: Any, translated: Container[str]) -> None:
+    """Refuses a node in another dialect that was compiled past the wrapped method: Spark would get its SQL as it is.
+
+    Args:
+        node: what dbt is about to run.
+        translated: the ids of the nodes that came through the wrapped method.
 
     Raises:
         CompilationError: says what to write instead.
     """
-    dialect = config.get(DIALECT)
-    if dialect and not installed:
+    dialect = node.config.get(DIALECT)
+    # dbt compiles nothing for a clone.
+    if dialect and getattr(node, "compiled", False) and node.unique_id not in translated:
         raise CompilationError(
             f"this version of dbt-core can't take {DIALECT}={dialect!r} from a config\n"
             f"  put the SQL between {{% call window_sql(dialect={dialect!r}) %}} and {{% endcall %}}"

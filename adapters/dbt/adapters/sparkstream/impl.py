@@ -42,7 +42,8 @@ class SparkStreamAdapter(SparkAdapter):
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
-        self._compiles = compile_hook.install()
+        compile_hook.install()
+        self.translated: set[str] = set()
         dbtlog.install()
         self.connections.batch_of = partial(batches.batch_of, self)
         self._lock = threading.Lock()
@@ -275,9 +276,11 @@ class SparkStreamAdapter(SparkAdapter):
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Called by dbt before a node runs."""
-        compile_hook.check(config, self._compiles)
         outer = self.connections.node
-        self.connections.node = getattr(config, "model", None)
+        node = getattr(config, "model", None)
+        if node is not None:
+            compile_hook.check(node, self.translated)
+        self.connections.node = node
         return outer
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
