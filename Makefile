@@ -20,6 +20,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+# The tests start hundreds of processes, which read what Python has compiled before.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The parser package of dbt-core 1.12 downloads a program while it is built, which fails on closed networks.
 CONSTRAINTS := 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*')
 

@@ -115,7 +115,7 @@ def test_python_processes_import_the_installed_pyspark(config: ServerConfig) -> 
 
     session = SparkSession.builder.remote(f"sc://127.0.0.1:{config.connect_port}").create()
     try:
-        where = udf(lambda _: __import__("pyspark").__file__)
+        where: Any = udf(lambda _: __import__("pyspark").__file__, "string")
         [[imported]] = session.range(1).select(where("id")).collect()
     finally:
         session.stop()

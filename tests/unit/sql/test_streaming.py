@@ -9,6 +9,7 @@ import pytest
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.streaming import RowView, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
+from dbt.adapters.sparkstream.sql.streaming.endings import Direct, OnClosed, OnHistory, OnSessions, OnSlices
 
 TUMBLE = "tumble(s, ts, '10 minutes')"
 SESSION = "session(s PARTITION BY k, ts, v)"
@@ -28,7 +29,7 @@ def test_a_window_function_is_a_stage_and_the_rest_stays() -> None:
     assert (stage.view, stage.time, stage.end, stage.closes) == ("__tumble_1", "ts", "window_end", ("window_time",))
     assert "window(CAST(ts AS TIMESTAMP_NTZ), '10 minutes')" in stage.sql
     assert found.query == f"SELECT {BOUNDS}, sum(v) /* all */ FROM __tumble_1 GROUP BY {BOUNDS}"
-    assert (found.streams, found.batch, found.history) == (("s",), None, None)
+    assert (found.streams, found.ending) == (("s",), Direct())
     assert found.windows == ("window_start", "window_end")
 
 
@@ -104,11 +105,10 @@ def test_sessions(sql: str, query: str) -> None:
 )
 def test_sessions_of_rows(sql: str, query: str, batch: str) -> None:
     found = plan(sql)
-    assert (found.query, found.batch) == (query, batch)
+    assert isinstance(found.ending, OnSessions)
+    assert (found.query, found.ending.query) == (query, batch)
     assert found.buffered == ("__tumble_1" not in query)
-    assert found.closing is not None
-    assert found.history is not None
-    assert all("FROM __rows_so_far" in text for text in (found.closing, found.history))
+    assert all("FROM __rows_so_far" in text for text in (found.ending.closed, found.ending.kept))
     assert found.time == ("ts" if found.buffered else "t")
 
 
@@ -131,9 +131,10 @@ def test_slices_are_kept() -> None:
         "SELECT k, (__wall - pmod(__wall, 60000000)) DIV 60000000 AS __slice, __closes, count(*) AS __count_1 "
         "FROM __hop_1 GROUP BY k, __wall - pmod(__wall, 60000000), __closes"
     )
-    assert found.history is not None and "max_by(__count_1, __is_new) AS __count_1" in found.history
-    assert found.closing is not None and "FROM __kept_rows" in found.closing and "FROM __hop_1" not in found.closing
-    assert found.batch == f"SELECT {BOUNDS}, k, __count_1 AS n FROM __closed_rows"
+    assert isinstance(found.ending, OnSlices)
+    assert "max_by(__count_1, __is_new) AS __count_1" in found.ending.kept
+    assert "FROM __kept_rows" in found.ending.closed and "FROM __hop_1" not in found.ending.closed
+    assert found.ending.query == f"SELECT {BOUNDS}, k, __count_1 AS n FROM __closed_rows"
     assert (found.late, found.windows, found.streams) == (plain.late, plain.windows, plain.streams)
     assert (found.state, plain.state) == ("slice", "open window")
     assert "CREATE VIEW __kept_rows AS" in found.describe()
@@ -164,7 +165,7 @@ def test_slices_are_kept() -> None:
 def test_what_is_done_with_windows_of_slices(sql: str, batch: str) -> None:
     found = in_utc(sql)
     assert found.slices
-    assert found.batch == batch
+    assert found.ending.query == batch
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_slices_of_flink_sql() -> None:
     window = "TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR))"
     found = in_utc(f"SELECT {BOUNDS}, CHAR_LENGTH(k) AS l, MAX(v) AS m FROM {window} GROUP BY {BOUNDS}, k", "flink")
     assert found.slices
-    assert found.batch is not None and "FROM __closed_rows" in found.batch
+    assert isinstance(found.ending, OnSlices) and "FROM __closed_rows" in found.ending.query
 
 
 def test_anti_joins() -> None:
@@ -237,7 +238,7 @@ def test_over_within_windows_runs_on_closed_rows() -> None:
     rank = f"row_number() OVER (PARTITION BY {BOUNDS} ORDER BY n DESC) AS rn"
     found = plan(f"WITH c AS ({COUNTS}) SELECT * FROM (SELECT *, {rank} FROM c) WHERE rn < 3")
     assert found.query == f"WITH c AS ({COUNTS.replace(TUMBLE, '__tumble_1')})\nSELECT * FROM c"
-    assert found.batch == f"SELECT * FROM (SELECT *, {rank} FROM __closed_rows AS c) WHERE rn < 3"
+    assert found.ending == OnClosed(f"SELECT * FROM (SELECT *, {rank} FROM __closed_rows AS c) WHERE rn < 3")
     assert not found.buffered
     assert plan(f"SELECT *, {rank.replace('n DESC', 'v')} FROM {TUMBLE}").buffered
 
@@ -246,16 +247,16 @@ def test_over_across_windows_keeps_what_its_frames_reach() -> None:
     frame = "PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"
     found = plan(f"SELECT ts, sum(v) OVER ({frame}) AS t FROM s WHERE v > 1")
     assert found.query == "SELECT * FROM s"
-    assert found.batch == (
+    assert isinstance(found.ending, OnHistory)
+    assert found.ending.query == (
         f"SELECT * EXCEPT (__is_new) FROM (SELECT ts, sum(v) OVER ({frame}) AS t, __is_new "
         "FROM __closed_rows AS s WHERE v > 1) WHERE __is_new"
     )
-    assert found.history is not None
-    assert found.history.endswith("(SELECT max(ts) FROM __closed_rows AS s WHERE v > 1) - INTERVAL '10' SECOND")
-    rows = plan("SELECT *, lag(v, 2) OVER (PARTITION BY k ORDER BY ts, v DESC) AS l FROM s").history
-    assert rows is not None
-    assert "row_number() OVER (PARTITION BY k ORDER BY ts DESC, v ASC) AS __newest_0" in rows
-    assert rows.endswith("WHERE __newest_0 <= 2")
+    assert found.ending.kept.endswith("(SELECT max(ts) FROM __closed_rows AS s WHERE v > 1) - INTERVAL '10' SECOND")
+    lagged = plan("SELECT *, lag(v, 2) OVER (PARTITION BY k ORDER BY ts, v DESC) AS l FROM s").ending
+    assert isinstance(lagged, OnHistory)
+    assert "row_number() OVER (PARTITION BY k ORDER BY ts DESC, v ASC) AS __newest_0" in lagged.kept
+    assert lagged.kept.endswith("WHERE __newest_0 <= 2")
 
 
 def test_rows_without_a_key_meet_nobody_in_a_full_join() -> None:
@@ -315,8 +316,7 @@ def test_distinct_values_in_other_places() -> None:
     session = f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM session(s PARTITION BY k, ts, '1 hour') GROUP BY ALL"
     found_session = plan(session)
     assert found_session.query == "SELECT * FROM s"
-    assert found_session.batch is not None
-    assert "count(DISTINCT v) AS n FROM __closed_rows" in found_session.batch
+    assert "count(DISTINCT v) AS n FROM __closed_rows" in str(found_session.ending.query)
     # Of a table nothing changes.
     table = "SELECT k, count(DISTINCT name) AS n FROM names GROUP BY k"
     assert plan(f"SELECT * FROM {TUMBLE} t JOIN ({table}) n ON t.k = n.k").query.endswith(
@@ -411,7 +411,7 @@ def test_refused(sql: str, message: str, hint: str) -> None:
 @pytest.mark.parametrize("dialect", ["spark", "flink"])
 def test_functions_mean_the_same_in_every_dialect(dialect: str) -> None:
     """LAG reaches back by its rows, and aggregates are known by their names, in whatever dialect they are written."""
-    assert "__newest_0 <= 2" in str(plan("SELECT k, LAG(v, 2) OVER (ORDER BY ts) AS b FROM s", dialect).history)
+    assert "__newest_0 <= 2" in str(plan("SELECT k, LAG(v, 2) OVER (ORDER BY ts) AS b FROM s", dialect).ending)
     for sql, message in (
         ("SELECT LEAD(v) OVER (ORDER BY ts) AS a FROM s", "LEAD needs rows"),
         ("SELECT COUNT(*) AS n FROM s", "is never final"),

@@ -251,7 +251,7 @@ class SparkStreamAdapter(SparkAdapter):
     def stream_plan(self, node: Any) -> StreamPlan:
         """What runs on a stream for a streaming model that is compiled."""
         with self.working_on(node):
-            return self._streaming.planned(node, node.compiled_code, shown=True)
+            return self._streaming.planned(node, node.compiled_code)
 
     def compiled_stream(self, node: Any, sql: str) -> str:
         """What to show for the compiled SQL of a streaming model."""

@@ -37,6 +37,8 @@ class StreamingModels:
     def __init__(self, adapter: Host) -> None:
         self._adapter = adapter
         self._registry = Registry()
+        self._plans: dict[str, tuple[tuple[str, bool], StreamPlan]] = {}
+        """Of models that are compiled and have not run yet, by id, with what each is for: SQL, whether in UTC."""
         self._cancelled = threading.Event()
         self._line = ProgressLine()
 
@@ -82,26 +84,23 @@ class StreamingModels:
 
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
-        is_shown = dbtflags.which() in models.COMPILED
-        plan = self.planned(node, sql, is_shown)
-        return plan.describe() if is_shown else sql
+        plan = self.planned(node, sql)
+        return plan.describe() if dbtflags.which() in models.COMPILED else sql
 
-    def planned(self, node: Any, sql: str, shown: bool) -> StreamPlan:
-        """The plan of a streaming model.
-
-        Args:
-            shown: whether it is for people; else it is enough to know that there is one.
-        """
+    def planned(self, node: Any, sql: str) -> StreamPlan:
+        """The plan of a streaming model."""
         with self._as_dbt_errors():
             config = models.read_config(node.config.to_dict(omit_none=True))
-        utc = shown and self._adapter.connections.shows_utc()
         connections = self._adapter.connections
+        utc = connections.shows_utc()
         dialect = node.config.get("sql_dialect") or "spark"
 
         def warn(warning: TranslationWarning) -> None:
             connections.warn(warning, "the compiled SQL")
 
-        return self._plan(node.unique_id, sql, dialect, config, utc, warn)
+        plan = self._plan(node.unique_id, sql, dialect, config, utc, warn)
+        self._plans[node.unique_id] = ((sql, utc), plan)
+        return plan
 
     def _plan(
         self,
@@ -148,7 +147,10 @@ class StreamingModels:
         with self._as_dbt_errors():
             engine = Engine.open(adapter.connections.environment)
             try:
-                plan = self._plan(model.unique_id, sql, model.dialect, model.config, engine.is_utc())
+                utc = engine.is_utc()
+                made_for, plan = self._plans.pop(model.unique_id, (None, None))
+                if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
+                    plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
                 if plan.by_instant and models.changes_clock(zone := engine.zone()):
                     self._warn_of_sessions(model.identifier, zone)
                 with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:

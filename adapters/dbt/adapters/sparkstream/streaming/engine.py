@@ -10,7 +10,18 @@ from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark_connect import is_connect, joined
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, Stage, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming.endings import (
+    CLOSED,
+    KEPT,
+    NEW,
+    SO_FAR,
+    UNTIL,
+    Direct,
+    Ending,
+    OnSessions,
+    OnSlices,
+)
 from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.folders import Folders
@@ -228,7 +239,7 @@ class Engine:
             fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
-            _marks("SESSION" if plan.closing else "OVER", plan.time, marks)
+            _marks("SESSION" if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
         if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:
@@ -245,20 +256,22 @@ class Engine:
                 )
         return self._understood(rows)
 
-    def batch_columns(self, plan: StreamPlan, rows: Rows) -> tuple[tuple[str, str], ...]:
-        """The columns that a plan's query over closed rows gives, of the rows that leave the stream."""
-        assert plan.batch is not None
+    def table_columns(self, ending: Ending, rows: Rows) -> tuple[tuple[str, str], ...]:
+        """The columns of the rows that get into the table, of the rows that leave the stream."""
+        if isinstance(ending, Direct):
+            return rows.columns
         columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
-        columns += f", {NEW} boolean" if plan.history and (plan.slices or not plan.closing) else ""
+        columns += f", {NEW} boolean" if ending.flagged else ""
         with spark_errors():
             left = self._spark.createDataFrame([], columns)
-            left.createOrReplaceTempView(SO_FAR if plan.closing else CLOSED)
-            if plan.closing:
+            if isinstance(ending, OnSessions | OnSlices):
                 show(self._spark, UNTIL, 0, 0)
-                if plan.slices:
-                    self._spark.sql(str(plan.history)).createOrReplaceTempView(KEPT)
-                self._spark.sql(plan.closing).createOrReplaceTempView(CLOSED)
-            return self._understood(self._spark.sql(plan.batch)).columns
+                left.createOrReplaceTempView(SO_FAR)
+                if isinstance(ending, OnSlices):
+                    self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
+                left = self._spark.sql(ending.closed)
+            left.createOrReplaceTempView(CLOSED)
+            return self._understood(self._spark.sql(ending.query)).columns
 
     @staticmethod
     def _understood(rows: DataFrame) -> Rows:

@@ -68,9 +68,7 @@ class ModelQuery:
             raise StreamingError(
                 "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
             )
-        if plan.batch is None:
-            return rows, rows.columns
-        return rows, self._engine.batch_columns(plan, rows)
+        return rows, self._engine.table_columns(plan.ending, rows)
 
     def check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
         contract = {name.casefold(): self._engine.type_name(t) for name, t in self._model.contract.items()}

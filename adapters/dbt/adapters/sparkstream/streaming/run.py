@@ -8,7 +8,17 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dbt.adapters.sparkstream.sql.streaming import CLOSED, KEPT, NEW, SO_FAR, UNTIL, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming.endings import (
+    CLOSED,
+    KEPT,
+    NEW,
+    SO_FAR,
+    UNTIL,
+    OnHistory,
+    OnSessions,
+    OnSlices,
+)
 from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
@@ -252,7 +262,7 @@ class Run:
             by_files=files is not None,
             is_managed=table.facts().kind == "MANAGED",
             closed=CLOSED,
-            query=self._plan.batch,
+            query=self._plan.ending.query,
             begun=begun,
             fence=Fence(model.relation, {PREFIX + "table": known["table"], **lease.owned}),
             done=Done(done_folder(checkpoint)),
@@ -296,15 +306,18 @@ class Run:
         return outcome(self._engine, watch.batches, watch.appended, watch.aside)
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
-        plan, folder = self._plan, f"{checkpoint}_history"
-        if plan.history is None:
-            return None
-        if plan.closing is None:
-            return RowStore(folder, CLOSED, plan.history, NEW)
-        watermark = Watermark(checkpoint, UNTIL)
-        if plan.slices:
-            return SliceStore(folder, SO_FAR, plan.history, NEW, KEPT, plan.closing, watermark)
-        return RowStore(folder, SO_FAR, plan.history, closing=plan.closing, watermark=watermark)
+        ending, folder = self._plan.ending, f"{checkpoint}_history"
+        match ending:
+            case OnHistory():
+                return RowStore(folder, CLOSED, ending.kept, NEW)
+            case OnSessions():
+                watermark = Watermark(checkpoint, UNTIL)
+                return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
+            case OnSlices():
+                watermark = Watermark(checkpoint, UNTIL)
+                return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark)
+            case _:
+                return None
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
         """Notes what was done since the last time, and at the end that the table is free."""

@@ -11,12 +11,10 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver, find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.streaming.history import NEW, History, history, is_within_windows
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory, OnSessions
+from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
-
-CLOSED = "__closed_rows"
-"""The view that holds the rows which a micro-batch has closed."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +62,17 @@ class Cut:
             return str(self.sessions.function.timecol.name)
         return self.history.column if self.history is not None and self.buffered else None
 
-    def kept(self) -> str | None:
-        """The query for the rows that later micro-batches need."""
+    def ending(self, query: str) -> Ending:
+        """How the rows get into the table.
+
+        Args:
+            query: what `rest` gives, as Spark SQL.
+        """
         if self.sessions is not None:
-            return self.sessions.kept()
-        return self.history.query(CLOSED) if self.history is not None else None
+            return OnSessions(query, self.sessions.kept(), self.sessions.closed())
+        if self.history is not None:
+            return OnHistory(query, self.history.query(CLOSED))
+        return OnClosed(query)
 
     @property
     def _place(self) -> Span:

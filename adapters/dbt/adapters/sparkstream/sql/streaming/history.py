@@ -18,11 +18,9 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.streaming.endings import NEW
 
 END = "window_end"
-NEW = "__is_new"
-"""The column that tells the rows of a micro-batch from those of earlier ones."""
-
 _BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
 
 

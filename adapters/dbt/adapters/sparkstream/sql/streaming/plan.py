@@ -28,14 +28,15 @@ from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check
-from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut, find_cut
+from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
+from dbt.adapters.sparkstream.sql.streaming.endings import Direct, Ending, OnSlices
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
-from dbt.adapters.sparkstream.sql.streaming.history import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
-from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL
-from dbt.adapters.sparkstream.sql.streaming.slices import KEPT, KeptSlices, keep_slices, sliced_windows
+from dbt.adapters.sparkstream.sql.streaming.slices import KeptSlices, keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
+
+_DIRECT = Direct()
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,11 @@ class StreamPlan:
         stages: views to make first, in this order.
         query: the streaming query, over streams and stages.
         streams: the streams that it reads.
-        batch: the query over the view `CLOSED` that gives each micro-batch's rows; None where those of `query` do.
+        ending: how the rows of `query` get into the table.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: the rows of the streams that are late when their `window_end` is not after the watermark.
         waits: whether anything in it waits for the watermark.
         read_once: whether it reads one stream, once.
-        history: gives the rows that later micro-batches need too, over `CLOSED` or, with `closing`, over `SO_FAR`; None
-            where each micro-batch is on its own.
-        closing: gives `CLOSED`, over the view `SO_FAR` or `KEPT`; None where each micro-batch's rows are closed as they
-            are.
         decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
@@ -64,14 +61,12 @@ class StreamPlan:
     stages: tuple[Stage, ...]
     query: str
     streams: tuple[str, ...]
-    batch: str | None = None
+    ending: Ending = _DIRECT
     buffered: bool = False
     late: tuple[Arrivals, ...] = ()
     waits: bool = False
     read_once: bool = True
     windows: tuple[str, ...] = ()
-    history: str | None = None
-    closing: str | None = None
     time: str | None = None
     decisions: tuple[Decision, ...] = ()
     by_instant: bool = False
@@ -79,7 +74,7 @@ class StreamPlan:
     @property
     def slices(self) -> bool:
         """Whether `query` gives the slices that a micro-batch has changed, and not rows that are final."""
-        return any(d.rule for d in self.decisions)
+        return isinstance(self.ending, OnSlices)
 
     @property
     def why(self) -> str | None:
@@ -96,21 +91,8 @@ class StreamPlan:
         stages = ",\n".join(f"{stage.view} AS (\n{stage.sql}\n)" for stage in self.stages)
         text = f"/* windows are kept, and no slices: {self.why} */\n" if self.why else ""
         text += f"WITH {stages}\nSELECT * FROM (\n{self.query}\n)" if stages else self.query
-        if self.slices:
-            text += (
-                f"\n\n/* {SO_FAR} is what the above has changed in a micro-batch, and what was kept before;\n"
-                f"   {CLOSED} is what is closed by now */\nCREATE VIEW {KEPT} AS\n{self.history};\n\n"
-                f"CREATE VIEW {CLOSED} AS\n{self.closing};\n\n{self.batch}"
-            )
-        elif self.closing:
-            text += (
-                f"\n\n/* {SO_FAR} is what has left the above by a micro-batch, of sessions that were open before it;\n"
-                f"   {CLOSED} is what is closed by now */\nCREATE VIEW {CLOSED} AS\n{self.closing}\n\n{self.batch}"
-            )
-        elif self.batch:
-            text += (
-                f"\n\n/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.batch}"
-            )
+        if ending := self.ending.describe():
+            text += f"\n\n{ending}"
         return text
 
 
@@ -190,14 +172,12 @@ def _plan(
         stages=tuple(stages),
         query=query.strip().rstrip(";"),
         streams=tuple(dict.fromkeys(read)),
-        batch=None if cut is None else _rest(cut, sql, dialect, schema, arrival),
+        ending=Direct() if cut is None else cut.ending(_rest(cut, sql, dialect, schema, arrival)),
         buffered=cut is not None and cut.buffered,
         late=tuple(late),
         waits=bool(late) or any(True for _ in names.joins(tree)),
         read_once=names.is_read_once(tree),
         windows=_windows(resolver.columns(tree)),
-        history=None if cut is None else cut.kept(),
-        closing=None if sessions is None else sessions.closed(),
         time=None if cut is None else cut.order,
         by_instant=windows.by_instant,
     )
@@ -224,10 +204,8 @@ def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> 
         found,
         stages=(kept.stage,),
         query=kept.query,
-        batch=_translated(kept.rest, "spark", schema),
+        ending=OnSlices(_translated(kept.rest, "spark", schema), kept.kept, kept.closed),
         buffered=False,
-        history=kept.kept,
-        closing=kept.closed,
         decisions=(kept.decision,),
     )
 
@@ -258,6 +236,3 @@ def _apply(source: Source, edits: list[Edit]) -> None:
     """Makes edits in the order of the text, inner ones first: a stage takes the CTEs before it as they end up."""
     for edit in sorted(edits, key=lambda e: (e.span[1], e.span[1] - e.span[0], e.level)):
         source.apply([edit])
-
-
-__all__ = ["CLOSED", "KEPT", "NEW", "SO_FAR", "UNTIL", "Stage", "StreamPlan", "plan"]

@@ -16,14 +16,9 @@ from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.lower import lower
+from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, is_session
-
-SO_FAR = "__rows_so_far"
-"""The view that holds the kept rows and the new ones."""
-
-UNTIL = "__closed_until"
-"""The view with one row: `until`, the wall-clock time before which no more rows come."""
 
 _OWN_MODEL = "make the sessions a streaming model of their own, and read that"
 

@@ -28,14 +28,12 @@ from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.streaming.cut import CLOSED, Cut
-from dbt.adapters.sparkstream.sql.streaming.history import END, NEW
+from dbt.adapters.sparkstream.sql.streaming.cut import Cut
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, KEPT, NEW, SO_FAR, UNTIL
+from dbt.adapters.sparkstream.sql.streaming.history import END
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
-from dbt.adapters.sparkstream.sql.streaming.rowsessions import SO_FAR, UNTIL, check_around
+from dbt.adapters.sparkstream.sql.streaming.rowsessions import check_around
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
-
-KEPT = "__kept_rows"
-"""The view that holds what a micro-batch has kept."""
 
 _CLOSES = "__closes"
 """The column of a slice that says when the last window is over that it is in."""

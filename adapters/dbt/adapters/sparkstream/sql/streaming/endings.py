@@ -1,0 +1,114 @@
+"""How the rows of a streaming query get into the table: what runs on each micro-batch, and what is kept for the next.
+
+Each kind of ending names the views that its queries read. Whoever runs a plan makes these views for each micro-batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+CLOSED = "__closed_rows"
+"""The view that holds the rows which a micro-batch has closed."""
+
+SO_FAR = "__rows_so_far"
+"""The view that holds the kept rows and the new ones."""
+
+KEPT = "__kept_rows"
+"""The view that holds what a micro-batch has kept."""
+
+UNTIL = "__closed_until"
+"""The view with one row: `until`, the wall-clock time before which no more rows come, and `since`, the one before."""
+
+NEW = "__is_new"
+"""The column that tells rows of a micro-batch from rows of earlier ones."""
+
+
+@dataclass(frozen=True)
+class Direct:
+    """The rows of the streaming query are final: they go into the table as they are."""
+
+    query: ClassVar[None] = None
+    flagged: ClassVar[bool] = False
+
+    def describe(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class OnClosed:
+    """A query runs on the rows that a micro-batch has closed.
+
+    Attributes:
+        query: gives the table's rows, over `CLOSED`.
+    """
+
+    query: str
+    flagged: ClassVar[bool] = False
+
+    def describe(self) -> str:
+        """The queries, with what their views hold."""
+        return f"/* {CLOSED} is what is closed of the above in a micro-batch; its rows go through */\n{self.query}"
+
+
+@dataclass(frozen=True)
+class OnHistory(OnClosed):
+    """The query needs closed rows of earlier micro-batches too, as OVER across windows does.
+
+    Attributes:
+        query: gives the table's rows, over `CLOSED`, where `NEW` flags those of this micro-batch.
+        kept: gives the rows that later micro-batches need, over `CLOSED`.
+    """
+
+    kept: str
+    flagged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class OnSessions:
+    """The rows of sessions wait until their session is closed.
+
+    Attributes:
+        query: gives the table's rows, over `CLOSED`.
+        kept: gives the rows of open sessions, over `SO_FAR` and `UNTIL`.
+        closed: gives `CLOSED`, over `SO_FAR` and `UNTIL`.
+    """
+
+    query: str
+    kept: str
+    closed: str
+    flagged: ClassVar[bool] = False
+
+    def describe(self) -> str:
+        """The queries, with what their views hold."""
+        return (
+            f"/* {SO_FAR} is what has left the above by a micro-batch, of sessions that were open before it;\n"
+            f"   {CLOSED} is what is closed by now */\nCREATE VIEW {CLOSED} AS\n{self.closed}\n\n{self.query}"
+        )
+
+
+@dataclass(frozen=True)
+class OnSlices:
+    """The streaming query gives slices that a micro-batch has changed; windows are made of them when they close.
+
+    Attributes:
+        query: gives the table's rows, over `CLOSED`.
+        kept: gives `KEPT`, the slices of open windows, over `SO_FAR`, where `NEW` flags those of this micro-batch.
+        closed: gives `CLOSED`, over `KEPT` and `UNTIL`.
+    """
+
+    query: str
+    kept: str
+    closed: str
+    flagged: ClassVar[bool] = True
+
+    def describe(self) -> str:
+        """The queries, with what their views hold."""
+        return (
+            f"/* {SO_FAR} is what the above has changed in a micro-batch, and what was kept before;\n"
+            f"   {CLOSED} is what is closed by now */\nCREATE VIEW {KEPT} AS\n{self.kept};\n\n"
+            f"CREATE VIEW {CLOSED} AS\n{self.closed};\n\n{self.query}"
+        )
+
+
+Ending = Direct | OnClosed | OnHistory | OnSessions | OnSlices
