@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tests.integration.gallery import examples
 from tests.macros import macros
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"
-GALLERY = ROOT / "models" / "gallery"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _spark_types(columns: list[list[str]], dialect: str) -> dict[str, str]:
 
 def _gallery() -> list[Sample]:
     found = []
-    for file in sorted(GALLERY.rglob("*.sql")):
+    for text in (example.text(door) for example in examples() for door in example.doors):
         dialects: list[str] = []
 
         def config(*_: Any, dialects: list[str] = dialects, **given: Any) -> str:
@@ -70,7 +70,7 @@ def _gallery() -> list[Sample]:
             dialects.append(dialect)
             return str(caller())
 
-        sql = macros().render(file.read_text(encoding="utf-8"), config=config, window_sql=window_sql)
+        sql = macros().render(text, config=config, window_sql=window_sql)
         found.append(Sample(sql.strip(), next((d for d in dialects if d != "spark"), "spark")))
     return found
 

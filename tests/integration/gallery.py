@@ -1,9 +1,10 @@
-"""Writes the gallery: every example of Flink's pages on windows as models of this package, one for each door.
+"""Writes the gallery: every example of Flink's pages on windows as a model of this package.
 
     python -m tests.integration.gallery
 
-writes `models/gallery/flink/`, `docs/gallery.md` and its picture from the recorded examples. Tests see to it that the
-files are as this script would write them, that each example is there, and that the models have the rows.
+writes `models/gallery/flink/`, `docs/gallery.md` and its picture from the recorded examples. Each example is there
+through the door that reads best. Tests see to it that the files are as this script would write them and that each
+example is there; they write the models of the other doors into a project of their own, and see that all have the rows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import csv
 import io
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,9 @@ DECIMAL_ORDERS = "flink_product_orders_decimal"
 
 # Here and not in dbt_project.yml: dbt shows the variables of a project to its packages' files, but not to that one.
 ENABLED = """      enabled: "{{ var('sparkstream_examples', false) }}\""""
+
+# In the gallery itself an example is written through the first of these that it has.
+READS_BEST = ("macro", "sql", "config")
 
 # What an example can't say through a door, with the reason for the table in the documentation.
 NO_WINDOW = "no window function in it"
@@ -117,9 +121,19 @@ class Example:
         return "flink_" + self.case.id.removeprefix("doc-").replace("-", "_")
 
     @property
-    def folder(self) -> Path:
-        page = self.case.more["doc"].removeprefix("flink-").replace("-", "_")
-        return GALLERY / page / self.name.removeprefix("flink_")
+    def page(self) -> str:
+        """The name of the page, as that of a folder."""
+        return str(self.case.more["doc"]).removeprefix("flink-").replace("-", "_")
+
+    @property
+    def file(self) -> Path:
+        """The model in the gallery."""
+        return GALLERY / self.page / f"{self.name}.sql"
+
+    @property
+    def best(self) -> str:
+        """The door of the model in the gallery."""
+        return next(door for door in READS_BEST if door in self.doors)
 
     @property
     def title(self) -> str:
@@ -139,7 +153,7 @@ class Example:
         return [door for door in DOORS if door not in without]
 
     def model(self, door: str) -> str:
-        return f"{self.name}__{door}"
+        return self.name if door == self.best else f"{self.name}__{door}"
 
     def text(self, door: str) -> str:
         """The model of a door."""
@@ -148,7 +162,7 @@ class Example:
         if case.id == "doc-cascade-view":
             sql = case.setup[0].split(" AS\n", 1)[1]
         elif case.id == "doc-cascade":
-            models["window1"] = f"flink_cascade_view__{door}"
+            models["window1"] = "flink_cascade_view"
         sql = _aligned(sql)
         if door == "macro" and case.id in WINDOW_JOINS:
             return WINDOW_JOINS[case.id]
@@ -214,39 +228,63 @@ def _yaml(name: str) -> str:
     return name if re.fullmatch(r"\w+", name) else f'"{name}"'
 
 
-def _example_yaml(example: Example) -> str:
-    page = PAGES[example.case.more["doc"]]
-    printed = (
-        "The table that the page prints." if example.case.more["source"] == "documented" else "What Flink returns."
-    )
+def _model_yaml(example: Example, door: str, enabled: Sequence[str] = ()) -> list[str]:
+    return [
+        f"  - name: {example.model(door)}",
+        f'    description: "{PAGES[example.case.more["doc"]]}: {example.title}"',
+        "    config:",
+        *enabled,
+        f"      tags: [flink, {door}]",
+        "    data_tests:",
+        "      - matches_rows:",
+        "          arguments:",
+        f"            expected: ref('{example.name}__expected')",
+    ]
+
+
+def _page_yaml(page: Sequence[Example]) -> str:
     lines = ["models:"]
-    for door in example.doors:
-        lines += [
-            f"  - name: {example.model(door)}",
-            f'    description: "{page}: {example.title}"',
-            "    config:",
-            ENABLED,
-            f"      tags: [flink, {door}]",
-            "    data_tests:",
-            "      - matches_rows:",
-            "          arguments:",
-            f"            expected: ref('{example.name}__expected')",
-        ]
-    lines += ["", "seeds:", *_seed(f"{example.name}__expected", example.expected, printed)]
+    for example in page:
+        lines += _model_yaml(example, example.best, [ENABLED])
+    lines += ["", "seeds:"]
+    for example in page:
+        is_printed = example.case.more["source"] == "documented"
+        printed = "The table that the page prints." if is_printed else "What Flink returns."
+        lines += _seed(f"{example.name}__expected", example.expected, printed)
     return "\n".join(lines) + "\n"
+
+
+def others(chosen: Iterable[tuple[Example, str]] | None = None) -> dict[str, str]:
+    """Examples through doors that they don't have in the gallery, for a project that installs the package.
+
+    Args:
+        chosen: which example, and through which door; by default all, through all of theirs.
+
+    Returns:
+        Path in the project -> text.
+    """
+    pairs = ((example, door) for example in examples() for door in example.doors) if chosen is None else chosen
+    texts, lines = {}, ["models:"]
+    for example, door in pairs:
+        if door != example.best:
+            texts[f"models/doors/{example.model(door)}.sql"] = example.text(door)
+            lines += _model_yaml(example, door)
+    return {**texts, "models/doors/doors.yml": "\n".join(lines) + "\n"}
 
 
 def files() -> dict[Path, str]:
     """Every file of the gallery and its page in the documentation, with its text."""
     texts: dict[Path, str] = {}
+    pages: dict[str, list[Example]] = {}
     inputs: dict[str, tuple[str, Relation]] = {}
     for example in examples():
         for name, table in example.case.tables.items():
             inputs.setdefault(input_name(name, table), (name, table))
-        for door in example.doors:
-            texts[example.folder / f"{example.model(door)}.sql"] = example.text(door)
-        texts[example.folder / f"{example.name}__expected.csv"] = _csv(example.expected)
-        texts[example.folder / f"{example.name}.yml"] = _example_yaml(example)
+        pages.setdefault(example.page, []).append(example)
+        texts[example.file] = example.text(example.best)
+        texts[example.file.with_name(f"{example.name}__expected.csv")] = _csv(example.expected)
+    for name, page in pages.items():
+        texts[GALLERY / name / f"{name}.yml"] = _page_yaml(page)
     lines = ["seeds:"]
     for seed, (name, table) in inputs.items():
         texts[GALLERY / "inputs" / f"{seed}.csv"] = _csv(table)
@@ -273,9 +311,9 @@ def _picture(inputs: Mapping[str, tuple[str, Relation]]) -> str:
 # -- documentation --------------------------------------------------------------------------------------
 _HEAD = """# Gallery
 
-Every example of Flink's pages on [window aggregation][agg], [window join][join] and [over aggregation][over], as models
-in `models/gallery/flink/`: one for each way of writing it, which return the same rows. A dbt test compares each with
-the table that the page prints, or where it prints none, with what Flink 2.2.1 returned.
+Every example of Flink's pages on [window aggregation][agg], [window join][join] and [over aggregation][over], as a
+model in `models/gallery/flink/`, written in the way that reads best. A dbt test compares it with the table that the
+page prints, or where it prints none, with what Flink 2.2.1 returned. The project's tests do so for all other ways.
 
 | way | how the model is written |
 |---|---|
@@ -284,6 +322,8 @@ the table that the page prints, or where it prints none, with what Flink 2.2.1 r
 | sql | the page's SQL as the model's text: here Spark needs no other dialect |
 | island | `<< tumble({{ ref('flink_bid') }}, bidtime, '10 minutes') >>`, or Flink's spelling, in Spark SQL |
 | macro | `{{ tumble(ref('flink_bid'), 'bidtime', '10 minutes') }}` in Spark SQL; joins with `{{ window_join(...) }}` |
+
+A bold ✓ is the way of the model in the gallery.
 
 The only change to a page's SQL is `{{ ref('flink_bid') }}` for `Bid`. All but `macro` need the adapter; `macro` runs on
 plain dbt-spark too. The Python door, `translate(sql, dialect='flink')`, takes every statement as the page has it.
@@ -324,7 +364,7 @@ def _doc() -> Iterator[str]:
         used = [door for door in DOORS if any(door in example.doors for example in rows)]
         yield f"## {page}\n\n| example | rows from | {' | '.join(used)} |\n|---|---|{'---|' * len(used)}\n"
         for example in rows:
-            where = example.folder.relative_to(ROOT).as_posix()
+            where = example.file.relative_to(ROOT).as_posix()
             source = "the page" if example.case.more["source"] == "documented" else "Flink"
             cells = [_mark(example, door, reasons) for door in used]
             title = f"[{example.title.replace('|', chr(92) + '|')}](../{where})"
@@ -339,7 +379,7 @@ def _doc() -> Iterator[str]:
 
 def _mark(example: Example, door: str, reasons: dict[str, int]) -> str:
     if door in example.doors:
-        return "✓"
+        return "**✓**" if door == example.best else "✓"
     reason = not_through(example.case).get(door)
     return f"({reasons.setdefault(reason, len(reasons) + 1)})" if reason else ""
 

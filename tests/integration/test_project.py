@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
 from tests.golden.runner import covering
-from tests.integration.gallery import examples
-from tests.integration.targets import DbtProject, Target, copy_project, problems
+from tests.integration.gallery import Example, examples, others
+from tests.integration.targets import DbtProject, Target, copy_project, problems, write
 from tests.support import ON_THE_SESSION
 
 
@@ -22,13 +22,14 @@ from tests.support import ON_THE_SESSION
 def project(target: Target, tmp_path_factory: pytest.TempPathFactory) -> DbtProject:
     """The project with its packages installed."""
     folder = copy_project("integration_tests", tmp_path_factory.mktemp("project") / "integration_tests")
+    write(folder, others(gallery(target.name)))
     project = DbtProject(folder, target, schema=f"it_{target.name}")
     project.dbt("deps")
     return project
 
 
-def gallery(target: str) -> list[str]:
-    """Models of the gallery, with the tables that their pages print: each example through one door.
+def gallery(target: str) -> list[tuple[Example, str]]:
+    """Examples of the gallery, each with the door that it is tried through.
 
     On the server, fewer examples, which have every tag, each through another door than on the embedded Spark.
     """
@@ -37,7 +38,7 @@ def gallery(target: str) -> list[str]:
     for i, example in enumerate(examples()):
         if target == "session" or example.case.id in quick:
             turn = i + (target != "session")
-            chosen += [f"+{example.model(example.doors[turn % len(example.doors)])}", f"{example.name}__expected"]
+            chosen.append((example, example.doors[turn % len(example.doors)]))
     return chosen
 
 
@@ -45,7 +46,9 @@ def gallery(target: str) -> list[str]:
 def built(project: DbtProject) -> dict[str, Any]:
     """The project after `dbt build`: the result of each node by its unique id."""
     day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
-    selected = ["--select", "package:sparkstream_integration_tests", *gallery(project.target.name)]
+    selected = ["--select", "package:sparkstream_integration_tests"]
+    for example, door in gallery(project.target.name):
+        selected += [f"+{example.model(door)}", f"{example.name}__expected"]
     done = project.invoke("build", *selected, "--indirect-selection", "cautious", *day)
     assert done.success, problems(done)
     return {result.node.unique_id: result for result in done.result.results}
@@ -70,7 +73,8 @@ def test_build_runs_models_tests_and_unit_tests(built: dict[str, Any]) -> None:
 @pytest.mark.full
 def test_all_of_the_gallery(project: DbtProject) -> None:
     """Every example through every door gives the table that its page prints."""
-    done = project.invoke("build", "--select", "package:sparkstream")
+    write(project.folder, others())
+    done = project.invoke("build", "--select", "package:sparkstream", "path:models/doors")
     assert done.success, problems(done)
     tested = [result for result in done.result.results if result.node.resource_type == "test"]
     assert len(tested) == sum(len(example.doors) for example in examples())

@@ -1,3 +1,3 @@
 SELECT window_start, window_end, SUM(partial_price) AS total_price
-FROM << tumble({{ ref('flink_cascade_view__island') }}, rowtime, '10 minutes') >>
+FROM {{ tumble(ref('flink_cascade_view'), 'rowtime', '10 minutes') }}
 GROUP BY window_start, window_end

@@ -1,4 +1,0 @@
-{% call window_sql(dialect='flink') %}
-SELECT order_id, SUM(amount) OVER (PARTITION BY product ORDER BY order_time ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) AS s
-FROM {{ ref('flink_product_orders_14') }}
-{% endcall %}

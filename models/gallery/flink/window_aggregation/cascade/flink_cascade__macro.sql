@@ -1,3 +1,0 @@
-SELECT window_start, window_end, SUM(partial_price) AS total_price
-FROM {{ tumble(ref('flink_cascade_view__macro'), 'rowtime', '10 minutes') }}
-GROUP BY window_start, window_end

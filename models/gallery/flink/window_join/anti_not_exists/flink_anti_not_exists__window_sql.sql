@@ -1,9 +1,0 @@
-{% call window_sql(dialect='flink') %}
-SELECT *
-FROM (
-    SELECT * FROM TABLE(TUMBLE(TABLE {{ ref('flink_left_table') }}, DESCRIPTOR(row_time), INTERVAL '5' MINUTES))
-) L WHERE NOT EXISTS (
-  SELECT * FROM (
-    SELECT * FROM TABLE(TUMBLE(TABLE {{ ref('flink_right_table') }}, DESCRIPTOR(row_time), INTERVAL '5' MINUTES))
-  ) R WHERE L.num = R.num AND L.window_start = R.window_start AND L.window_end = R.window_end)
-{% endcall %}

@@ -1,2 +1,0 @@
-{{ config(sql_dialect='flink') }}
-SELECT * FROM {{ ref('flink_left_table') }}

@@ -1,3 +1,0 @@
-{% call window_sql(dialect='flink') %}
-SELECT * FROM {{ ref('flink_right_table') }}
-{% endcall %}
