@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.server.process import birth
+from dbt.adapters.sparkstream.server.process import birth, is_alive
 from tests.functional.adapter.project import PARAMETERS
 from tests.kill.command import QUICK, Command
 from tests.kill.project import SCHEMA
@@ -92,6 +92,12 @@ class Session(Method):
         return [int(pid) for pid, group, name in found if int(group) == client.pid and "java" in name]
 
 
+def _children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(line) for line in listed.stdout.split()]
+
+
 def _lasting_port() -> int:
     """A free port that nobody takes while the server is killed: the system gives away those from 32768 on."""
     while True:
@@ -110,6 +116,8 @@ class Thrift(Method):
         super().__init__(folder)
         self._port, self._connect_port = _lasting_port(), _lasting_port()
         self._pid = 0
+        self._killed: dict[int, str] = {}
+        """The server that was killed last and its Python processes: pid -> birth."""
 
     def output(self) -> dict[str, Any]:
         # No connect_url: the server in the project's folder is found.
@@ -127,10 +135,17 @@ class Thrift(Method):
     def java(self, client: Command) -> list[int]:
         return [self._pid]
 
+    def kill(self, client: Command, victim: str) -> None:
+        if victim != "client":
+            self._killed = {pid: born for pid in (self._pid, *_children(self._pid)) if (born := birth(pid))}
+        super().kill(client, victim)
+
     def up(self) -> None:
-        deadline = time.monotonic() + 10
-        while self._pid and birth(self._pid) is not None and time.monotonic() < deadline:
-            time.sleep(0.1)  # a process that was killed ends in a moment
+        deadline = time.monotonic() + 20
+        while left := [pid for pid, born in self._killed.items() if is_alive(pid, born)]:
+            if time.monotonic() > deadline:
+                raise Stuck(f"processes go on after their server was killed: {left}")
+            time.sleep(0.1)  # the server ends in a moment, and its Python processes within a second or two
         conf = {name: value for name, value in SETTINGS.items() if name not in ("spark.master", "spark.driver.memory")}
         settings = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
         ports = ["--port", str(self._port), "--connect-port", str(self._connect_port)]

@@ -18,11 +18,11 @@ from tests.functional.adapter.project import Project
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The sum takes seconds of each micro-batch, so that there is one to interrupt.
+# The sum takes a second or two of each micro-batch, so that there is one to interrupt.
 ROWS = """\
 {{ config(materialized='streaming_incremental', trigger={'processing_time': '1 second'}, max_files_per_trigger=1) }}
 select id, busy.total from {{ stream(source('files', 'events')) }}
-cross join (select sum(hash(id)) as total from range(100000000)) as busy
+cross join (select sum(hash(id)) as total from range(10000000)) as busy
 """
 COUNTS = """\
 {{ config(materialized='streaming_incremental', event_time='at', watermark='10 seconds',

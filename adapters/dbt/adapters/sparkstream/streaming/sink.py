@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
+"""The program that a server runs a sink in."""
 
 
 DAY = 24 * 60 * 60 * 1000
@@ -273,6 +280,12 @@ class Append:
         self._closed = closed
         self._query = query
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Called where a server's Python process gets the sink."""
+        self.__dict__.update(state)
+        if getattr(sys.modules["__main__"].__spec__, "name", "") == _WORKER:
+            _end_with(os.getppid())
+
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
         self._fence.check(spark)
@@ -337,6 +350,24 @@ class Append:
         except AnalysisException:
             pass  # rows with a type such as MAP can't be compared
         return None
+
+
+def _end_with(server: int) -> None:
+    """Ends this process when its server has ended, however that was.
+
+    Else a process whose server was killed asks it for ten minutes, and then hangs for good: while Python shuts down,
+    pyspark 4.3 closes its connection and waits for a thread that has ended already.
+
+    Args:
+        server: the pid of the server, which is the parent of this process.
+    """
+
+    def watch() -> None:
+        while os.getppid() == server:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def overwrite(rows: DataFrame, table: str) -> None:
