@@ -27,6 +27,7 @@ from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, che
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
+from dbt.adapters.sparkstream.sql.passes.match import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, may_pay
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
@@ -207,6 +208,7 @@ class Statement:
         if self._strict or self._found.groups:
             passes.append(GroupWindows(source, resolver, strict=self._strict))
         if self._strict:
+            passes.append(Matches(source, resolver))
             passes.append(FlinkExpressions(source, resolver))
         elif self._dialect != "spark" or self._found.framed:
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ, TIMES, plain_type
@@ -92,6 +93,8 @@ class Resolver:
             return self._table(relation).renamed(relation.alias_column_names)
         if isinstance(relation, WindowFunction):
             return self._window(relation)
+        if isinstance(relation, MatchRecognize):
+            return self._match(relation).renamed(relation.alias_column_names)
         if isinstance(relation, exp.SetOperation):
             return self._set_operation(relation)
         if isinstance(relation, exp.Select):
@@ -133,6 +136,12 @@ class Resolver:
         time = rows.find(function.timecol.name)
         added = tuple(Column(name, self._type_of(name, time.type if time else None), name) for name in WINDOW_COLUMNS)
         return rows + Columns(added)
+
+    def _match(self, match: MatchRecognize) -> Columns:
+        """The columns of PARTITION BY, then the measures."""
+        keys = (replace(self.expression(key, NO_SELECT), name=key.name) for key in match.keys)
+        measures = (Column(m.alias, self.type(m.this, NO_SELECT)) for m in match.measures)
+        return Columns((*keys, *measures))
 
     def _type_of(self, window_column: str, time_type: str | None) -> str | None:
         """The type of a window column, from the type of the time column."""
@@ -218,6 +227,9 @@ class Resolver:
         name = node.name.upper()
         if name == "PROCTIME":
             return Column("", "timestamp", "proctime")
+        match = match_of(node) if name == ROWTIME else None
+        if match is not None:
+            return Column("", self.type(match.order[0].this, select))
         _, bound = AUXILIARY.get(name, ("", "PROCTIME"))
         if bound == "PROCTIME":
             return None
@@ -233,6 +245,11 @@ class Resolver:
     def candidates(self, column: exp.Column, select: exp.Select) -> list[Column] | None:
         """The columns that a reference may mean; None where nobody knows all columns in scope."""
         table = column.table.casefold()
+        match = match_of(column)
+        if match is not None:
+            rows = self.columns(match.this)
+            known = rows.find(column.name)
+            return [known] if known else [] if rows.complete else None
         scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
         columns = [self.columns(s) for s in scope]
         found = [c for c in (known.find(column.name) for known in columns) if c]

@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
-from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
+from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
 
 
 class Flink(SparkStream):
@@ -24,10 +24,11 @@ class Flink(SparkStream):
             **SparkStream.Tokenizer.KEYWORDS,
             "TIMESTAMP": TokenType.TIMESTAMPNTZ,
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
+            "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
         }
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
-    class Parser(ForeignParser):
+    class Parser(MatchGrammar):
         STRICT_FLINK = True
 
     class Generator(SparkGenerator):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
@@ -38,6 +39,8 @@ class Invocations(Rewriter):
             return
         if name in _OTHER_CALLS or isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
             return
+        if name in (*NAVIGATION, ROWTIME, *AGGREGATES) and match_of(node) is not None:
+            return  # it reads the rows of a match (passes/match)
         function = FUNCTIONS.get(name)
         if function is None:
             self.refuse(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
@@ -44,7 +45,8 @@ class QueryChecks(Rewriter):
     def _check_column(self, column: exp.Column) -> None:
         """Refuses a name that no table in scope has, or that two have."""
         select = column.find_ancestor(exp.Select)
-        if select is None or column.is_star or column.find_ancestor(WindowFunction, exp.Select) is not select:
+        around = column.find_ancestor(WindowFunction, MatchRecognize, exp.Select)
+        if select is None or column.is_star or around is not select:
             return
         if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in _UNIT_FIRST and column.index == 0:
             return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, NTZ, TIMES, Numbers, decimal_parts, is_decimal, is_numeric
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, always, fixed
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 
 NUMBERS = Numbers(
@@ -52,10 +53,16 @@ def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
     return NTZ if node.name.upper() == "LOCALTIMESTAMP" else None
 
 
+def _first(types: Types, numbers: Numbers) -> str | None:
+    """FIRST and LAST of MATCH_RECOGNIZE have an offset behind the value."""
+    return types[0] if types else None
+
+
 _FUNCTIONS: dict[str, FunctionRule] = {
     **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
     "TIMESTAMPADD": lambda types, numbers: types[2] if len(types) == 3 else None,
     "TIMESTAMPDIFF": always("int"),
+    **dict.fromkeys(NAVIGATION, _first),
 }
 
 FLINK = SPARK.but(

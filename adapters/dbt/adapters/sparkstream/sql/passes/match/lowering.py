@@ -1,0 +1,71 @@
+"""MATCH_RECOGNIZE in FROM: checked, and written as a subquery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.core.writing import placed
+from dbt.adapters.sparkstream.sql.passes.match.checks import Checks
+from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
+from dbt.adapters.sparkstream.sql.passes.match.query import MatchQuery, OrderItem
+from dbt.adapters.sparkstream.sql.passes.match.values import Values
+
+
+class Matches:
+    """Edits each MATCH_RECOGNIZE of a statement."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+
+    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+        """A subquery in the place of every MATCH_RECOGNIZE and of the relation before it.
+
+        Raises:
+            TranslationError: Flink refuses it, or Spark can't say it.
+        """
+        for match in tree.find_all(MatchRecognize):
+            Checks(self._source, self._resolver, match).check()
+            names = MatchNames.of(match.pattern.variables, [key.name for key in match.keys])
+            for part in (*match.measures, *match.definitions):
+                yield from Values(self._source, self._resolver, match, names).edits(part.this)
+            span = self._source.span(match)
+            yield Edit(span, lambda match=match, names=names, span=span: self._written(match, names, span))  # type: ignore[misc]
+
+    def _written(self, match: MatchRecognize, names: MatchNames, span: Span) -> str:
+        rendered = self._source.rendered
+        query = MatchQuery(
+            relation=rendered(match.this),
+            keys=[rendered(key.this) for key in match.keys],
+            order=[OrderItem(rendered(item.this.this), bool(item.args.get("desc"))) for item in match.order],
+            columns=self._columns(match),
+            measures={quoted(measure.alias): rendered(measure.this) for measure in match.measures},
+            conditions={definition.alias: rendered(definition.this) for definition in match.definitions},
+            pattern=match.pattern,
+            names=names,
+            comment=self._comment(match),
+        )
+        return placed(query.lines(), self._source.indent(span[0]))
+
+    def _columns(self, match: MatchRecognize) -> list[str]:
+        """The columns of an event that are read, each once."""
+        read = [*(item.this for item in match.order), *match.named()]
+        found: dict[str, str] = {}
+        for column in read:
+            if isinstance(column.this, exp.Identifier) and not column.is_star:
+                found.setdefault(column.name.casefold(), self._source.written(column.this))
+        return list(found.values())
+
+    def _comment(self, match: MatchRecognize) -> str:
+        elements = " ".join(str(element) for element in match.pattern.elements)
+        skip = match.pattern.skip
+        after = f"{skip.after.value} {skip.variable}".strip()
+        within = match.pattern.within
+        return f"PATTERN ({elements}), AFTER MATCH SKIP {after}" + (f", WITHIN {within.words()}" if within else "")

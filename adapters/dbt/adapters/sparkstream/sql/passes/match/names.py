@@ -1,0 +1,59 @@
+"""How a match and its events are called in Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.core.literals import is_column
+
+EVENT = "r"
+"""The event that an aggregate reads."""
+
+
+@dataclass(frozen=True)
+class MatchNames:
+    """Names that are none of the user's.
+
+    Attributes:
+        events: the array of a partition's events.
+        labels: variable -> what its fields begin with.
+    """
+
+    events: str
+    labels: dict[str, str]
+
+    @classmethod
+    def of(cls, variables: Sequence[str], keys: Collection[str]) -> MatchNames:
+        """Names for pattern variables, beside the columns of PARTITION BY."""
+        taken = {key.casefold() for key in keys}
+        events = next(name for n in range(len(taken) + 1) if (name := f"events{n or ''}") not in taken)
+        folded = [variable.casefold() for variable in variables]
+        labels = {
+            variable: variable if is_column(variable) and folded.count(fold) == 1 else f"v{n}"
+            for n, (variable, fold) in enumerate(zip(variables, folded, strict=True))
+        }
+        return cls(events, labels)
+
+    def fields(self, variable: str) -> tuple[str, str]:
+        """The fields of a match with the numbers of a variable's first and last event; without a variable of all."""
+        return (f"{self.labels[variable]}_first", f"{self.labels[variable]}_last") if variable else ("s", "e")
+
+    def event(self, variable: str, *, first: bool = False, offset: int = 0) -> str:
+        """The event that FIRST or LAST means, as Spark SQL; NULL where there is none.
+
+        Args:
+            offset: how many events after the first, or before the last.
+        """
+        low, high = (f"m.{field}" for field in self.fields(variable))
+        number = low if first else high
+        if offset:
+            number = f"{low} + {offset}" if first else f"{high} - {offset}"
+            held = f"{number} <= {high}" if first else f"{number} >= {low}"
+            number = f"CASE WHEN {held} THEN {number} END"
+        return f"get({self.events}, {number})"
+
+    def all(self, variable: str) -> str:
+        """The array of a variable's events, NULL if it has none."""
+        low, high = (f"m.{field}" for field in self.fields(variable))
+        return f"slice({self.events}, {low} + 1, {high} - {low} + 1)"

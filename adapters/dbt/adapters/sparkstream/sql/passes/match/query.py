@@ -1,0 +1,275 @@
+"""MATCH_RECOGNIZE as a query of Spark SQL.
+
+For `t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.p AS x, LAST(B.p) AS y AFTER MATCH SKIP PAST LAST ROW
+PATTERN (A B+ C) DEFINE B AS B.p > A.p)` it is
+
+    SELECT k, inline(transform(matches, m -> struct(get(events, m.A_last).p AS x, get(events, m.B_last).p AS y)))
+    FROM (
+      SELECT k, events, aggregate(<their numbers>, <nothing yet>, (a, i) -> <a after event i>, a -> a.found) AS matches
+      FROM (SELECT k, array_sort(collect_list(struct(ts, p)), <ORDER BY>) AS events FROM t GROUP BY k)
+    )
+
+A match `m` says which events it is made of, by their numbers: `s` its first, `e` its last, and for each variable the
+first and the last that it has taken; between these all are its own. The conditions of DEFINE read a match that has
+taken the present event already, so DEFINE and MEASURES read events in the same way.
+
+The state `a` of the aggregate is that of Flink's NFA:
+- `live`: the ways to read the rows so far, each a state `q` of the automaton and its unfinished match `m`. They are in
+  order of their first event. Each event takes them on, or ends them, and begins a new one.
+- `pending`: matches that wait for `live` ones which began earlier.
+- `found`: matches that count. What began before `start`, where AFTER MATCH SKIP leads to, counts no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.core.matching import After, RowPattern
+from dbt.adapters.sparkstream.sql.core.writing import indented
+from dbt.adapters.sparkstream.sql.passes.match.automaton import Automaton, Edge, automaton
+from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
+
+Lines = list[str]
+
+
+@dataclass(frozen=True)
+class OrderItem:
+    """A column of ORDER BY, as Spark SQL."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class MatchQuery:
+    """What a MATCH_RECOGNIZE is made of, as Spark SQL.
+
+    Attributes:
+        relation: what stands before it, for FROM.
+        keys: the columns of PARTITION BY.
+        order: the items of ORDER BY; the first is the time.
+        columns: the columns of an event that are read anywhere.
+        measures: name -> expression of `m` and the events.
+        conditions: variable -> condition on `m`.
+        pattern: the pattern.
+        names: how events and variables are called.
+        comment: the pattern as it is written.
+    """
+
+    relation: str
+    keys: Sequence[str]
+    order: Sequence[OrderItem]
+    columns: Sequence[str]
+    measures: Mapping[str, str]
+    conditions: Mapping[str, str]
+    pattern: RowPattern
+    names: MatchNames
+    comment: str = ""
+
+    def lines(self) -> Lines:
+        """The query in parentheses, line by line."""
+        events = self.names.events
+        partition = [f"SELECT {', '.join([*self.keys, f'{self._events()} AS {events}'])}", f"FROM {self.relation}"]
+        if self.keys:
+            partition.append(f"GROUP BY {', '.join(self.keys)}")
+        searched = [
+            f"SELECT {', '.join([*self.keys, events])},",
+            *indented(_behind(_Search(self).lines(), " AS matches")),
+            *_from(partition),
+        ]
+        measures = [f"{sql} AS {name}" for name, sql in self.measures.items()]
+        found = [
+            "inline(transform(matches, m -> struct(",
+            *indented([*(f"{measure}," for measure in measures[:-1]), measures[-1]]),
+            ")))",
+        ]
+        comment = f"/* {self.comment.replace('*/', '* /')} */"
+        query = [comment, "SELECT", *indented([*(f"{key}," for key in self.keys), *found]), *_from(searched)]
+        return ["(", *indented(query), ")"]
+
+    def _events(self) -> str:
+        listed = f"collect_list(struct({', '.join(self.columns)}))"
+        return f"array_sort({listed}, (l, r) -> {self._compared()})"
+
+    def _compared(self) -> str:
+        """Rows of one time stay as they come, as in Flink; NULLs of further columns come first in ascending order."""
+        first, *more = self.order
+        cases = [f"WHEN l.{first.column} < r.{first.column} THEN -1 WHEN l.{first.column} > r.{first.column} THEN 1"]
+        for item in more:
+            left, right = f"l.{item.column}", f"r.{item.column}"
+            less, greater = (1, -1) if item.descending else (-1, 1)
+            cases.append(
+                f"WHEN {left} < {right} OR ({left} IS NULL AND {right} IS NOT NULL) THEN {less} "
+                f"WHEN {left} > {right} OR ({left} IS NOT NULL AND {right} IS NULL) THEN {greater}"
+            )
+        return f"CASE {' '.join(cases)} ELSE 0 END"
+
+
+class _Search:
+    """The aggregate over the events of a partition that finds its matches."""
+
+    def __init__(self, query: MatchQuery) -> None:
+        self._query = query
+        self._names = query.names
+        self._pattern = query.pattern
+        self._nfa: Automaton = automaton(query.pattern.elements)
+        fields = [field for name in self._pattern.variables for field in self._names.fields(name)]
+        self._match_type = f"STRUCT<{', '.join(f'{field}: INT' for field in ('s', 'e', *fields))}>"
+        self._matches = f"CAST(array() AS ARRAY<{self._match_type}>)"
+        self._threads = f"CAST(array() AS ARRAY<STRUCT<q: INT, m: {self._match_type}>>)"
+
+    def lines(self) -> Lines:
+        """The aggregate, line by line."""
+        nothing = self._state(self._threads, self._matches, self._matches, "0")
+        return [
+            "aggregate(",
+            *indented(
+                [
+                    f"transform({self._names.events}, (r, i) -> i),",
+                    f"{nothing},",
+                    "(a, i) -> aggregate(",
+                    *indented(
+                        [
+                            "array(flatten(transform(",
+                            *indented([f"concat({self._in_time()}, array({self._begin()})),", "t -> aggregate("]),
+                            *indented(indented(self._taken())),
+                            *indented([")"]),
+                            "))),",
+                            "a,",
+                            "(z, next) -> aggregate(",
+                            *indented(self._settled(f"concat(a.pending, {self._over()})", self._going_on())),
+                            ")",
+                        ]
+                    ),
+                    "),",
+                    *self._end(),
+                ]
+            ),
+            ")",
+        ]
+
+    def _state(self, live: str, pending: str, found: str, start: str) -> str:
+        return f"named_struct('live', {live}, 'pending', {pending}, 'found', {found}, 'start', {start})"
+
+    # -- one event ---------------------------------------------------------------------------------------
+    def _in_time(self) -> str:
+        """The live ways that began less than WITHIN ago."""
+        if self._pattern.within is None:
+            return "a.live"
+        time, events = self._query.order[0].column, self._names.events
+        began = f"get({events}, t.m.s).{time}"
+        return f"filter(a.live, t -> get({events}, i).{time} < {began} + {self._pattern.within.sql()})"
+
+    def _begin(self) -> str:
+        """A way that has taken no event."""
+        nothing = ", ".join(["CAST(NULL AS INT)"] * (2 + 2 * len(self._pattern.variables)))
+        return f"CAST(struct({self._nfa.start}, struct({nothing})) AS STRUCT<q: INT, m: {self._match_type}>)"
+
+    def _taken(self) -> Lines:
+        """What becomes of way `t` with event `i`: `takes`, its match if a variable took the event; `ok`, if it does."""
+        takes = [self._take(name) for name in self._pattern.variables]
+        return [
+            "array(array(",
+            *indented([*(f"{take}," for take in takes[:-1]), takes[-1]]),
+            ")),",
+            f"{self._threads},",
+            "(z, takes) -> aggregate(",
+            *indented(
+                [
+                    "array(transform(takes, (m, v) -> coalesce(CASE",
+                    *indented(self._conditions()),
+                    "END, FALSE))),",
+                    "z,",
+                    "(y, ok) -> transform(",
+                    *indented(["filter(CASE t.q", *indented(self._edges()), "END, x -> x.ok),"]),
+                    *indented(["x -> struct(x.q AS q, takes[x.v] AS m)"]),
+                    ")",
+                ]
+            ),
+            ")",
+        ]
+
+    def _take(self, name: str) -> str:
+        items = ["coalesce(t.m.s, i) AS s", "i AS e"]
+        for other in self._pattern.variables:
+            first, last = self._names.fields(other)
+            if other == name:
+                items += [f"coalesce(t.m.{first}, i) AS {first}", f"i AS {last}"]
+            else:
+                items += [f"t.m.{first}", f"t.m.{last}"]
+        return f"struct({', '.join(items)})"
+
+    def _conditions(self) -> Lines:
+        lines = []
+        for place, name in enumerate(self._pattern.variables):
+            condition = self._query.conditions.get(name, "TRUE")
+            states = [str(q) for q, edges in enumerate(self._nfa.edges) if any(_reads(e, place) for e in edges)]
+            asked = "" if len(states) == len(self._nfa.edges) else f" AND t.q IN ({', '.join(states)})"
+            lines.append(f"WHEN v = {place}{asked} THEN {condition}")
+        return lines
+
+    def _edges(self) -> Lines:
+        return [f"WHEN {q} THEN array({', '.join(map(_written, edges))})" for q, edges in enumerate(self._nfa.edges)]
+
+    # -- matches -----------------------------------------------------------------------------------------
+    def _over(self) -> str:
+        return f"transform(filter(next, t -> t.q = {self._nfa.final}), t -> t.m)"
+
+    def _going_on(self) -> str:
+        return f"filter(next, t -> t.q <> {self._nfa.final})"
+
+    def _settled(self, pending: str, live: str) -> Lines:
+        """Finds matches in order of their first events, as long as no live way began earlier (NFA.isEarlier)."""
+        counted = self._state("o.live", "o.pending", "concat(o.found, array(m))", self._skip())
+        waiting = self._state("o.live", "concat(o.pending, array(m))", "o.found", "o.start")
+        counts = "filter(o.live, t -> t.m.s >= o.start AND NOT exists(o.pending, p -> p.s = t.m.s))"
+        earlier = "exists(o.live, t -> t.m.s >= o.start AND t.m.s < m.s)"
+        return [
+            f"array_sort({pending}, (l, r) -> l.s - r.s),",
+            f"{self._state(live, self._matches, 'a.found', 'a.start')},",
+            "(o, m) -> CASE",
+            "  WHEN m.s < o.start THEN o",
+            f"  WHEN size(o.pending) > 0 OR {earlier} THEN {waiting}",
+            f"  ELSE {counted}",
+            "END,",
+            f"o -> {self._state(counts, 'o.pending', 'o.found', 'o.start')}",
+        ]
+
+    def _skip(self) -> str:
+        """The number of the first event that a match may begin with after match `m`."""
+        skip = self._pattern.skip
+        if skip.after is After.PAST_LAST_ROW:
+            return "m.e + 1"
+        if skip.after is After.TO_NEXT_ROW:
+            return "m.s + 1"
+        first, last = self._names.fields(skip.variable)
+        to = f"m.{first if skip.after is After.TO_FIRST else last}"
+        return (
+            f"CASE WHEN {to} IS NULL THEN raise_error('Could not skip to {skip.variable}: a match has no such row') "
+            f"WHEN {to} = m.s THEN raise_error('Could not skip to first element of a match') ELSE {to} END"
+        )
+
+    def _end(self) -> Lines:
+        """With WITHIN, what is live at the end runs out of time, and no match waits for it any longer."""
+        if self._pattern.within is None:
+            return ["a -> a.found"]
+        lines = self._settled("a.pending", self._threads)
+        return ["a -> aggregate(", *indented([*lines[:-1], "o -> o.found"]), ")"]
+
+
+def _reads(edge: Edge, variable: int) -> bool:
+    return variable == edge.variable or variable in edge.unless
+
+
+def _written(edge: Edge) -> str:
+    conditions = [f"ok[{edge.variable}]", *(f"NOT ok[{place}]" for place in sorted(edge.unless))]
+    return f"struct({' AND '.join(conditions)} AS ok, {edge.target} AS q, {edge.variable} AS v)"
+
+
+def _from(query: Lines) -> Lines:
+    return ["FROM (", *indented(query), ")"]
+
+
+def _behind(lines: Lines, text: str) -> Lines:
+    return [*lines[:-1], lines[-1] + text]

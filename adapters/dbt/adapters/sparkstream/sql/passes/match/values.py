@@ -1,0 +1,96 @@
+"""Expressions of MEASURES and DEFINE as Spark SQL over a match and the array of its partition's events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, MatchNames
+
+_RESERVED = ("LOCALTIMESTAMP", "LOCALTIME", "CURRENT_TIME")
+"""Words that look like columns."""
+
+
+def is_column(node: exp.Expr) -> bool:
+    """Whether a node is a column of an event."""
+    if not isinstance(node, exp.Column):
+        return False
+    quoted = isinstance(node.this, exp.Identifier) and node.this.quoted
+    return bool(node.table) or quoted or node.name.upper() not in _RESERVED
+
+
+def call_around(column: exp.Expr, top: exp.Expr) -> exp.Anonymous | None:
+    """The FIRST, LAST or aggregate whose argument a column is in, within an expression."""
+    node = column
+    while node is not top and node.parent is not None:
+        node = node.parent
+        if isinstance(node, exp.Anonymous) and node.name.upper() in (*NAVIGATION, *AGGREGATES):
+            return node
+    return None
+
+
+class Values:
+    """Edits the expressions of a MATCH_RECOGNIZE."""
+
+    def __init__(self, source: Source, resolver: Resolver, match: MatchRecognize, names: MatchNames) -> None:
+        self._source = source
+        self._resolver = resolver
+        self._match = match
+        self._names = names
+
+    def edits(self, top: exp.Expr) -> Iterator[Edit]:
+        """The edits of a measure or a condition."""
+        for node in top.walk():
+            if isinstance(node, exp.Column) and is_column(node):
+                yield self._edit(node, self._column(node, top))
+            elif isinstance(node, exp.Anonymous):
+                name = node.name.upper()
+                span = self._source.call_span(node)
+                if name == ROWTIME:
+                    time = self._source.written(self._match.order[0].this.this)
+                    yield Edit(span, lambda time=time: f"{self._names.event('')}.{time}")  # type: ignore[misc]
+                elif name in NAVIGATION:
+                    yield Edit(span, lambda node=node: self._navigation(node))  # type: ignore[misc]
+                elif name in AGGREGATES:
+                    yield Edit(span, lambda node=node: self._aggregate(node))  # type: ignore[misc]
+
+    def _edit(self, node: exp.Expr, text: str) -> Edit:
+        return Edit(self._source.span(node), lambda: text)
+
+    def _column(self, column: exp.Column, top: exp.Expr) -> str:
+        name = self._source.written(column.this)
+        call = call_around(column, top)
+        if call is None:
+            return f"{self._names.event(column.table)}.{name}"
+        function = call.name.upper()
+        if function in AGGREGATES:
+            return f"{EVENT}.{name}"
+        offset = int(call.expressions[1].name) if len(call.expressions) > 1 else 0
+        return f"{self._names.event(column.table, first=function == 'FIRST', offset=offset)}.{name}"
+
+    def _navigation(self, call: exp.Anonymous) -> str:
+        value = call.expressions[0]
+        text = self._source.rendered(value)
+        return text if isinstance(value, (exp.Column, exp.Anonymous)) else f"({text})"
+
+    def _aggregate(self, call: exp.Anonymous) -> str:
+        value = call.expressions[0]
+        variable = next((column.table for column in value.find_all(exp.Column)), "")
+        text = "*" if isinstance(value, exp.Star) else self._source.rendered(value)
+        type_ = self._resolver.type(value, call.find_ancestor(exp.Select) or NO_SELECT)
+        try:
+            return AGGREGATES[call.name.upper()](self._names.all(variable), text, type_)
+        except UntypedError:
+            raise self._source.error(
+                self._source.call_span(call),
+                f"nobody knows the type of {self._source.written(value)} here, and {call.name} depends on it",
+                f"write {call.name}(CAST({self._source.written(value)} AS DOUBLE)), or give its type in the schema",
+            ) from None
+        except RefusedError as error:
+            raise self._source.error(self._source.call_span(call), str(error), error.hint) from None

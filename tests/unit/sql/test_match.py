@@ -1,0 +1,123 @@
+"""MATCH_RECOGNIZE of Flink: what is written for Spark, and what is refused, with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.core.matching import Element
+from dbt.adapters.sparkstream.sql.passes.match.automaton import Edge, automaton
+
+SCHEMA = {"t": {"k": "int", "ts": "timestamp_ntz", "p": "int", "s": "string", "d": "decimal(10,2)"}}
+
+
+def match(
+    *,
+    order: str = "ORDER BY ts",
+    measures: str = "MEASURES A.p AS a, LAST(B.p) AS b",
+    rows: str = "ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW",
+    pattern: str = "(A B)",
+    define: str = "DEFINE B AS B.p > A.p",
+) -> str:
+    return f"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k {order} {measures} {rows} PATTERN {pattern} {define}) AS m"
+
+
+def flink(sql: str, schema: dict[str, dict[str, str]] | None = None) -> str:
+    return translate(sql, "flink", schema=SCHEMA if schema is None else schema)
+
+
+class TestWritten:
+    def test_measures_read_the_events_of_a_match(self) -> None:
+        written = flink(match())
+        assert "get(events, m.A_last).p AS a" in written
+        assert "get(events, m.B_last).p AS b" in written
+        assert "THEN get(events, m.B_last).p > get(events, m.A_last).p" in written
+        assert "collect_list(struct(ts, p))" in written
+        assert "/* PATTERN (A B), AFTER MATCH SKIP PAST LAST ROW */" in written
+        assert written.endswith(") AS m")
+
+    def test_offsets(self) -> None:
+        written = flink(match(measures="MEASURES LAST(A.p, 1) AS l, FIRST(A.p + 1, 2) AS f, FIRST(p) AS p"))
+        assert "get(events, CASE WHEN m.A_last - 1 >= m.A_first THEN m.A_last - 1 END).p AS l" in written
+        assert "(get(events, CASE WHEN m.A_first + 2 <= m.A_last THEN m.A_first + 2 END).p + 1) AS f" in written
+        assert "get(events, m.s).p AS p" in written
+
+    def test_a_key_named_as_the_events(self) -> None:
+        written = flink("SELECT * FROM u MATCH_RECOGNIZE (PARTITION BY events ORDER BY ts MEASURES A.p AS p "
+                        "PATTERN (A) DEFINE A AS A.p > 1)")  # fmt: skip
+        assert "get(events1, m.A_last).p AS p" in written
+
+    def test_variables_that_differ_in_case_only(self) -> None:
+        assert "m.v1_last" in flink(match(pattern="(B b)", measures="MEASURES b.p AS x", define="DEFINE B AS B.p > 1"))
+
+
+class TestAutomaton:
+    def test_what_follows_a_greedy_loop_takes_what_the_loop_does_not(self) -> None:
+        nfa = automaton((Element("A", 0, None), Element("B")))
+        assert nfa.edges == (
+            (Edge(0, 1), Edge(1, 2, frozenset({0}))),
+            (Edge(0, 1), Edge(1, 2, frozenset({0}))),
+        )
+
+    def test_a_reluctant_loop_goes_both_ways(self) -> None:
+        nfa = automaton((Element("A", 1, None, greedy=False), Element("B")))
+        assert nfa.edges == ((Edge(0, 1),), (Edge(0, 1), Edge(1, 2)))
+
+    def test_a_greedy_question_mark_goes_both_ways(self) -> None:
+        nfa = automaton((Element("A", 0, 1), Element("B")))
+        assert nfa.edges == ((Edge(0, 1), Edge(1, 2)), (Edge(1, 2),))
+
+    def test_a_match_is_over_where_the_rest_is_optional(self) -> None:
+        nfa = automaton((Element("A"), Element("B", 1, 2, greedy=False)))
+        assert nfa.final == 3
+        assert nfa.edges == ((Edge(0, 1),), (Edge(1, 2), Edge(1, 3)), (Edge(1, 3),))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message", "at"),
+    [
+        ({"order": ""}, "MATCH_RECOGNIZE needs ORDER BY", "MATCH_RECOGNIZE"),
+        ({"order": "ORDER BY ts DESC"}, "ascending order of time", "ts DESC"),
+        ({"order": "ORDER BY p, ts"}, "orders by a time first, and p is a int", "p, ts"),
+        ({"measures": ""}, "needs MEASURES", "MATCH_RECOGNIZE"),
+        ({"measures": "MEASURES A.p"}, "a measure needs a name", "A.p ONE"),
+        ({"measures": "MEASURES RUNNING LAST(A.p) AS a"}, "no RUNNING", "RUNNING"),
+        ({"measures": "MEASURES A.p AS k"}, "two columns are named k", "k ONE"),
+        ({"measures": "MEASURES A.zz AS a"}, "there is no column zz", "A.zz"),
+        ({"measures": "MEASURES X.p AS a"}, "X is no variable of the pattern", "X.p"),
+        ({"measures": "MEASURES PREV(A.p) AS a"}, "Flink has no PREV", "PREV(A.p)"),
+        ({"measures": "MEASURES CLASSIFIER() AS a"}, "Flink has no CLASSIFIER", "CLASSIFIER()"),
+        ({"measures": "MEASURES MATCH_NUMBER() AS a"}, "Flink has no MATCH_NUMBER", "MATCH_NUMBER()"),
+        ({"measures": "MEASURES COUNT(DISTINCT A.p) AS a"}, "no DISTINCT", "COUNT(DISTINCT A.p)"),
+        ({"measures": "MEASURES SUM(A.p + B.p) AS a"}, "the rows of one variable", "SUM(A.p + B.p)"),
+        ({"measures": "MEASURES COUNT(A.*) AS a"}, "no * of a variable", "A.*"),
+        ({"measures": "MEASURES LAST(A.p, B.p) AS a"}, "a constant number of rows", "B.p) AS a"),
+        ({"measures": "MEASURES SUM(A.s) AS a"}, "takes numbers", "SUM(A.s)"),
+        ({"rows": "ALL ROWS PER MATCH"}, "no ALL ROWS PER MATCH", "ALL ROWS"),
+        ({"rows": "AFTER MATCH SKIP TO FIRST A"}, "a match begins with A", "MATCH_RECOGNIZE"),
+        ({"rows": "AFTER MATCH SKIP TO LAST X"}, "X in AFTER MATCH SKIP is no variable", "MATCH_RECOGNIZE"),
+        ({"pattern": "(A B+)"}, "can't end in a greedy quantifier", "(A B+)"),
+        ({"pattern": "(A? B?)"}, "may have no rows", "(A? B?)"),
+        ({"pattern": "(A | B)"}, "no alternation", "| B"),
+        ({"pattern": "(A (B C)+ D)"}, "no groups", "(B C)"),
+        ({"pattern": "(A {- C -} B)"}, "no exclusion", "{- C"),
+        ({"pattern": "(PERMUTE(A, B))"}, "no PERMUTE", "PERMUTE"),
+        ({"pattern": "(A B A)"}, "A stands twice", "A) DEFINE"),
+        ({"pattern": "(A B{2,1} C)"}, "a quantifier counts up", "{2,1}"),
+        ({"pattern": "(A B) WITHIN INTERVAL '1' MONTH"}, "WITHIN", "INTERVAL '1' MONTH"),
+        ({"define": ""}, "expects DEFINE here", ") AS m"),
+        ({"define": "DEFINE B AS B.p > 1, B AS B.p > 2"}, "B is defined twice", "B AS B.p > 2"),
+        ({"define": "DEFINE B AS B.p > (SELECT 1)"}, "takes no subquery", "(SELECT 1)"),
+        ({"define": "DEFINE B AS B.p > PREV(B.p)"}, "Flink has no PREV", "PREV(B.p)"),
+    ],
+)  # fmt: skip
+def test_refused(clauses: dict[str, str], message: str, at: str) -> None:
+    sql = match(**clauses)
+    with pytest.raises(TranslationError, match=message.replace("(", "\\(").replace("*", "\\*")) as refused:
+        flink(sql)
+    assert sql[refused.value.column - 1 :].startswith(at)
+
+
+def test_a_type_that_nobody_knows() -> None:
+    with pytest.raises(TranslationError, match=r"nobody knows the type of A\.p"):
+        flink(match(measures="MEASURES SUM(A.p) AS a"), {})
