@@ -157,7 +157,7 @@ class TestOnlyTheQueryBlockChanges(Pairs):
 
     def test_tables(self) -> None:
         assert set(tables(f"SELECT max(x) OVER (UNION u {W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM db.t", "openmldb")) == {"db.t", "u"}
-        assert tables("SELECT * FROM t LAST JOIN u ON t.k = u.k") == ["t", "u"]
+        assert tables("SELECT * FROM t LAST JOIN u ORDER BY u.ts ON t.k = u.k") == ["t", "u"]
 
 
 class TestUnion:

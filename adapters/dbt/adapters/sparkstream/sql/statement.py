@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
-from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, window_functions
+from dbt.adapters.sparkstream.sql.core.windows import window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
@@ -32,7 +32,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, ma
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.gaps import sparse_windows
-from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_auxiliary, is_group_window
 from dbt.adapters.sparkstream.sql.passes.windows.joins import unequal_bounds
 from dbt.adapters.sparkstream.sql.passes.windows.merged import merged_windows
 
@@ -237,7 +237,7 @@ class Statement:
 
     def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
         functions = window_functions(tree)
-        grouped = any(is_call(n, AUXILIARY) for n in tree.find_all(exp.Anonymous)) or any(
+        grouped = any(is_auxiliary(n, self._strict) for n in tree.find_all(exp.Anonymous)) or any(
             is_group_window(n, self._strict) for g in tree.find_all(exp.Group) for n in g.find_all(exp.Anonymous)
         )
         framed = self._dialect != "spark" or tree.find(FramedWindow, LastJoin) is not None

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ, TIMES, plain_type
@@ -85,7 +86,7 @@ class Resolver:
         return self._known[key]
 
     def _columns(self, relation: exp.Expr) -> Columns:
-        if relation.args.get("pivots"):
+        if relation.args.get("pivots") or isinstance(relation, Opaque):
             return UNKNOWN
         if isinstance(relation, exp.Subquery):
             return self.columns(relation.this).renamed(relation.alias_column_names)
@@ -244,6 +245,8 @@ class Resolver:
 
     def candidates(self, column: exp.Column, select: exp.Select) -> list[Column] | None:
         """The columns that a reference may mean; None where nobody knows all columns in scope."""
+        if isinstance(select, Opaque):
+            return None
         table = column.table.casefold()
         match = match_of(column)
         if match is not None:

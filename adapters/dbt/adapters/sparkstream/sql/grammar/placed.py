@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import sqlglot.parser
@@ -29,6 +30,9 @@ _QUERY_STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
 class PlacedParser(SparkParser):
     """Spark's parser, whose errors have their place in the text."""
 
+    trees: Mapping[int, exp.Expr] = MappingProxyType({})
+    """Where in the text a SELECT stands that is a whole query -> what that has been read as (see `Blocks`)."""
+
     def raise_error(self, message: str, token: Token | None = None) -> None:
         at = token or self._curr or self._prev
         try:
@@ -54,6 +58,9 @@ class PlacedParser(SparkParser):
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
+        if first and first.token_type is TokenType.SELECT and first.start in self.trees:
+            self._advance()
+            return self._parse_set_operations(self.trees[first.start])
         if not first or first.token_type not in _QUERY_STARTS:
             return super()._parse_select_query(*args, **kwargs)
         if first.token_type == TokenType.SELECT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from sqlglot.tokens import TokenType
 
@@ -16,6 +16,11 @@ FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
 _FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
 _CALLED = frozenset({*WINDOWS, *AUXILIARY})
 _BEFORE_RELATION = (TokenType.FROM, TokenType.JOIN, TokenType.LT)
+_IN_JOIN = frozenset(
+    {TokenType.ON, TokenType.USING, TokenType.ORDER_BY, TokenType.JOIN, TokenType.WHERE, TokenType.GROUP_BY}
+    | {TokenType.LIMIT, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.COMMA, TokenType.WINDOW}
+)
+"""What tells how a join goes on."""
 _BEFORE_GROUP = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
 
 
@@ -28,7 +33,7 @@ class Found:
         relations: a window function is called where only a table can stand: `FROM TUMBLE(...)`.
         groups: a window in GROUP BY may be called, or is, as a function for a bound of one is called.
         frames: where in the text the `(` stands of each frame of ours, such as `OVER (... ROWS_RANGE ...)`.
-        last_joins: it has a LAST JOIN.
+        last_joins: it may have a LAST JOIN; in Spark, LAST may be the alias of the table before JOIN.
     """
 
     calls: bool = False
@@ -61,8 +66,21 @@ def scan(tokens: Tokens, sql: str) -> Found:
         relations=any(_is_relation(tokens, i) for i in calls),
         groups=any(_may_group(tokens, i) for i in calls),
         frames=_frames(tokens) if may_hold_frames(text) else frozenset(),
-        last_joins="last" in text and _holds_last_join(tokens),
+        last_joins="last" in text and any(True for _ in _last_joins(tokens)),
     )
+
+
+def certain_places(tokens: Tokens, found: Found) -> frozenset[int]:
+    """Where a construct of ours stands for certain.
+
+    Args:
+        tokens: a statement's tokens, or some of them.
+        found: what the statement holds.
+    """
+    calls = (i for i in window_calls(tokens) if _is_relation(tokens, i))
+    frames = (i for i in tokens.parentheses if tokens[i].start in found.frames)
+    joins = (i for i in _last_joins(tokens) if is_ordered(tokens, i)) if found.last_joins else ()
+    return frozenset([*calls, *frames, *joins])
 
 
 def window_calls(tokens: Tokens) -> Iterator[int]:
@@ -109,9 +127,23 @@ def _frames(tokens: Tokens) -> frozenset[int]:
     return frozenset(tokens[i].start for i in openings if i is not None and _may_be_window(tokens, i))
 
 
-def _holds_last_join(tokens: Tokens) -> bool:
-    join = TokenType.JOIN
-    return any(t.token_type is join and before.text.upper() == "LAST" for before, t in pairwise(tokens))
+def _last_joins(tokens: Tokens) -> Iterator[int]:
+    """Where LAST stands before JOIN."""
+    join, name = TokenType.JOIN, TokenType.IDENTIFIER
+    for i, (last, following) in enumerate(pairwise(tokens)):
+        if following.token_type is join and last.token_type is not name and last.text.upper() == "LAST":
+            yield i
+
+
+def is_ordered(tokens: Tokens, last: int) -> bool:
+    """Whether LAST JOIN has ORDER BY before ON, which Spark's JOIN hasn't.
+
+    Args:
+        last: the place of LAST.
+    """
+    kinds = (tokens[i].token_type for i in tokens.level(last + 2))
+    found = list(islice((k for k in kinds if k in _IN_JOIN), 2))
+    return found == [TokenType.ORDER_BY, TokenType.ON]
 
 
 def _is_frame_word(tokens: Tokens, i: int) -> bool:

@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
-from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, is_ordered
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, LastJoin, OrderKey, WindowSpec
 
 _NO_WINDOW_NAMES = (
@@ -39,7 +39,8 @@ class SpecGrammar(FrameGrammar):
         )
 
     def _parse_table_alias(self, alias_tokens: Any = None) -> exp.TableAlias | None:
-        if self._at_last_join():
+        # To Spark, `FROM t last JOIN u ON ...` is a join of a table with the alias `last`.
+        if self._at_last_join() and (self.FRAME_DIALECT != "spark" or is_ordered(self._brackets, self._index)):
             return None
         return super()._parse_table_alias(alias_tokens)
 

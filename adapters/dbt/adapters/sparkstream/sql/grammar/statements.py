@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
+from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -10,16 +13,19 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
+from dbt.adapters.sparkstream.sql.grammar.blocks import Blocks
 from dbt.adapters.sparkstream.sql.grammar.islands import check_islands
-from dbt.adapters.sparkstream.sql.grammar.scan import Found, window_calls
+from dbt.adapters.sparkstream.sql.grammar.scan import Found, certain_places, window_calls
 from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
 
 _LONGEST_NUMBER = 1000
 """Digits of a number: a double may be written with some hundreds."""
+_NO_TREES: Mapping[int, exp.Expr] = MappingProxyType({})
 _QUERY = (TokenType.SELECT, TokenType.WITH)
 
 
@@ -45,11 +51,11 @@ def read(reader: SparkStream, tokens: Tokens, found: Found, sql: str, dialect: s
     """
     _check_query(reader, tokens, sql)
     check_islands(tokens, sql)
-    certain = whole or dialect != "spark" or found.relations or found.framed
-    if not (certain or found.calls):
+    certain = whole or dialect != "spark" or bool(certain_places(tokens, found))
+    if not (certain or found.calls or found.framed):
         return None
     _check_numbers(tokens, sql)
-    return _parse_statement(reader, tokens, found, sql, certain)
+    return _parse_statement(reader, tokens, found, sql, certain, opaque=dialect == "spark")
 
 
 def _check_numbers(tokens: Tokens, sql: str) -> None:
@@ -88,29 +94,57 @@ def unclosed(reader: Dialect, sql: str) -> int:
     return known
 
 
-def _parse_statement(reader: SparkStream, tokens: Tokens, found: Found, sql: str, certain: bool) -> exp.Expr | None:
-    """Parses one statement, or the query in it when its head is none that sqlglot knows."""
+def _parse_statement(
+    reader: SparkStream, tokens: Tokens, found: Found, sql: str, certain: bool, *, opaque: bool
+) -> exp.Expr | None:
+    """Parses one statement, or the query in it when its head is none that sqlglot knows.
+
+    Args:
+        opaque: whether queries that can't be parsed may stay as they are.
+    """
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
-    for narrowed in (list, _query, _parenthesised):
+    for narrowed in (list, _query) if opaque else (list, _query, _parenthesised):
         part = narrowed(tokens)
         if part:
             try:
-                return _parse(reader, part, found, sql)
+                return _parse(reader, found, sql, part)
             except ParseError as error:
                 faults.append(error)
     if not certain:
         return None
+    unread: exp.Expr | None = None
+    for i, narrowed in enumerate((list, _query) if opaque else ()):
+        part = Tokens(narrowed(tokens))
+        if part:
+            try:
+                tree = Blocks(part, partial(_parse, reader, found, sql), certain_places(part, found)).read()
+            except ParseError as error:
+                faults[i] = error
+                continue
+            if not isinstance(tree, Opaque):
+                return tree
+            unread = unread or tree
+    if unread:
+        return unread
     fault = faults[1 if len(faults) > 1 and tokens[0].token_type not in _QUERY else 0]
     raise _translation_error(fault, sql, reader.SHAPE)
 
 
-def _parse(reader: Dialect, tokens: list[Token], found: Found, sql: str) -> exp.Expr | None:
+def _parse(
+    reader: Dialect, found: Found, sql: str, tokens: list[Token], trees: Mapping[int, exp.Expr] = _NO_TREES
+) -> exp.Expr:
+    """Parses tokens.
+
+    Args:
+        trees: the place in the text of a SELECT -> what it and all up to its end has been read as.
+    """
     parser = reader.parser(error_level=ErrorLevel.IMMEDIATE)
     assert isinstance(parser, SpecGrammar)
     parser.frames = found.frames
+    parser.trees = trees
     try:
-        trees = parser.parse(tokens, sql)
+        parsed = parser.parse(tokens, sql)
     except RecursionError:
         deepest = Tokens(tokens).deepest()
         raise error_at(
@@ -119,9 +153,9 @@ def _parse(reader: Dialect, tokens: list[Token], found: Found, sql: str) -> exp.
             "this statement is nested too deeply to be read",
             "take its innermost part into a CTE of its own, or into a model",
         ) from None
-    if not trees:  # sqlglot ends at an ELSE that nothing is before
+    if not parsed:  # sqlglot ends at an ELSE that nothing is before
         parser.raise_error("this isn't expected here", tokens[0])
-    return trees[0]
+    return parsed[0]
 
 
 def _as_spark_reads(tokens: Tokens) -> Tokens:

@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.columns import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, Traced, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
@@ -79,6 +80,13 @@ class _Rewriting:
         self._row = row
         self._schema = {_plain(name): columns for name, columns in schema.items()}
         self._done: set[int] = set()
+        unread = tree.find(Opaque)
+        if unread is not None:
+            raise source.error(
+                source.span(unread),
+                "this query can't be parsed, so it isn't known whether it reads the row of a request",
+                "make it a model of its own",
+            )
         self._main = self._name(self._main_table(self._query(tree)))
 
     def text(self) -> Traced:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
@@ -14,6 +16,25 @@ from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 END = "window_end"
+
+
+def check_unread(tree: exp.Expr, source: Source, streams: Streams) -> None:
+    """Refuses a query that can't be parsed and may read a stream.
+
+    Raises:
+        TranslationError: points at what it may read.
+    """
+    ctes = {cte.alias.casefold() for cte in tree.find_all(exp.CTE) if streams.feeds(cte.this)}
+    for query in tree.find_all(Opaque):
+        for token in source.tokens_in(source.span(query)):
+            if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER) and (
+                streams.has(token.text) or token.text.casefold() in ctes
+            ):
+                raise source.error(
+                    (token.start, token.end + 1),
+                    f"the query around {token.text} can't be parsed, and what isn't understood can't read a stream",
+                    "write this query in another way, or without pipes, or read the stream in a subquery before it",
+                )
 
 
 def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
@@ -63,7 +84,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
     group = select.args.get("group")
     if group is not None:
         for key in group.expressions:
-            if is_group_window(key, True) and key.name.upper() in GROUP_WINDOWS:
+            if is_group_window(key, False) and key.name.upper() in GROUP_WINDOWS:
                 raise source.error(
                     source.span(key),
                     f"the group window {key.name.upper()} doesn't stream",

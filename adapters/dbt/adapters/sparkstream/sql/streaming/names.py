@@ -33,7 +33,11 @@ class Streams:
     def _is_named(self, table: exp.Table) -> bool:
         if self._views is None:
             return True
-        return not table.args.get("db") and table.name.casefold() in self._views
+        return not table.args.get("db") and self.has(table.name)
+
+    def has(self, name: str) -> bool:
+        """Whether a name stands for a stream."""
+        return self._views is None or name.casefold() in self._views
 
     def feeds_query(self, select: exp.Select) -> bool:
         """Whether rows of a stream come to a query's FROM."""

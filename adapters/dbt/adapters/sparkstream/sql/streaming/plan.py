@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
-from dbt.adapters.sparkstream.sql.streaming.checks import check
+from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import Direct, Ending, OnSlices
@@ -145,6 +145,7 @@ def _plan(
         warn(warning)
     source = statement.source
     names = Streams(streams)
+    check_unread(tree, source, names)
     read = names.read(tree)
     resolver = resolver_of(dialect, schema)
     cut = find_cut(tree, source, names, resolver)

@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import find_cte
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import Span
 from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -46,6 +47,8 @@ class RowView:
         """
         statement = Statement.parse(sql, "spark", whole=True)
         [tree] = statement.trees
+        if tree.find(Opaque) is not None:
+            raise TranslationError("it can't be parsed")
         if tree.find(exp.Group) is None and has_aggregate(tree):
             raise TranslationError("it has an aggregate")
         for kind, name in _BEYOND_A_ROW.items():

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WINDOW_COLUMNS, WindowFunction
-from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
@@ -21,6 +19,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     words,
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
+from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, GroupKey, Names, read_grouping
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
@@ -31,7 +30,6 @@ VOLATILE = words(
     """rand random randn randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name
     input_file_block_start input_file_block_length"""
 )
-_GROUP_CALLS = frozenset({*GROUP_WINDOWS, *AUXILIARY})
 _NAMED = ("count", "sum", "avg", "min", "max")
 """Aggregates whose column Spark names by the call as it is written, if it has no alias."""
 
@@ -159,56 +157,6 @@ def read_aggregate(
         source, resolver, select, Block(source, select), function, alias, grouping, streams=streams
     )
     return _ClauseReader(aggregate, names).read()
-
-
-def check_form(select: exp.Select, known: Collection[str], beside: str) -> None:
-    """Refuses a query that a rule can't rewrite as a whole.
-
-    Args:
-        known: the clauses that the rule reads, as sqlglot names them.
-        beside: what to say of another clause, behind its name.
-
-    Raises:
-        NoRule: it has other clauses, or is an expression of another query.
-    """
-    other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in known)
-    if other or SPAN not in select.meta:
-        raise NoRule(f"{', '.join(other) or 'this form'} {beside}")
-    if _in_expression(select):
-        raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
-    _check_constructs(select)
-
-
-def _check_constructs(select: exp.Select) -> None:
-    """Refuses a query that other passes rewrite too.
-
-    Raises:
-        NoRule: it has a frame, LAST JOIN or group window.
-    """
-    for node in select.find_all(FramedWindow, LastJoin, exp.Anonymous):
-        if isinstance(node, exp.Anonymous) and node.name.upper() not in _GROUP_CALLS:
-            continue
-        if node.find_ancestor(exp.Select) is select:
-            raise NoRule("frames, LAST JOIN or group windows beside it; put the windows in a subquery")
-
-
-def _in_expression(select: exp.Select) -> bool:
-    """Whether a query stands where an expression does, and not in FROM, a CTE or a set operation."""
-    node: exp.Expr = select
-    while node.parent:
-        parent = node.parent
-        if isinstance(parent, (exp.Exists, exp.In, exp.Lateral, exp.Binary)) and not isinstance(
-            parent, exp.SetOperation
-        ):
-            return True
-        if isinstance(parent, exp.Select) and isinstance(node, (exp.Subquery, exp.Alias)):
-            return True
-        if isinstance(node, exp.Subquery) and not isinstance(
-            parent, (exp.From, exp.Join, exp.Subquery, exp.SetOperation, WindowFunction, exp.Table, exp.CTE)
-        ):
-            return isinstance(parent, (exp.Condition, exp.Where, exp.Having, exp.Ordered, exp.Alias))
-        node = parent
-    return False
 
 
 class _ClauseReader:

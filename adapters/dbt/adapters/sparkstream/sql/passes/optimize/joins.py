@@ -23,8 +23,9 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver, conjuncts, sourc
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
-from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE, check_form
+from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
+from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rewriting, Rule

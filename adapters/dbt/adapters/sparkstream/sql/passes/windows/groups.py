@@ -43,8 +43,12 @@ class GroupWindow:
 
     def same(self, other: GroupWindow) -> bool:
         """Whether both are the same window; names are the same in any case."""
-        times = (self.time.sql("spark").casefold(), other.time.sql("spark").casefold())
-        return (self.kind, self.window, times[0]) == (other.kind, other.window, times[1])
+        return (self.kind, self.window, form(self.time)) == (other.kind, other.window, form(other.time))
+
+
+def form(time: exp.Expr) -> str:
+    """A group window's time as text, the same for the same column in any case."""
+    return time.sql("spark").casefold()
 
 
 def is_call(node: exp.Expr, names: object) -> bool:
@@ -53,11 +57,20 @@ def is_call(node: exp.Expr, names: object) -> bool:
 
 
 def is_group_window(node: exp.Expr, strict: bool) -> bool:
-    """Whether a call in GROUP BY is a group window: in Spark SQL only with an interval or a text behind the time."""
-    if not is_call(node, GROUP_WINDOWS):
-        return False
-    return strict or any(
-        isinstance(a, exp.Interval) or (isinstance(a, exp.Literal) and a.is_string) for a in node.expressions[1:]
+    """Whether a call in GROUP BY is a group window: in Spark SQL only with an interval behind the time, or its text."""
+    return is_call(node, GROUP_WINDOWS) and (strict or _has_interval(node))
+
+
+def is_auxiliary(node: exp.Expr, strict: bool) -> bool:
+    """Whether a call is TUMBLE_START or its like; in Spark SQL, `tumble_start(a)` is a function of the user's own."""
+    return is_call(node, AUXILIARY) and (strict or _has_interval(node))
+
+
+def _has_interval(call: exp.Expr) -> bool:
+    """Whether an interval, or a text that may be one, stands behind the first argument."""
+    return any(
+        isinstance(a, exp.Interval) or (isinstance(a, exp.Literal) and a.is_string and any(map(str.isdigit, a.name)))
+        for a in call.expressions[1:]
     )
 
 
@@ -115,6 +128,9 @@ class GroupWindows:
                     "write FROM CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) and group by window_start, window_end",
                 )
         calls = [c for c in calls if not is_call(c, ("CUMULATE",))]
+        if not self._strict:
+            times = {form(w.expressions[0]) for w in windows}
+            calls = [c for c in calls if _has_interval(c) or (c.expressions and form(c.expressions[0]) in times)]
         if not calls:
             return
         spans = self._source
