@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import read, split, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
+from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
@@ -149,6 +150,8 @@ class Statement:
         """
         resolver = self._resolver(schema)
         yield from islice((w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict)), 1)
+        if self._strict:
+            yield from Hints(self.source).warnings()
         for tree in self.trees:
             yield from merged_windows(tree, self.source)
             if self._strict:
@@ -216,7 +219,8 @@ class Statement:
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
-        source.apply([edit for tree in self.trees for one in passes for edit in one.edits(tree)])
+        hints = Hints(source).edits() if self._strict else ()
+        source.apply([*hints, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         return source, optimizer.decisions if optimizer is not None else []
 
     def _resolver(self, schema: Schema | None) -> Resolver:

@@ -10,6 +10,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
+from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
 
 
 class Flink(SparkStream):
@@ -26,8 +27,10 @@ class Flink(SparkStream):
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
         }
+        UNICODE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
+    @with_spans("_parse_limit", "_parse_offset")
     class Parser(MatchGrammar):
         STRICT_FLINK = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import Types, same
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
@@ -65,6 +66,8 @@ def variance(call: FlinkCall) -> str:
     Flink sums the squares of an INT column as an INT, and squares the sum as an INT: both wrap.
     """
     type_ = number(call)
+    if types.is_decimal(type_):
+        return cast(_decimal_variance(call, type_), average_type(type_) or type_)
     if type_ not in types.INTEGERS:
         return _as_average(call, type_)
     return wrapped(_whole_variance(call, type_), type_)
@@ -73,6 +76,8 @@ def variance(call: FlinkCall) -> str:
 def deviation(call: FlinkCall) -> str:
     """STDDEV_POP and STDDEV_SAMP: the root of the variance."""
     type_ = number(call)
+    if types.is_decimal(type_):
+        return cast(f"SQRT({_decimal_variance(call, type_)})", average_type(type_) or type_)
     if type_ not in types.INTEGERS:
         return _as_average(call, type_)
     return cast(f"SQRT({_whole_variance(call, type_)})", type_)
@@ -91,6 +96,20 @@ def _whole_variance(call: FlinkCall, type_: str) -> str:
     counted = call.to("COUNT")
     rows = counted if call.name.upper().endswith("_POP") else f"NULLIF({counted} - 1, 0)"
     return f"(({squares} - {square} DIV {counted}) DIV {rows})"
+
+
+def _decimal_variance(call: FlinkCall, type_: str) -> str:
+    """The same of a DECIMAL, each step rounded to the digits of its type: a division to six behind the point."""
+    x = call.args[0] if is_column(call.args[0]) else f"({call.args[0]})"
+    precision, scale = types.decimal_parts(type_)
+    digits = min(types.MOST_DIGITS, 2 * scale)
+    if 2 * precision + 1 > types.MOST_DIGITS:
+        digits = max(types.MOST_DIGITS - (2 * precision + 1 - 2 * scale), min(2 * scale, 6))
+    squares = cast(replace(call, args=(f"{x} * {x}",)).to("SUM"), f"decimal({types.MOST_DIGITS},{digits})")
+    total = cast(call.to("SUM"), sum_type(type_) or type_)
+    counted = call.to("COUNT")
+    rows = counted if call.name.upper().endswith("_POP") else f"NULLIF({counted} - 1, 0)"
+    return f"(({squares} - {total} * {total} / {counted}) / {rows})"
 
 
 def ignore_nulls(call: FlinkCall) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import hexdigits
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -22,6 +24,7 @@ class Casts(Rewriter):
             exp.Cast: self._cast,
             exp.TryCast: self._cast,
             exp.Literal: self._literal,
+            exp.UnicodeString: self._unicode,
         }
 
     def _cast(self, node: exp.Expr) -> Iterator[Edit]:
@@ -32,7 +35,10 @@ class Casts(Rewriter):
         called = self._called(node)
         if to is None and node.to.this not in (exp.DType.ARRAY, exp.DType.MAP, exp.DType.STRUCT):
             written = self._target(node)[0] if called else tokens[0].text
-            self.refuse(span, f"the type {written} has no counterpart in Spark")
+            hint = "write the time of day as a text, DATE_FORMAT(ts, 'HH:mm:ss'), or keep the whole TIMESTAMP"
+            self.refuse(
+                span, f"the type {written} has no counterpart in Spark", hint if written.upper() == "TIME" else None
+            )
         if to is None:
             return
         if not called:
@@ -94,6 +100,22 @@ class Casts(Rewriter):
         """Whether a cast is written `CAST(x AS type)`, and not `type 'x'`."""
         tokens = self.source.tokens_in(self.source.span(node))
         return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].text.upper().endswith("CAST")
+
+    def _unicode(self, node: exp.Expr) -> Iterator[Edit]:
+        r"""`U&'\00e9'` is a text in which four hexadecimal digits behind a backslash are a character."""
+        escape = node.args["escape"].name if node.args.get("escape") else "\\"
+        first, *rest = node.name.replace(2 * escape, "\0").split(escape)
+        for piece in rest:
+            if len(piece) < 4 or not set(piece[:4]) <= set(hexdigits):
+                self.refuse(
+                    node,
+                    f"{escape} stands before four hexadecimal digits here",
+                    f"write {escape}00e9, or {2 * escape} for {escape} itself",
+                )
+        text = first + "".join(chr(int(piece[:4], 16)) + piece[4:] for piece in rest)
+        # Characters outside Unicode's first plane are written as two of four digits each.
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", escape)
+        yield self.edit(node, lambda: string_literal(text))
 
     def _literal(self, node: exp.Expr) -> Iterator[Edit]:
         if not (isinstance(node, exp.Literal) and node.is_string and "\\" in node.name):

@@ -9,7 +9,9 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts
+from dbt.adapters.sparkstream.sql.passes.flink.clauses import Clauses
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
+from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
@@ -23,6 +25,8 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Operators,
     TimeExpressions,
     Constructs,
+    Clauses,
+    Groupings,
     QueryChecks,
     OutputNames,
 )

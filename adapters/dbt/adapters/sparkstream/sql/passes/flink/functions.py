@@ -132,6 +132,12 @@ def _to_timestamp_ltz(call: FlinkCall) -> str:
     )
 
 
+def _convert_tz(call: FlinkCall) -> str:
+    time, *zones = call.args
+    clock = f"CONVERT_TIMEZONE({', '.join(zones)}, TRY_CAST({time} AS TIMESTAMP_NTZ))"
+    return f"DATE_FORMAT({clock}, 'yyyy-MM-dd HH:mm:ss')"
+
+
 def _date_format(call: FlinkCall) -> str:
     pattern = call.literals[1] if len(call.literals) > 1 else None
     type_ = call.types[0]
@@ -151,11 +157,17 @@ def _date_format(call: FlinkCall) -> str:
 
 
 def _no_watermark(call: FlinkCall) -> str:
-    raise RefusedError("CURRENT_WATERMARK has no meaning in batch: there is no watermark")
+    raise RefusedError(
+        "CURRENT_WATERMARK has no counterpart: no expression of Spark's knows the watermark",
+        "leave it out; a streaming model keeps late rows in a table of their own (late_rows: keep)",
+    )
 
 
 def _proctime(call: FlinkCall) -> str:
-    return "CURRENT_TIMESTAMP()"
+    raise RefusedError(
+        "PROCTIME() is the time at which Flink reads a row, and Spark has no such time",
+        "write CURRENT_TIMESTAMP for the time of the run, or use a column that holds when the event happened",
+    )
 
 
 def _truncate(call: FlinkCall) -> str:
@@ -218,12 +230,14 @@ FUNCTIONS: dict[str, Function] = {
     "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
     **_named_functions("CHAR_LENGTH CHARACTER_LENGTH ASCII POSITION INSTR LOCATE REGEXP"),
     # times
+    "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),
     "DATE_FORMAT": Function(_date_format, (2, 2)),
     "TO_DATE": Function(lambda c: f"CAST(TRY_TO_TIMESTAMP({', '.join(c.args)}) AS DATE)", (1, 2)),
     "TO_TIMESTAMP": Function(_to_timestamp, (1, 2), returns=always(types.NTZ)),
     "TO_TIMESTAMP_LTZ": Function(_to_timestamp_ltz, returns=always("timestamp")),
     **_named_functions("UNIX_TIMESTAMP NOW CURRENT_TIMESTAMP LOCALTIMESTAMP CURRENT_DATE"),
-    **_named_functions("CURRENT_ROW_TIMESTAMP PROCTIME", _proctime, returns=always("timestamp")),
+    "CURRENT_ROW_TIMESTAMP": Function(lambda _: "CURRENT_TIMESTAMP()", returns=always("timestamp")),
+    "PROCTIME": Function(_proctime, returns=always("timestamp")),
     "CURRENT_WATERMARK": Function(_no_watermark, returns=always("timestamp")),
     **_named_functions(
         "YEAR QUARTER MONTH DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND", _as("bigint"), returns=_BIGINT

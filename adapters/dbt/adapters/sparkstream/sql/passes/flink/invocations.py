@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sqlglot import exp
 
@@ -11,7 +11,9 @@ from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, matc
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import months_between
+from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -37,7 +39,7 @@ class Invocations(Rewriter):
         if name in ("TIMESTAMPADD", "TIMESTAMPDIFF"):
             yield from self._timestamp_arithmetic(node, name, span)
             return
-        if name in _OTHER_CALLS or isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
+        if name in _OTHER_CALLS or name in QUANTIFIERS or isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
             return
         if name in (*NAVIGATION, ROWTIME, *AGGREGATES) and match_of(node) is not None:
             return  # it reads the rows of a match (passes/match)
@@ -115,10 +117,17 @@ class Invocations(Rewriter):
 
         yield Edit(span, text)
 
-    def _window(self, node: exp.Expr) -> Iterable[Edit]:
+    def _window(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Window)
+        own = node.args.get("spec")
+        if own is not None and ends_before_start(own):
+            self.refuse(
+                node,
+                "this frame ends before it starts",
+                "write the earlier bound first: BETWEEN CURRENT ROW AND 1 FOLLOWING",
+            )
         if node.arg_key == "windows":
-            return ()
+            return
         function = node.this
         if isinstance(function, exp.Filter):
             self.refuse(
@@ -145,7 +154,14 @@ class Invocations(Rewriter):
                 self.refuse(
                     node, "a RANGE offset needs exactly one column in ORDER BY", "order by the time column alone"
                 )
-        return ()
+            if leaves_peers_out(frame):
+                key = order.expressions[0].this
+                empty = " ELSE 0" if "COUNT" in name else ""
+                yield Edit(
+                    self.source.span(node),
+                    lambda: f"CASE WHEN {self.text(key)} IS NOT NULL THEN {self.text(node)}{empty} END",
+                    level=1,
+                )
 
     def _spec(self, node: exp.Window) -> exp.Window | None:
         """The window itself, or the one that its name stands for in the WINDOW clause."""

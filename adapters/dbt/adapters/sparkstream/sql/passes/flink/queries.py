@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.columns import Column, Resolver, sources
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
@@ -53,6 +53,7 @@ class QueryChecks(Rewriter):
         if isinstance(column.parent, exp.Join) or any(j.args.get("using") for j in select.args.get("joins") or []):
             return
         found = self.resolver.candidates(column, select)
+        self._check_qualify(column, select, found)
         if found is None or len(found) == 1:
             return
         if len(found) > 1:
@@ -62,11 +63,25 @@ class QueryChecks(Rewriter):
                 f"write the input before it: {sources(select)[0].alias_or_name or 'L'}.{column.name}",
             )
         aliases = {p.alias_or_name.casefold() for p in select.expressions}
-        if column.find_ancestor(exp.Order, exp.Select) is not select and column.name.casefold() in aliases:
+        around = column.find_ancestor(exp.Order, exp.Qualify, exp.Select)
+        if around is not select and column.name.casefold() in aliases:
             return
         known = [c.name for s in sources(select) for c in self.resolver.columns(s).items]
         written = self.source.written(column)
         self.refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
+
+    def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
+        """Refuses a name in QUALIFY that is an alias to Flink, and another column of the input to Spark."""
+        if column.table or not found or not isinstance(column.find_ancestor(exp.Qualify, exp.Select), exp.Qualify):
+            return
+        name = column.name.casefold()
+        named = [p.unalias() for p in select.expressions if p.alias_or_name.casefold() == name]
+        if any(not isinstance(p, exp.Column) or p.name.casefold() != name for p in named):
+            self.refuse(
+                column,
+                f"{column.name} is an alias of this SELECT, and a column of its input as well",
+                "give the alias a name of its own",
+            )
 
     def _select(self, node: exp.Expr) -> Iterable[Edit]:
         assert isinstance(node, exp.Select)

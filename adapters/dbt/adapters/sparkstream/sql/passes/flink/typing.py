@@ -70,6 +70,7 @@ FLINK = SPARK.but(
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
+        exp.UnicodeString: fixed("string"),
         exp.Extract: fixed("bigint"),
         exp.Column: _word,
     },

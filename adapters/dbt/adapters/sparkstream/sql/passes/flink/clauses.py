@@ -1,0 +1,118 @@
+"""LIMIT, OFFSET and FETCH, and comparisons with SOME and ALL of a subquery, as Flink SQL writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+QUANTIFIERS = ("ALL", "SOME", "ANY")
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="
+}  # fmt: skip
+_LARGEST: dict[type[exp.Expr], str] = {exp.GT: "MAX", exp.GTE: "MAX", exp.LT: "MIN", exp.LTE: "MIN"}
+"""Comparison -> the value of a subquery that is hardest to compare with; `x > ALL (q)` asks for more than its MAX."""
+_OTHER = {"MAX": "MIN", "MIN": "MAX"}
+
+
+class Clauses(Rewriter):
+    """Edits FETCH FIRST, OFFSET n ROWS, and `x > ALL (SELECT ...)`."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Fetch: self._limit,
+            exp.Limit: self._limit,
+            exp.Offset: self._offset,
+            exp.All: self._quantified,
+            exp.Any: self._quantified,
+            exp.Anonymous: self._call,
+        }
+
+    # -- LIMIT -------------------------------------------------------------------------------------------
+    def _limit(self, node: exp.Expr) -> Iterator[Edit]:
+        """Spark has neither FETCH nor `LIMIT 1, 2`, and takes LIMIT before OFFSET."""
+        options = node.args.get("limit_options")
+        if options and (options.args.get("percent") or options.args.get("with_ties")):
+            self.refuse(node, "Flink's FETCH takes a number of rows", "write FETCH FIRST 10 ROWS ONLY")
+        span = self.source.span(node)
+        offset = node.parent.args.get("offset") if node.parent else None
+        if isinstance(offset, exp.Offset) and (SPAN not in offset.meta or self.source.span(offset)[0] < span[0]):
+            span = min(self.source.span(offset)[0], span[0]), span[1]
+        elif isinstance(node, exp.Fetch):
+            offset = None
+        else:
+            return
+        number = node.args.get("count") or node.args.get("expression")
+
+        def text() -> str:
+            limit = f"LIMIT {self.text(number) if number else 1}"
+            return f"{limit} OFFSET {self.text(offset.expression)}" if offset else limit
+
+        yield Edit(span, text, level=1)
+
+    def _offset(self, node: exp.Expr) -> Iterator[Edit]:
+        if SPAN in node.meta:  # the 1 of LIMIT 1, 2 has none
+            yield self.edit(node, lambda: f"OFFSET {self.text(node.expression)}")
+
+    # -- SOME and ALL ------------------------------------------------------------------------------------
+    def _call(self, node: exp.Expr) -> Iterator[Edit]:
+        if node.name.upper() in QUANTIFIERS:  # sqlglot takes `> ALL (1, 2)` for a call
+            yield from self._quantified(node)
+
+    def _quantified(self, node: exp.Expr) -> Iterator[Edit]:
+        """`x > ALL (q)` by the largest value of q.
+
+        A comparison with every value is NULL where it is NULL for one and false for none. So all are true if q is
+        empty, or if x is more than the largest and no value is NULL. SOME is its mirror image.
+        """
+        comparison = node.parent
+        if type(comparison) not in _OPERATORS or node.arg_key != "expression":
+            self.refuse(node, "SOME, ANY and ALL stand behind a comparison", "write x > ALL (SELECT ...)")
+        assert isinstance(comparison, exp.Binary)
+        every = isinstance(node, exp.All) or node.name.upper() == "ALL"
+        values = node.this if isinstance(node, (exp.All, exp.Any)) else exp.Tuple(expressions=node.expressions)
+        while isinstance(values, (exp.Paren, exp.Subquery)) and isinstance(values.this, exp.Expr):
+            values = values.this
+
+        def text() -> str:
+            x = self.text(comparison.left)
+            x = f"({x})" if isinstance(comparison.left, exp.Binary) else x
+            if isinstance(values, exp.Query):
+                return self._of_query(comparison, x, self.text(values), every)
+            listed = map(self.text, values.expressions if isinstance(values, exp.Tuple) else [values])
+            joint = " AND " if every else " OR "
+            return f"({joint.join(f'{x} {_OPERATORS[type(comparison)]} {value}' for value in listed)})"
+
+        yield self.edit(comparison, text)
+
+    def _of_query(self, comparison: exp.Binary, x: str, query: str, every: bool) -> str:
+        kind = type(comparison)
+
+        def of(aggregate: str) -> str:
+            return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
+
+        if (kind, every) in ((exp.EQ, False), (exp.NEQ, True)):
+            negated = "NOT " if every else ""
+            if _is_conjunct(comparison):
+                return f"{x} {negated}IN ({query})"
+            # Elsewhere Spark's IN gives FALSE where it should be NULL.
+            found = f"ARRAY_CONTAINS({of('COLLECT_SET(v)')}, {x})"
+            return f"({negated}({of('COUNT(*)')} > 0 AND ({found} OR {of('COUNT(*) > COUNT(v) AND NULL')})))"
+        extremes = [_LARGEST[kind] if every else _OTHER[_LARGEST[kind]]] if kind in _LARGEST else ["MIN", "MAX"]
+        compared = [f"{x} {_OPERATORS[kind]} {of(f'{extreme}(v)')}" for extreme in extremes]
+        if every:
+            return f"({of('COUNT(*)')} = 0 OR {' AND '.join(compared)} AND {of('COUNT(*) = COUNT(v) OR NULL')})"
+        return f"({of('COUNT(*)')} > 0 AND ({' OR '.join(compared)} OR {of('COUNT(*) > COUNT(v) AND NULL')}))"
+
+
+def _is_conjunct(condition: exp.Expr) -> bool:
+    """Whether a condition stands in WHERE, alone or with AND, so that NULL is as good as FALSE."""
+    node = condition
+    while isinstance(node.parent, (exp.And, exp.Paren)):
+        node = node.parent
+    return isinstance(node.parent, exp.Where)

@@ -1,0 +1,80 @@
+"""Hints of Flink SQL: Spark keeps those that it has, and the others are left out with a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot.errors import TokenError
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
+from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+
+_KEPT = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
+"""Hints that say the same to Spark."""
+
+
+class Hints:
+    """Leaves out the hints of a statement that Spark hasn't."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def edits(self) -> Iterator[Edit]:
+        """Each hint with what Spark knows of it; Spark can't read a hint behind a table."""
+        for span, in_select in _hints(self.source.text, self.source.tokens):
+            kept = [text for name, text in self._parts(span) if in_select and name in _KEPT]
+            if len(kept) < len(self._parts(span)):
+                written = f"/*+ {', '.join(kept)} */" if kept else ""
+                yield Edit(span, lambda written=written: written)  # type: ignore[misc]
+
+    def warnings(self) -> Iterator[TranslationWarning]:
+        """One for each hint that is left out."""
+        for span, in_select in _hints(self.source.text, self.source.tokens):
+            gone = [name for name, _ in self._parts(span) if not (in_select and name in _KEPT)]
+            if gone:
+                yield self.source.warning(
+                    span,
+                    f"Spark has no hint {', '.join(gone)}, so it is left out",
+                    "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
+                )
+
+    def _parts(self, span: Span) -> list[tuple[str, str]]:
+        """Name and text of each hint of `/*+ A(x), B(y) */`."""
+        inner = self.source.text[span[0] + 3 : span[1] - 2]
+        try:
+            tokens = Tokens(Flink().tokenize(inner))
+        except TokenError:
+            raise self.source.error(
+                span, "a string or name in this hint is never closed", "write /*+ NAME('key' = 'value') */"
+            ) from None
+        pieces = [piece for piece in tokens.pieces(0, len(tokens)) if piece]
+        return [(tokens[piece.start].text.upper(), inner[slice(*tokens.span(piece))]) for piece in pieces]
+
+
+def _hints(text: str, tokens: Tokens) -> Iterator[tuple[Span, bool]]:
+    """Where each hint stands, and whether it is one behind SELECT; the others are comments between tokens."""
+    at = 0
+    for token in tokens:
+        yield from ((span, False) for span in _between(text, at, token.start))
+        if token.token_type is TokenType.HINT:
+            yield (token.start, token.end + 1), True
+        at = token.end + 1
+    yield from ((span, False) for span in _between(text, at, len(text)))
+
+
+def _between(text: str, at: int, end: int) -> Iterator[Span]:
+    """The hints among the comments and white space between two tokens."""
+    while at < end:
+        if text.startswith("--", at):
+            line = text.find("\n", at)
+            at = end if line < 0 else line
+        elif text.startswith("/*", at):
+            closing = text.find("*/", at) + 2
+            if text.startswith("/*+", at):
+                yield at, closing
+            at = closing
+        else:
+            at += 1

@@ -1,0 +1,130 @@
+"""Small clauses of Flink SQL, its literals and frames; the rows behind them are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {
+    "c": {"i": "int", "k": "string", "d": "decimal(10,2)", "ts": "timestamp_ntz"},
+    "u": {"a": "int", "b": "int"},
+}
+
+
+class TestClauses(Pairs):
+    def becomes(self, flink: str, spark: str) -> None:
+        self.flink(flink, spark=spark, schema=SCHEMA)
+
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.becomes(f"SELECT {flink} AS z FROM c", f"SELECT {spark} AS z FROM c")
+
+    def test_limits(self) -> None:
+        self.becomes("SELECT i FROM c ORDER BY i FETCH FIRST 2 ROWS ONLY", "SELECT i FROM c ORDER BY i LIMIT 2")
+        self.becomes("SELECT i FROM c ORDER BY i OFFSET 1 ROW", "SELECT i FROM c ORDER BY i OFFSET 1")
+        self.becomes("SELECT i FROM c ORDER BY i OFFSET 1 ROWS FETCH NEXT 3 ROWS ONLY", "SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1")
+        self.becomes("SELECT i FROM c UNION ALL SELECT a FROM u OFFSET 1 FETCH NEXT 2 ROWS ONLY", "SELECT i FROM c UNION ALL SELECT a FROM u LIMIT 2 OFFSET 1")
+        self.becomes("SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1", "SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1")
+        self.refused_flink("SELECT i FROM c FETCH FIRST 2 PERCENT ROWS ONLY", "number of rows", at="FETCH FIRST 2 PERCENT ROWS ONLY", hint="FETCH FIRST 10 ROWS ONLY")
+
+    def test_quantified_comparisons(self) -> None:
+        q = "FROM (SELECT a FROM u) AS q(v))"
+        self.becomes("SELECT i FROM c WHERE i = SOME (SELECT a FROM u)", "SELECT i FROM c WHERE i IN (SELECT a FROM u)")
+        self.becomes("SELECT i FROM c WHERE i + 1 <> ALL (SELECT a FROM u) AND i > 0", "SELECT i FROM c WHERE (i + 1) NOT IN (SELECT a FROM u) AND i > 0")
+        self.rewritten("i > ALL (SELECT a FROM u)", f"((SELECT COUNT(*) {q} = 0 OR i > (SELECT MAX(v) {q} AND (SELECT COUNT(*) = COUNT(v) OR NULL {q})")
+        self.rewritten("i <= ANY (SELECT a FROM u)", f"((SELECT COUNT(*) {q} > 0 AND (i <= (SELECT MAX(v) {q} OR (SELECT COUNT(*) > COUNT(v) AND NULL {q}))")
+        self.rewritten("i <> SOME (SELECT a FROM u)", f"((SELECT COUNT(*) {q} > 0 AND (i <> (SELECT MIN(v) {q} OR i <> (SELECT MAX(v) {q} OR (SELECT COUNT(*) > COUNT(v) AND NULL {q}))")
+        self.rewritten("i > ALL (1, 2)", "(i > 1 AND i > 2)")
+        self.rewritten("i = ANY (1, 2)", "(i = 1 OR i = 2)")
+
+    def test_membership_with_nulls(self) -> None:
+        """Outside WHERE, where NULL isn't FALSE, Spark's IN would say FALSE for 1 IN (SELECT NULL)."""
+        sql = translate("SELECT i = SOME (SELECT a FROM u) AS z FROM c", "flink", schema=SCHEMA)
+        assert "ARRAY_CONTAINS((SELECT COLLECT_SET(v) FROM (SELECT a FROM u) AS q(v)), i)" in sql
+        assert " IN (" not in translate("SELECT i FROM c WHERE NOT (i = SOME (SELECT a FROM u))", "flink", schema=SCHEMA)
+
+    def test_qualify(self) -> None:
+        self.becomes("SELECT i, RANK() OVER (ORDER BY i) AS r FROM c QUALIFY r = 1", "SELECT i, CAST(RANK() OVER (ORDER BY i) AS BIGINT) AS r FROM c QUALIFY r = 1")
+        self.refused_flink("SELECT i AS k, RANK() OVER (ORDER BY i) AS r FROM c QUALIFY r = 1 AND k > 0", "an alias of this SELECT, and a column", at="k", hint="name of its own", schema=SCHEMA)
+
+    def test_group_id(self) -> None:
+        self.becomes("SELECT GROUP_ID() AS z FROM c GROUP BY CUBE (i, k)", "SELECT CAST(0 AS BIGINT) AS z FROM c GROUP BY CUBE (i, k)")
+        for group in ("GROUPING SETS (i, (i), ())", "i, ROLLUP (i, k)", "GROUPING SETS ((i, k), (k, i))"):
+            self.refused_flink(f"SELECT GROUP_ID() FROM c GROUP BY {group}", "numbers equal grouping sets", at="GROUP_ID()", hint="UNION ALL")
+
+    def test_grouping(self) -> None:
+        self.becomes("SELECT i, COUNT(*) AS z FROM c GROUP BY ROLLUP (i) HAVING GROUPING(i) = 1", "SELECT i, COUNT(*) AS z FROM c GROUP BY ROLLUP (i) HAVING CAST(GROUPING(i) AS BIGINT) = 1")
+        self.refused_flink("SELECT COUNT(*) FROM c GROUP BY ROLLUP (i) HAVING GROUPING(i) = 1", "keys that are selected", at="GROUPING(i)", hint="select i as well")
+        self.refused_flink("SELECT i, GROUPING_ID() FROM c GROUP BY ROLLUP (i)", "takes keys", at="GROUPING_ID()", hint="GROUPING_ID(k)")
+
+    def test_proctime(self) -> None:
+        self.refused_flink("SELECT PROCTIME() AS p FROM c", "the time at which Flink reads a row", at="PROCTIME()", hint="CURRENT_TIMESTAMP")
+        self.refused_flink("SELECT CURRENT_WATERMARK(ts) FROM c", "no counterpart", at="CURRENT_WATERMARK(ts)", hint="late_rows")
+
+
+class TestFrames(Pairs):
+    def test_empty_where_the_key_is_null(self) -> None:
+        over = "OVER (ORDER BY i RANGE BETWEEN 1 FOLLOWING AND 2 FOLLOWING)"
+        self.flink(f"SELECT COUNT(*) {over} AS z FROM c", spark=f"SELECT CASE WHEN i IS NOT NULL THEN COUNT(*) {over} ELSE 0 END AS z FROM c")
+        self.flink("SELECT MAX(k) OVER w AS z FROM c WINDOW w AS (ORDER BY i RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)", spark="SELECT CASE WHEN i IS NOT NULL THEN MAX(k) OVER w END AS z FROM c WINDOW w AS (ORDER BY i RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)")
+
+    @pytest.mark.parametrize("frame", ["ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", "RANGE BETWEEN 0 FOLLOWING AND 2 FOLLOWING", "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING", "ROWS 1 PRECEDING"])
+    def test_other_frames(self, frame: str) -> None:
+        sql = f"SELECT COUNT(*) OVER (ORDER BY i {frame}) AS z FROM c"
+        self.flink(sql, spark=sql)
+
+    @pytest.mark.parametrize("frame", ["BETWEEN CURRENT ROW AND 1 PRECEDING", "BETWEEN 1 FOLLOWING AND CURRENT ROW", "BETWEEN 2 FOLLOWING AND 1 FOLLOWING", "BETWEEN 1 PRECEDING AND 2 PRECEDING", "BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW", "1 FOLLOWING"])
+    def test_ends_before_it_starts(self, frame: str) -> None:
+        window = f"(ORDER BY i ROWS {frame})"
+        self.refused_flink(f"SELECT COUNT(*) OVER {window} FROM c", "ends before it starts", at=f"COUNT(*) OVER {window}", hint="earlier bound first")
+
+
+class TestLiterals(Pairs):
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
+
+    def test_unicode(self) -> None:
+        self.rewritten(r"U&'\00e9t\00E9'", "'été'")
+        self.rewritten("U&'!00e9''!!\\' UESCAPE '!'", r"'é\'!\\'")
+        self.rewritten(r"U&'\d83d\de00'", "'😀'")
+        self.refused_flink(r"SELECT U&'\0g' FROM c", "four hexadecimal digits", at=r"U&'\0g'", hint=r"\00e9")
+
+    def test_intervals(self) -> None:
+        self.rewritten("INTERVAL '5.111' SECOND(1,3)", "INTERVAL '5.111' SECOND")
+        self.rewritten("ts + INTERVAL '10 10:20:30.5' DAY(2) TO SECOND(1)", "ts + INTERVAL '10 10:20:30.5' DAY TO SECOND")
+        self.rewritten("INTERVAL '100' DAY(3)", "INTERVAL '100' DAY")
+        self.refused_flink("SELECT ts + INTERVAL '100' DAY FROM c", "exceeds the precision of DAY(2)", at="INTERVAL '100' DAY", hint="DAY(3)")
+
+    def test_time_of_day(self) -> None:
+        self.refused_flink("SELECT TIME '10:00:00' FROM c", "no counterpart", at="TIME '10:00:00'", hint="DATE_FORMAT(ts, 'HH:mm:ss')")
+
+    def test_variance_of_decimals(self) -> None:
+        """Rounded between steps: 3.00, 1.00 and 6.00 have VAR_SAMP 6.333334 in Flink 2.2."""
+        squares, total = "CAST(SUM(d * d) AS DECIMAL(38,4))", "CAST(SUM(d) AS DECIMAL(38,2))"
+        self.rewritten("VAR_SAMP(d)", f"CAST((({squares} - {total} * {total} / COUNT(d)) / NULLIF(COUNT(d) - 1, 0)) AS DECIMAL(38,6))")
+        self.rewritten("STDDEV_POP(d)", f"CAST(SQRT((({squares} - {total} * {total} / COUNT(d)) / COUNT(d))) AS DECIMAL(38,6))")
+
+
+class TestHints(Pairs):
+    @pytest.mark.parametrize(("flink", "spark", "gone"), [
+        ("SELECT * FROM c /*+ OPTIONS('a'='b,c') */ AS x", "SELECT * FROM c AS x", "OPTIONS"),
+        ("SELECT /*+ STATE_TTL('c'='1d'), BROADCAST(u) */ k FROM c JOIN u ON i = a", "SELECT /*+ BROADCAST(u) */ k FROM c JOIN u ON i = a", "STATE_TTL"),
+        ("SELECT /*+ LOOKUP('table'='u'), NEST_LOOP(u) */ k FROM c JOIN u ON i = a", "SELECT k FROM c JOIN u ON i = a", "LOOKUP, NEST_LOOP"),
+        ("SELECT k FROM c /*+ X('it''s') */ -- end", "SELECT k FROM c -- end", "X"),
+    ])
+    def test_left_out(self, flink: str, spark: str, gone: str) -> None:
+        with pytest.warns(TranslationWarning, match=f"no hint {gone}, so it is left out"):
+            self.flink(flink, spark=spark, schema=SCHEMA)
+
+    def test_kept(self) -> None:
+        sql = "SELECT /*+ SHUFFLE_HASH(u), BROADCAST(c) */ '/*+ X */' AS z FROM c /* y */ JOIN u ON i = a"
+        self.flink(sql, spark=sql, schema=SCHEMA)
+
+    def test_unreadable(self) -> None:
+        self.refused_flink("SELECT k FROM c /*+ OPTIONS('a) */", "never closed", at="/*+ OPTIONS('a) */", hint="'key' = 'value'")
