@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -10,11 +11,13 @@ from sqlglot.errors import SqlglotError
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
+from dbt.adapters.sparkstream.sql.core.nested import field, fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.paths import in_sight, is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.types import NTZ, TIMES, plain_type
+from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
+from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, BOUNDS, WINDOW_COLUMNS, WindowFunction
 
 
@@ -26,11 +29,13 @@ class Column:
         name: its name as written.
         type: its Spark type (`timestamp_ntz`, `decimal(10,2)`), or None when unknown.
         origin: `window_start`, `window_end` or `window_time` of a window in the same statement, `proctime`, or None.
+        rows: the row, and rows within it, that a field is in which is named without them.
     """
 
     name: str
     type: str | None = None
     origin: str | None = None
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,11 +107,23 @@ class Resolver:
             return self._select(relation)
         if isinstance(relation, exp.Values):
             return self._values(relation)
+        if isinstance(relation, exp.Unnest):
+            rows = self.unnested(relation)
+            return Columns(tuple(Column(*each) for each in rows.columns), rows.complete)
+        if isinstance(relation, exp.Lateral):
+            return self.columns(relation.this).renamed(relation.alias_column_names)
         return UNKNOWN
+
+    def unnested(self, unnest: exp.Unnest) -> Unnested:
+        """What UNNEST gives."""
+        select = unnest.find_ancestor(exp.Select) or NO_SELECT
+        return unnested(unnest, self.type(unnest.expressions[0], select) if unnest.expressions else None)
 
     def _values(self, values: exp.Values) -> Columns:
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
         names = values.alias_column_names
+        if not names and self._rules.unnamed:
+            names = [self._rules.unnamed.format(position=i) for i in range(len(rows[0]))]
         if any(len(row) != len(names) for row in rows):
             return UNKNOWN
         columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
@@ -162,8 +179,7 @@ class Resolver:
                 complete = False
             else:
                 column = self.expression(projection.unalias(), select)
-                named = isinstance(projection, (exp.Alias, exp.Column))
-                name = projection.output_name if named else self._rules.unnamed.format(position=len(found))
+                name = output_name(projection) or self._rules.unnamed.format(position=len(found))
                 if name:
                     found.append(Column(name, column.type, column.origin))
                 else:
@@ -174,7 +190,7 @@ class Resolver:
         excluded = star.args.get("except_") or star.args.get("except")
         if isinstance(star, exp.Column):
             excluded = star.this.args.get("except_") or star.this.args.get("except")
-            rows = next((self.columns(s) for s in sources(select) if s.alias_or_name == star.table), UNKNOWN)
+            rows = self.starred(select, star)
         else:
             rows = Columns()
             for source in sources(select):
@@ -188,6 +204,16 @@ class Resolver:
             gone = {e.name.casefold() for e in excluded}
             rows = Columns(tuple(c for c in rows.items if c.name.casefold() not in gone), rows.complete)
         return rows
+
+    def starred(self, select: exp.Select, star: exp.Column) -> Columns:
+        """The columns of `t.*`, or of `r.*` with the fields of a row r."""
+        names = (names_of(star) or [])[:-1]
+        named = [s for s in sources(select) if s.alias_or_name.casefold() == names[-1].casefold()]
+        if named and len(names) == 1:
+            return self.columns(named[0])
+        found = self._meant(names, star, select)
+        inner = fields(found[0].type) if found and len(found) == 1 else None
+        return UNKNOWN if inner is None else Columns(tuple(Column(*each) for each in inner))
 
     def type(self, node: exp.Expr | None, select: exp.Select) -> str | None:
         """The Spark type of an expression in a query, or None where it isn't known."""
@@ -206,7 +232,7 @@ class Resolver:
         if isinstance(node, exp.Subquery):
             return Column("", self._scalar(node))
         known: Column | None = None
-        if isinstance(node, exp.Column):
+        if isinstance(node, exp.Column) or (isinstance(node, exp.Dot) and names_of(node)):
             known = self.find(node, select) or Column(node.name)
         elif isinstance(node, exp.Anonymous):
             known = self._call(node, select)
@@ -238,30 +264,95 @@ class Resolver:
         origin = f"window_{'time' if bound == 'ROWTIME' else bound.lower()}"
         return Column("", self._type_of(origin, time), origin)
 
-    def find(self, column: exp.Column, select: exp.Select) -> Column | None:
+    def find(self, column: exp.Expr, select: exp.Select) -> Column | None:
         """The column that a reference means, where exactly one can be meant: of FROM, or of a query around."""
         found = self.candidates(column, select)
         return found[0] if found is not None and len(found) == 1 else None
 
-    def candidates(self, column: exp.Column, select: exp.Select) -> list[Column] | None:
-        """The columns that a reference may mean; None where nobody knows all columns in scope."""
-        if isinstance(select, Opaque):
-            return None
-        table = column.table.casefold()
+    def candidates(self, column: exp.Expr, select: exp.Select) -> list[Column] | None:
+        """The columns that a reference may mean, or fields of them; None where nobody knows all columns in scope.
+
+        Args:
+            column: a name such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v`.
+        """
         match = match_of(column)
         if match is not None:
             rows = self.columns(match.this)
             known = rows.find(column.name)
             return [known] if known else [] if rows.complete else None
-        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-        columns = [self.columns(s) for s in scope]
-        found = [c for c in (known.find(column.name) for known in columns) if c]
-        if not all(known.complete for known in columns) or select.args.get("laterals"):
-            return found or None
-        if found:
-            return found
-        outer = select.find_ancestor(exp.Select)
-        return self.candidates(column, outer) if outer else []
+        return self._meant(names_of(column) or [], column, select)
+
+    def own(self, column: exp.Expr, select: exp.Select) -> bool:
+        """Whether a name means a column of the query's own inputs, and not of a query around it."""
+        names, inputs = names_of(column) or [], in_sight(sources(select), column)
+        return bool(self._qualified(names, inputs) or self._bare(names, inputs))
+
+    def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:
+        """The column or field that the last name of a dotted name is to be a field of, where that is known."""
+        names = names_of(column) or []
+        rows = (self._meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
+        return next((row[0] for row in rows if row and len(row) == 1 and row[0].type), None)
+
+    def _meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
+        """What a dotted name at a place of a query may mean; None where nobody knows."""
+        unsure = False
+        scope: exp.Select | None = select
+        while scope is not None:
+            if isinstance(scope, Opaque):
+                return None
+            inputs = in_sight(sources(scope), place)
+            found = self._qualified(names, inputs)
+            if found is None or found:
+                return found
+            if not unsure:
+                found = self._bare(names, inputs)
+                if found:
+                    return found
+                unsure = found is None or bool(scope.args.get("laterals"))
+                if unsure and len(names) == 1:
+                    return None  # a dotted name may still begin with an input of a query around
+            scope = scope.find_ancestor(exp.Select)
+        return None if unsure else self._in_rows(names, in_sight(sources(select), place))
+
+    def _qualified(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+        """The columns, and fields of rows, that a name means which begins with one of the inputs."""
+        for first in range(len(names) - 1, 0, -1):
+            owners = [s for s in inputs if is_called(s, names[:first])]
+            found = self._bare(names[first:], owners) if owners else []
+            if found is None or found:
+                return found
+        return []
+
+    def _bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs."""
+        columns = [self.columns(s) for s in inputs]
+        found = [c for c in (known.find(names[0]) for known in columns) if c]
+        found = [inner for c in found for inner in within(c, names[1:])]
+        return found or ([] if all(c.complete for c in columns) else None)
+
+    def _in_rows(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column]:
+        """The fields that a name means without the row that they are in: those that lie least deep."""
+        owners = [s for s in inputs if len(names) == 1 or s.alias_or_name.casefold() == names[0].casefold()]
+        if not self._rules.bare_fields or len(names) > 2:
+            return []
+        level = [Column(c.name, c.type) for s in owners for c in self.columns(s).items]
+        found: list[Column] = []
+        while level and not found:
+            level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
+            found = [c for c in level if c.name.casefold() == names[-1].casefold()]
+        return found
+
+
+def within(column: Column, names: list[str]) -> list[Column]:
+    """The field of a row, of a row in it, and so on, as a list of one; empty if it has none of that name."""
+    for name in names:
+        if column.type is None:
+            return [Column(names[-1])]
+        found = field(column.type, name)
+        if found is None:
+            return []
+        column = Column(*found)
+    return [column]
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:
@@ -325,28 +416,3 @@ def _key(name: str) -> tuple[str, ...]:
         return _parts(exp.to_table(name, dialect="spark"))
     except SqlglotError as error:
         raise ArgumentError(f"schema: {name!r} is no name of a table") from error
-
-
-def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
-    """Refuses a time column that is no time attribute.
-
-    `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
-    """
-    if origin in BOUNDS:
-        raise source.error(
-            span,
-            f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",
-            "group by window_time as well, and use it as the time column",
-        )
-    if origin == "proctime":
-        raise source.error(
-            span,
-            f"{name} is PROCTIME(), which has no meaning in batch",
-            "use a column that holds when the event happened",
-        )
-    if type_ is not None and type_ not in TIMES:
-        raise source.error(
-            span,
-            f"the time column {name} is of type {type_}, not a timestamp",
-            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
-        )

@@ -162,8 +162,16 @@ def spark_type(to: exp.DataType) -> str | None:
 
 
 def plain_type(type_: str) -> str | None:
-    """A type of a schema without NOT NULL, a timestamp without its precision; None for an empty text."""
-    plain = type_.lower().removesuffix(" not null").strip()
+    """A type of a schema without NOT NULL, a timestamp without its precision; None for an empty text.
+
+    A row, an array or a map stays as written: it holds names of fields.
+    """
+    plain = type_.strip()
+    if plain.lower().endswith(" not null"):
+        plain = plain[: -len(" not null")].strip()
+    if "<" in plain:
+        return plain
+    plain = plain.lower()
     if plain.startswith("timestamp"):
         plain = plain.partition("(")[0]
     return {"timestamp_ltz": "timestamp"}.get(plain, plain) or None

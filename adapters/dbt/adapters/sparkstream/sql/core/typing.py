@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, field, nested_type
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
     MOST_DIGITS,
@@ -25,7 +26,6 @@ from dbt.adapters.sparkstream.sql.core.types import (
     is_decimal,
     is_numeric,
     is_string,
-    spark_type,
     wider,
 )
 
@@ -47,12 +47,14 @@ class TypeRules:
         functions: name in upper case -> its rule.
         numbers: how numbers combine.
         unnamed: the name that an output column without one gets, with `{position}`; empty where Spark makes one up.
+        bare_fields: whether the field of a row may be named without the row.
     """
 
     nodes: Mapping[type[exp.Expr], NodeRule]
     functions: Mapping[str, FunctionRule]
     numbers: Numbers
     unnamed: str = ""
+    bare_fields: bool = False
 
     def but(
         self,
@@ -61,6 +63,7 @@ class TypeRules:
         functions: Mapping[str, FunctionRule],
         numbers: Numbers | None = None,
         unnamed: str = "",
+        bare_fields: bool = False,
     ) -> TypeRules:
         """These rules with others in the place of some."""
         return replace(
@@ -69,6 +72,7 @@ class TypeRules:
             functions={**self.functions, **functions},
             numbers=numbers or self.numbers,
             unnamed=unnamed,
+            bare_fields=bare_fields,
         )
 
     def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
@@ -166,8 +170,24 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _cast(node: exp.Cast, of: TypeOf, numbers: Numbers) -> str | None:
-    nested = node.to.this in exp.DataType.NESTED_TYPES
-    return node.to.sql("spark").lower() if nested else spark_type(node.to)
+    return nested_type(node.to)
+
+
+def _field(node: exp.Dot, of: TypeOf, numbers: Numbers) -> str | None:
+    """`(r).v`, `a[1].v` and `f(x).v`: a field of a row."""
+    found = field(of(node.this), node.expression.name)
+    return found[1] if found else None
+
+
+def _subscript(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
+    """`a[1]` and `m['k']`: an element of an array, or a value of a map."""
+    type_ = of(node.this)
+    pair = entry(type_)
+    return pair[1] if pair else element(type_)
+
+
+def _array(node: exp.Array, of: TypeOf, numbers: Numbers) -> str | None:
+    return array_of(numbers.common([of(each) for each in node.expressions]))
 
 
 def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
@@ -239,6 +259,9 @@ SPARK = TypeRules(
         exp.Literal: _literal,
         exp.Interval: fixed("interval"),
         exp.Cast: _cast,
+        exp.Dot: _field,
+        exp.Bracket: _subscript,
+        exp.Array: _array,
         exp.Distinct: _first,
         exp.Case: _case,
         exp.If: _if,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
@@ -29,10 +30,24 @@ class Flink(SparkStream):
         }
         UNICODE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        VAR_SINGLE_TOKENS: ClassVar[set[str]] = {"$"}  # EXPR$0 is a name
 
     @with_spans("_parse_limit", "_parse_offset")
     class Parser(MatchGrammar):
         STRICT_FLINK = True
 
+        def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
+            # ROW<v INT> is what sqlglot calls a struct; ROW(1, 2) is a call.
+            behind = [*raw_tokens[1:], None]
+            return super().parse([_as_struct(t, n) for t, n in zip(raw_tokens, behind, strict=True)], sql)
+
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}
+
+
+def _as_struct(token: Token, following: Token | None) -> Token:
+    """The ROW of a type as sqlglot's word for it; any other token as it is."""
+    if token.text.upper() != "ROW" or following is None or following.token_type != TokenType.LT:
+        return token
+    place = token.line, token.col, token.start, token.end
+    return Token(TokenType.STRUCT, token.text, *place, token.comments)

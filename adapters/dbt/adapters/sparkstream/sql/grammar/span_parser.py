@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.grammar.spans import spanned, with_spans
+from dbt.adapters.sparkstream.sql.grammar.spans import spanned, start_of, with_spans
 from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _OWN_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
@@ -39,17 +39,22 @@ class ForeignParser(SpanParser):
     """Reads what other systems write otherwise than Spark: arrays in brackets, intervals of one unit."""
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        self._note_array(this)  # [1] has just been read, of [1][2]
+        self._note_brackets(this)  # [1] has just been read, of [1][2]
         node = super()._parse_bracket(this)
-        self._note_array(node)
+        self._note_brackets(node)
         return node
 
-    def _note_array(self, node: exp.Expr | None) -> None:
-        """Notes the span of an array whose last bracket has just been read."""
-        if not isinstance(node, exp.Array) or SPAN in node.meta or self._prev.token_type != TokenType.R_BRACKET:
+    def _note_brackets(self, node: exp.Expr | None) -> None:
+        """Notes the span of an array or a subscript whose last bracket has just been read."""
+        if not isinstance(node, (exp.Array, exp.Bracket)) or self._prev.token_type != TokenType.R_BRACKET:
             return
         at = self._brackets.opening(self._index - 1)
-        if at is None:
+        if at is None or SPAN in node.meta:
+            return
+        if isinstance(node, exp.Bracket):
+            start = start_of(node.this)
+            if start is not None:
+                node.meta[SPAN] = start, self._prev.end + 1
             return
         first = at - 1 if at and self._tokens[at - 1].text.upper() == "ARRAY" else at
         node.meta[SPAN] = self._tokens[first].start, self._prev.end + 1

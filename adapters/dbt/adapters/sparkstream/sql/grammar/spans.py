@@ -30,7 +30,7 @@ def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
         if args or kwargs:
             given = args[0] if args else kwargs.get("this")
             if isinstance(given, exp.Expr):
-                start = _start(given)  # what stands left of the operator that comes now
+                start = start_of(given)  # what stands left of the operator that comes now
         node = method(self, *args, **kwargs)
         last = self._prev
         if start is not None and last and last.end >= start and isinstance(node, exp.Expr):
@@ -44,9 +44,11 @@ def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _start(node: exp.Expr | None) -> int | None:
+def start_of(node: exp.Expr | None) -> int | None:
     """Where an operand begins; None where that isn't known."""
     while isinstance(node, exp.Expr) and SPAN not in node.meta:
+        if isinstance(node, exp.Column):
+            return node.parts[0].meta.get("start")
         node = node.args.get("this")
     return node.meta[SPAN][0] if isinstance(node, exp.Expr) else None
 

@@ -11,6 +11,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.nested import nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -30,17 +31,15 @@ class Casts(Rewriter):
     def _cast(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, (exp.Cast, exp.TryCast))
         span = self.source.span(node)
-        to = types.spark_type(node.to)
+        to = nested_type(node.to)
         tokens = self.source.tokens_in(span)
         called = self._called(node)
-        if to is None and node.to.this not in (exp.DType.ARRAY, exp.DType.MAP, exp.DType.STRUCT):
+        if to is None:
             written = self._target(node)[0] if called else tokens[0].text
             hint = "write the time of day as a text, DATE_FORMAT(ts, 'HH:mm:ss'), or keep the whole TIMESTAMP"
             self.refuse(
                 span, f"the type {written} has no counterpart in Spark", hint if written.upper() == "TIME" else None
             )
-        if to is None:
-            return
         if not called:
             if to == "timestamp_ntz":  # TIMESTAMP '...' has no zone in Flink
                 yield Edit((span[0], tokens[0].end + 1), lambda: "TIMESTAMP_NTZ")
@@ -74,7 +73,7 @@ class Casts(Rewriter):
             return text if text != inner else f"{function}({inner} AS STRING)"
         if types.is_decimal(to) and types.is_numeric(from_):
             function = "TRY_CAST"  # an overflow is NULL
-        return f"{function}({inner} AS {to.upper()})"
+        return f"{function}({inner} AS {to if '<' in to else to.upper()})"
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""

@@ -16,8 +16,10 @@ from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
+from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
+from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
     Invocations,
@@ -28,6 +30,8 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Clauses,
     Groupings,
     QueryChecks,
+    Relations,
+    Unnesting,
     OutputNames,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import aggregates
@@ -53,6 +54,14 @@ def _rounded(arguments: Types, numbers: Numbers) -> str | None:
     return type_
 
 
+def _array(arguments: Types, numbers: Numbers) -> str | None:
+    return array_of(same(arguments, numbers))
+
+
+def _row(arguments: Types, numbers: Numbers) -> str | None:
+    return row_of((f"EXPR${i}", type_) for i, type_ in enumerate(arguments))
+
+
 _STRING, _BIGINT, _DOUBLE = always("string"), always("bigint"), always("double")
 
 
@@ -69,7 +78,8 @@ def _as(type_: str) -> Rewrite:
     return lambda call: cast(call.same(), type_)
 
 
-def _renamed(function: str) -> Rewrite:
+def renamed(function: str) -> Rewrite:
+    """A call under another name."""
     return lambda call: call.to(function)
 
 
@@ -191,8 +201,8 @@ FUNCTIONS: dict[str, Function] = {
     **_named_functions("VAR_POP VAR_SAMP VARIANCE", aggregates.variance, (1, 1), aggregates.type_of_average),
     **_named_functions("FIRST_VALUE LAST_VALUE", aggregates.ignore_nulls, (1, 1)),
     "LISTAGG": Function(aggregates.listagg, (1, 2), returns=_STRING),
-    "ARRAY_AGG": Function(aggregates.array_agg, (1, 1)),
-    "COLLECT": Function(aggregates.collect),
+    "ARRAY_AGG": Function(aggregates.array_agg, (1, 1), returns=_array),
+    "COLLECT": Function(aggregates.collect, (1, 1), returns=_array),
     "JSON_ARRAYAGG": Function(lambda c: f"TO_JSON({c.to('COLLECT_LIST')})", (1, 1), returns=_STRING),
     "APPROX_COUNT_DISTINCT": Function(),
     "PERCENTILE": Function(returns=_DOUBLE),
@@ -213,17 +223,17 @@ FUNCTIONS: dict[str, Function] = {
     "ROUND": Function(returns=_rounded),
     "TRUNCATE": Function(_truncate, (1, 2), returns=same),
     **_named_functions("BIN HEX UUID"),
-    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})"),
+    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
     "STR_TO_MAP": Function(arguments=(1, 3)),
     "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
-    "CARDINALITY": Function(_renamed("SIZE")),
+    "CARDINALITY": Function(renamed("SIZE")),
     # texts
     **_named_functions("UPPER LOWER LTRIM RTRIM BTRIM REPLACE REPEAT INITCAP REGEXP_REPLACE TRANSLATE", _text_first),
     **_named_functions("MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE", _text_first),
     **_named_functions("REVERSE LPAD RPAD LEFT RIGHT SUBSTR UNHEX", _text_first, returns=_STRING),
     **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
     "ELT": Function(returns=_STRING),
-    "TO_BASE64": Function(_renamed("BASE64"), returns=_STRING),
+    "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
     "FROM_BASE64": Function(lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)", returns=_STRING),
     "CONCAT": Function(_texts_only, returns=_STRING),
     "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),

@@ -14,7 +14,8 @@ from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedEr
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import months_between
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
+from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
@@ -60,7 +61,7 @@ class Invocations(Rewriter):
         outer = self._outer(node, name)
         if function.rewrite is None:
             return
-        rewrite = function.rewrite
+        rewrite = renamed("COLLECT_LIST") if name == "COLLECT" and is_taken_apart(node) else function.rewrite
         whole = self.source.span(outer) if outer is not node else span
         types_ = tuple(self.type(a) for a in arguments)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.paths import output_name
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -33,31 +34,40 @@ class OutputNames(Rewriter):
                     return
                 yield from stars
                 continue
-            name = projection.output_name if isinstance(projection, (exp.Alias, exp.Column)) else f"EXPR${position}"
+            named = output_name(projection)
+            name = named or f"EXPR${position}"
             given = _unused(name, taken)
             quoted = _quoted(given)
             if given != name and isinstance(projection, exp.Alias):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
-            elif given != name or not isinstance(projection, (exp.Alias, exp.Column)):
+            elif given != name or not named:
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
                 yield Edit(self.source.span(projection), text, level=2)
 
     def _star(self, select: exp.Select, star: exp.Expr, taken: set[str]) -> list[Edit] | None:
         """Writes out a star that brings a name again; None where its columns aren't all known."""
+        columns = self._behind(select, star)
+        if columns is None:
+            return None
+        named = [(column, name, _unused(name, taken)) for column, name in columns]
+        if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
+            return []
+        items = [column + ("" if name == given else f" AS {_quoted(given)}") for column, name, given in named]
+        return [self.edit(star, lambda: ", ".join(items))]
+
+    def _behind(self, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
+        """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
         table = star.table.casefold() if isinstance(star, exp.Column) else ""
         scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
+        if not scope and isinstance(star, exp.Column):  # the fields of a row
+            row, rows = self.source.written(star).rpartition(".")[0], self.resolver.starred(select, star)
+            return [(f"{row}.{_quoted(c.name)}", c.name) for c in rows.items] if rows.complete else None
         if not all(self.resolver.columns(s).complete for s in scope) or any(
             j.args.get("using") or j.method for j in select.args.get("joins") or []
         ):
             return None
-        named = [(source, name, _unused(name, taken)) for source, name in columns]
-        if all(name == given for _, name, given in named) or not all(source for source, _, _ in named):
-            return []
-        items = [
-            f"{_quoted(t)}.{_quoted(n)}" + ("" if n == given else f" AS {_quoted(given)}") for t, n, given in named
-        ]
-        return [self.edit(star, lambda: ", ".join(items))]
+        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
+        return [(f"{_quoted(t)}.{_quoted(n)}" if t else "", n) for t, n in columns]
 
 
 def _quoted(name: str) -> str:
@@ -82,5 +92,5 @@ def _names_matter(select: exp.Select) -> bool:
             return False
         node = node.parent
     if isinstance(node.parent, exp.Subquery):
-        return isinstance(node.parent.parent, (exp.From, exp.Join))
+        return isinstance(node.parent.parent, (exp.From, exp.Join, exp.Lateral))
     return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))

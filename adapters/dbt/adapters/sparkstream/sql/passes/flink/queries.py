@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Column, Resolver, sources
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
+from dbt.adapters.sparkstream.sql.core.nested import fields
+from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
@@ -41,6 +44,14 @@ class QueryChecks(Rewriter):
                     node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
                 )
         self._check_column(node)
+        yield from self._bare_field(node)
+
+    def _bare_field(self, column: exp.Column) -> Iterator[Edit]:
+        """Names the row of a field that is named without it."""
+        select = column.find_ancestor(exp.Select)
+        found = self.resolver.find(column, select) if select is not None and not column.is_star else None
+        if found is not None and found.rows:
+            yield self.edit(column.this, lambda: ".".join(map(quoted, (*found.rows, column.name))))
 
     def _check_column(self, column: exp.Column) -> None:
         """Refuses a name that no table in scope has, or that two have."""
@@ -68,6 +79,11 @@ class QueryChecks(Rewriter):
             return
         known = [c.name for s in sources(select) for c in self.resolver.columns(s).items]
         written = self.source.written(column)
+        row = self.resolver.row_of(column, select)
+        if row is not None:
+            names = ", ".join(name for name, _ in fields(row.type) or ())
+            hint = f"it has {names}" if names else f"it is of type {row.type}, and no row"
+            self.refuse(column, f"{row.name} has no field {column.name}", hint)
         self.refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
 
     def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
@@ -129,7 +145,7 @@ class QueryChecks(Rewriter):
         )
 
     def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: list[exp.Expr]) -> None:
-        if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key) for key in keys):
+        if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key, select) for key in keys):
             return
         if isinstance(node, exp.Anonymous) and node.name.upper() in (
             *AGGREGATES,
@@ -146,17 +162,15 @@ class QueryChecks(Rewriter):
                 return
             self.refuse(
                 node,
-                f"{node.name} is neither in GROUP BY nor in an aggregate function",
-                f"write GROUP BY ..., {node.name}",
+                f"{self.source.written(node)} is neither in GROUP BY nor in an aggregate function",
+                f"write GROUP BY ..., {self.source.written(node)}",
             )
         for child in node.iter_expressions():
             self._check_in_group(select, child, keys)
 
     def _of_query(self, column: exp.Column, select: exp.Select) -> bool:
         """Whether a column is one of the query's own inputs, and not of a query around it."""
-        table = column.table.casefold()
-        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-        return any(self.resolver.columns(s).find(column.name) for s in scope)
+        return bool(self.resolver.own(column, select))
 
 
 def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
@@ -170,10 +184,12 @@ def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
         yield key
 
 
-def _same(node: exp.Expr, key: exp.Expr) -> bool:
+def _same(node: exp.Expr, key: exp.Expr, select: exp.Select) -> bool:
     """Whether an output expression is a key of GROUP BY; a column may have its table's name or not."""
-    if isinstance(node, exp.Column) and isinstance(key, exp.Column):
-        return node.name.casefold() == key.name.casefold() and (
-            not node.table or not key.table or node.table.casefold() == key.table.casefold()
-        )
-    return node == key
+    one, other = names_of(node), names_of(key)
+    if one is None or other is None:
+        return node == key
+    inputs = {s.alias_or_name.casefold() for s in sources(select)}
+    shorter, longer = sorted(([n.casefold() for n in names] for names in (one, other)), key=len)
+    over = len(longer) - len(shorter)
+    return longer[over:] == shorter and (not over or longer[over - 1] in inputs)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
+from dbt.adapters.sparkstream.sql.core.nested import map_of
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, NTZ, TIMES, Numbers, decimal_parts, is_decimal, is_numeric
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, fixed
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 
 NUMBERS = Numbers(
@@ -58,6 +60,14 @@ def _first(types: Types, numbers: Numbers) -> str | None:
     return types[0] if types else None
 
 
+def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
+    """`MAP['a', 1]`, or an element."""
+    if not is_map_constructor(node):
+        return SPARK.nodes[exp.Bracket](node, of, numbers)
+    types = [of(each) for each in node.expressions]
+    return map_of(numbers.common(types[::2]), numbers.common(types[1::2]))
+
+
 _FUNCTIONS: dict[str, FunctionRule] = {
     **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
     "TIMESTAMPADD": lambda types, numbers: types[2] if len(types) == 3 else None,
@@ -71,11 +81,13 @@ FLINK = SPARK.but(
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
         exp.UnicodeString: fixed("string"),
+        exp.Bracket: _bracket,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,
     },
     functions=_FUNCTIONS,
     numbers=NUMBERS,
     unnamed="EXPR${position}",
+    bare_fields=True,
 )
 """The types of Flink SQL, as Spark types."""

@@ -6,11 +6,12 @@ from collections.abc import Container, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver, check_time
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_decimal, is_string
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.passes.windows.lower import WindowCall, lower, spelled
+from dbt.adapters.sparkstream.sql.passes.windows.times import check_time
 
 
 class WindowFunctions:

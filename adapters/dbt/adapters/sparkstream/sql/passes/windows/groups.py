@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver, check_time, sources
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
+from dbt.adapters.sparkstream.sql.passes.windows.times import check_time
 
 _ARGUMENTS = {"TUMBLE": ("size",), "HOP": ("slide", "size"), "SESSION": ("gap",)}
 _USAGE = {

@@ -1,0 +1,48 @@
+"""Dotted names: `t.r.v` is the field v of the row r of the input t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+
+def names_of(node: exp.Expr | None) -> list[str] | None:
+    """The names of a dotted name, such as t, r and v of `t.r.v`; None for what is no such name, as `f(x).v`."""
+    if isinstance(node, exp.Column):
+        return [part.name for part in node.parts]
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        before = names_of(node.this)  # sqlglot takes the first four for a column, and the rest for fields
+        return None if before is None else [*before, node.expression.name]
+    return None
+
+
+def output_name(projection: exp.Expr) -> str:
+    """The name that a column of a SELECT has from its author: of its alias, its column or its field; else empty."""
+    if isinstance(projection, exp.Alias):
+        return projection.alias
+    names = names_of(projection)
+    return names[-1] if names else ""
+
+
+def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
+    """Whether a relation goes by some names: its alias, or its own name, as `t` and `db.t` both may."""
+    if len(names) == 1 or relation.alias or not isinstance(relation, exp.Table):
+        return len(names) == 1 and relation.alias_or_name.casefold() == names[0].casefold()
+    own = [part.name.casefold() for part in relation.parts]
+    return own[-len(names) :] == [name.casefold() for name in names]
+
+
+def in_sight(inputs: Sequence[exp.Expr], place: exp.Expr) -> Sequence[exp.Expr]:
+    """The inputs of a query that a name at a place within it can mean.
+
+    In UNNEST and LATERAL these are the ones that stand before it.
+    """
+    around: exp.Expr | None = place
+    while around is not None:
+        if isinstance(around, (exp.Unnest, exp.Lateral)):
+            at = next((i for i, relation in enumerate(inputs) if relation is around), None)
+            if at is not None:
+                return inputs[:at]
+        around = around.parent
+    return inputs

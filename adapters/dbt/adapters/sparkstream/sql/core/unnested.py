@@ -1,0 +1,80 @@
+"""What UNNEST gives: a row for each element of an array or entry of a map (Flink SQL)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.nested import Field, element, entry, fields
+
+
+class Pieces(Enum):
+    """What UNNEST takes apart."""
+
+    ELEMENTS = 1
+    ROWS = 2
+    ENTRIES = 3
+
+
+@dataclass(frozen=True)
+class Unnested:
+    """The rows that UNNEST gives.
+
+    Attributes:
+        columns: names and types of its columns, the ordinality among them.
+        fields: names of the columns before the ordinality as the array's rows have them, or empty.
+        ordinal: whether the last column is the ordinality.
+        complete: whether there are no other columns.
+    """
+
+    kind: Pieces
+    columns: tuple[Field, ...]
+    fields: tuple[str, ...] = ()
+    ordinal: bool = False
+    complete: bool = True
+
+
+def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
+    """What UNNEST of a value gives (measured: `AS u` alone names the one column of an array u).
+
+    Where nobody knows the type, three names and more are a row's fields, two a map's key and value, others an element.
+
+    Args:
+        type_: the type of the value, as Spark names it.
+    """
+    given = names_given(node)
+    ordinal = bool(node.args.get("offset"))
+    wanted = len(given) - ordinal if given else 0
+    pair, of_array = entry(type_), element(type_)
+    row, known = fields(of_array), pair is not None or of_array is not None
+    if pair is not None or (not known and wanted == 2):
+        kind, inner = Pieces.ENTRIES, (("KEY", pair and pair[0]), ("VALUE", pair and pair[1]))
+    elif row is not None:
+        kind, inner = Pieces.ROWS, row
+    elif not known and wanted > 2:
+        kind, inner = Pieces.ROWS, tuple((name, None) for name in given[:wanted])
+    else:
+        kind, inner = Pieces.ELEMENTS, ((_only(node), of_array),)
+    columns = (*inner, ("ORDINALITY", "int")) if ordinal else inner
+    own = tuple(name for name, _ in row) if row is not None else ()
+    if given and len(given) == len(columns):
+        columns = tuple((name, t) for name, (_, t) in zip(given, columns, strict=True))
+    return Unnested(kind, columns, own, ordinal, complete=known or bool(given))
+
+
+def names_given(node: exp.Unnest) -> list[str]:
+    """The names of `AS u(x, o)`; sqlglot keeps the last one beside the others where there is an ordinality."""
+    offset = node.args.get("offset")
+    names = list(node.alias_column_names)
+    around = node.parent
+    if not names and isinstance(around, exp.Lateral):
+        return list(around.alias_column_names)
+    return [*names, offset.name] if isinstance(offset, exp.Identifier) else names
+
+
+def _only(node: exp.Unnest) -> str:
+    """The name of the one column of an array's elements."""
+    alias = node.alias or (node.parent.alias if isinstance(node.parent, exp.Lateral) else "")
+    return alias or "EXPR$0"

@@ -1,0 +1,25 @@
+"""Multisets of Flink SQL, a type that Spark doesn't have: where an array does in its place."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def is_taken_apart(call: exp.Anonymous) -> bool:
+    """Whether nobody sees the multiset that COLLECT gives: it has a name, and only UNNEST reads that."""
+    select = call.find_ancestor(exp.Select)
+    alias = call.parent.parent if isinstance(call.parent, exp.Filter) else call.parent
+    if select is None or not isinstance(alias, exp.Alias) or select.parent is None:
+        return False
+    name = alias.alias.casefold()
+    uses = [
+        column
+        for column in select.root().find_all(exp.Column)
+        if column.name.casefold() == name and column.find_ancestor(exp.Select) is not select
+    ]
+    readers = [column.find_ancestor(exp.Select) for column in uses]
+    return (
+        bool(uses)
+        and all(isinstance(column.parent, exp.Unnest) for column in uses)
+        and not any(projection.is_star for reader in readers if reader for projection in reader.expressions)
+    )

@@ -1,0 +1,123 @@
+"""What stands in FROM in Flink SQL, and how its columns are called: VALUES, LATERAL, TABLE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver, sources
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.paths import names_of
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+class Relations(Rewriter):
+    """Edits relations, and refuses those that Flink refuses or Spark lacks."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Identifier: self._identifier,
+            exp.Values: self._values,
+            exp.Table: self._table,
+            exp.Lateral: self._lateral,
+        }
+
+    def _identifier(self, node: exp.Expr) -> Iterator[Edit]:
+        """`EXPR$0` is a name in Flink as it stands, and one in backticks in Spark."""
+        if "$" in node.name and not node.args.get("quoted") and node.meta.get("start") is not None:
+            yield self.edit(node, lambda: quoted(node.name))
+
+    def _values(self, node: exp.Expr) -> Iterator[Edit]:
+        """Names the columns EXPR$0, EXPR$1."""
+        assert isinstance(node, exp.Values)
+        seen = (exp.From, exp.Join, exp.Lateral, exp.CTE, exp.Subquery, exp.SetOperation, exp.Create)
+        if node.alias_column_names or (node.parent is not None and not isinstance(node.parent, seen)):
+            return
+        columns = ", ".join(quoted(column.name) for column in self.resolver.columns(node).items)
+        alias = node.args.get("alias")
+        if columns and alias and "start" in alias.this.meta:
+            yield self.edit(alias.this, lambda: f"{quoted(node.alias)}({columns})")
+        elif columns:  # sqlglot gives those of a CTE a name
+            span = self.source.span(node.expressions[0])[0], self._end(node.expressions[-1])
+            yield Edit(span, lambda: f"{self.source.render(span)} AS __values({columns})", level=3)
+
+    def _end(self, row: exp.Expr) -> int:
+        """Where a row of VALUES ends, with its parenthesis."""
+        start, end = self.source.span(row)
+        tokens = self.source.tokens
+        at = tokens.at(start)
+        opening = at if tokens[at].token_type == TokenType.L_PAREN else at - 1
+        closing = tokens.closing(opening) if tokens[opening].token_type == TokenType.L_PAREN else None
+        return end if closing is None else tokens[closing].end + 1
+
+    def _table(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Table)
+        name = node.this
+        if isinstance(name, exp.Anonymous) and not isinstance(node.parent, exp.Lateral):
+            self._refuse_function(name)
+        if (
+            isinstance(name, exp.Identifier)
+            and name.name.upper() == "TABLE"
+            and not name.quoted
+            and node.arg_key != "expressions"
+            and not isinstance(node.parent, exp.Subquery)
+        ):
+            self.refuse(node, "TABLE t is a query of its own in Flink", f"write (TABLE {node.alias}), or {node.alias}")
+        yield from ()
+
+    def _refuse_function(self, call: exp.Anonymous) -> None:
+        inner = call.expressions[0] if call.name.upper() == "TABLE" and call.expressions else call
+        name = inner.name.upper() if isinstance(inner, exp.Anonymous) else call.name.upper()
+        self.refuse(
+            call,
+            f"{name} is no table function of Flink's that has a counterpart in Spark",
+            "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
+        )
+
+    def _lateral(self, node: exp.Expr) -> Iterator[Edit]:
+        """Refuses table functions; and drops what an aggregate of no rows gives, as Flink does (measured)."""
+        if isinstance(node.this, exp.Anonymous):
+            self._refuse_function(node.this)
+        query = node.this.unnest() if isinstance(node.this, exp.Subquery) else None
+        select = node.find_ancestor(exp.Select)
+        if not isinstance(query, exp.Select) or select is None or query.args.get("group"):
+            return
+        if not self._aggregates(query) or not self._correlated(query, select):
+            return
+        having = query.args.get("having")
+        if having is not None:
+            yield self.edit(having.this, lambda: f"({self.text(having.this)}) AND COUNT(*) > 0")
+            return
+        last = query.args.get("where") or (query.args.get("joins") or [query.args.get("from_")])[-1]
+        if last is not None:
+            span = self.source.span(last)
+            yield Edit(span, lambda: f"{self.source.render(span)} HAVING COUNT(*) > 0", level=3)
+
+    def _aggregates(self, query: exp.Select) -> bool:
+        return any(
+            isinstance(n, exp.Anonymous)
+            and n.name.upper() in AGGREGATES
+            and n.find_ancestor(exp.Select) is query
+            and not isinstance(n.parent, exp.Window)
+            for projection in query.expressions
+            for n in projection.walk()
+        )
+
+    def _correlated(self, query: exp.Select, select: exp.Select) -> bool:
+        """Whether a query reads a column of the inputs around it."""
+        inner = {s.alias_or_name.casefold() for s in sources(query)}
+        outer = {s.alias_or_name.casefold() for s in sources(select)}
+        for column in query.find_all(exp.Column):
+            names = names_of(column) or []
+            if column.find_ancestor(WindowFunction, exp.Select) is not query or self.resolver.own(column, query):
+                continue
+            first = names[0].casefold()
+            if (len(names) > 1 and first in outer - inner) or self.resolver.own(column, select):
+                return True
+        return False

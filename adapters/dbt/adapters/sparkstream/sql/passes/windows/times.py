@@ -1,0 +1,32 @@
+"""Which columns a window takes for its time."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.types import TIMES
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
+
+
+def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
+    """Refuses a time column that is no time attribute.
+
+    `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
+    """
+    if origin in BOUNDS:
+        raise source.error(
+            span,
+            f"{name} is a window's {origin}, and no time to window by: a bound falls into the next window",
+            "group by window_time as well, and use it as the time column",
+        )
+    if origin == "proctime":
+        raise source.error(
+            span,
+            f"{name} is PROCTIME(), which has no meaning in batch",
+            "use a column that holds when the event happened",
+        )
+    if type_ is not None and type_ not in TIMES:
+        raise source.error(
+            span,
+            f"the time column {name} is of type {type_}, not a timestamp",
+            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
+        )
