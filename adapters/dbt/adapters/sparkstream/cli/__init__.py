@@ -7,6 +7,7 @@ import click
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
+from dbt.adapters.sparkstream.cli.imports import imports
 from dbt.adapters.sparkstream.cli.models import request, stream
 from dbt.adapters.sparkstream.cli.server import server
 from dbt.adapters.sparkstream.cli.translate import translate
@@ -18,5 +19,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, build, request, stream, server):
+for _command in (translate, explain, build, imports, request, stream, server):
     main.add_command(_command)

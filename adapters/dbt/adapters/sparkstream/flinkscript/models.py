@@ -1,0 +1,400 @@
+"""The models and sources that a job becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
+from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
+from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, View
+from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, PROCTIME, Leftover
+from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
+from dbt.adapters.sparkstream.flinkscript.relations import (
+    SOURCE,
+    Inlining,
+    Model,
+    Names,
+    Relation,
+    Source,
+    plain_comment,
+)
+from dbt.adapters.sparkstream.flinkscript.tables import Column, Name, Table
+from dbt.adapters.sparkstream.sql.core.columns import Columns
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.streaming import plan
+from dbt.adapters.sparkstream.sql.translate import translate
+
+
+class Models:
+    """Makes models and sources of a job.
+
+    Attributes:
+        models: in the order of the script, as far as they don't need each other.
+        sources: tables that nothing in the script writes to.
+        seeds: those of them that are small files.
+        leftovers: what of tables and queries has no counterpart.
+
+    Args:
+        job: the script.
+        folder: that the script lies in.
+        file: its name, for messages.
+    """
+
+    def __init__(self, job: Job, folder: Path, file: str) -> None:
+        self.models: list[Model] = []
+        self.sources: list[Source] = []
+        self.seeds: list[Source] = []
+        self.leftovers: list[Leftover] = []
+        self._job = job
+        self._text = job.script.text
+        self._folder = folder
+        self._file = file
+        self._relations: dict[Name, Relation] = {}
+        self._making: list[Name] = []
+        self._node = Names().new
+        self._written = written = {insert.table for insert in job.inserts}
+        self._nodes = {
+            name: self._node(name[2]) for name in (*job.tables, *job.views, *sorted(written - {*job.tables}))
+        }
+        for name in (*job.tables, *job.views, *written):
+            self._relation(name)
+        for number, query in enumerate(job.queries, 1):
+            self._alone(query, self._node(f"query_{number}"))
+
+    # -- relations ---------------------------------------------------------------------------------
+    def _relation(self, name: Name, use: Use | None = None, parsed: Parsed | None = None) -> Relation:
+        if name in self._relations:
+            return self._relations[name]
+        if name in self._making:
+            assert use is not None and parsed is not None
+            raise parsed.source.error(
+                use.span,
+                f"{use.written} is written from its own rows, and a model can't read itself",
+                "write an incremental model, which reads {{ this }}",
+            )
+        self._making.append(name)
+        try:
+            if name in self._written:
+                relation = self._sink(name)
+            elif name in self._job.views:
+                relation = self._view(self._job.views[name])
+            elif name in self._job.tables:
+                relation = self._input(self._job.tables[name])
+            else:
+                relation = self._elsewhere(name)
+        finally:
+            self._making.pop()
+        self._relations[name] = relation
+        return relation
+
+    def _elsewhere(self, name: Name) -> Relation:
+        """A table that the script doesn't define."""
+        node = self._node(name[2])
+        schema = "" if name[1] == "default_database" else name[1]
+        self.sources.append(Source(node, schema=schema))
+        return Relation(node, Text("{{ source('" + (schema or SOURCE) + f"', '{node}') }}}}", node))
+
+    def _input(self, table: Table) -> Relation:
+        node = self._nodes[table.name]
+        found = input_of(table, self._folder)
+        source = Source(node, table, found)
+        (self.sources if found.seed is None else self.seeds).append(source)
+        columns = {name: type_ for name, type_, _ in found.columns}
+        kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
+        relation = Relation(node, Text("{{ " + kind + " }}", node), columns)
+        streams = True
+        if list(columns) != [c.name for c in table.columns] or found.partitions_moved(table):
+            kind = f"ref('{node}')"
+            streams = self._over(relation, table)
+        if streams and not relation.disabled:
+            relation.event_time = table.watermark.column if table.watermark else None
+            relation.stream = _stream(kind, node, table)
+            relation.feeds = (table.watermark is not None, True)
+        return relation
+
+    def _over(self, relation: Relation, table: Table) -> bool:
+        """Makes the view with the columns that the rows of a table don't have; whether that can be streamed.
+
+        `relation`, the table, becomes the view.
+        """
+        of_rows = {c.name for c in table.columns if c.expression is not None}
+        stored = dict(relation.columns or {})
+        of_files = [c for c in table.columns if c.expression is None and c.name not in stored]
+        if of_files:
+            self._with_files(relation, of_files, self._node(f"{relation.node}_files") if of_rows else relation.node)
+            stored |= {c.name: c.type or "" for c in of_files}
+            relation.columns = stored
+            relation.still = "a stream of files doesn't know their names and sizes"
+            if not of_rows:
+                return False
+        columns: dict[str, str] = {}
+        items: list[str] = []
+        gone: list[str] = []
+        fault = ""
+        try:
+            for column in table.columns:
+                item, columns[column.name] = named(column.name), stored.get(column.name, "")
+                if column.expression is not None:
+                    text = self._text[slice(*column.expression)]
+                    if text.replace(" ", "").upper() == "PROCTIME()":
+                        gone.append(column.name)
+                        self._leave_out(column.expression, PROCTIME)
+                        del columns[column.name]
+                        continue
+                    item, columns[column.name] = f"{text} AS {item}", self._computed(column.expression, table, stored)
+                items.append(item)
+        except TranslationError as error:
+            fault = self._told(error)
+        body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
+        config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
+        if table.watermark:
+            config["event_time"] = table.watermark.column
+        self.models.append(Model(relation.node, body.jinja, config, disabled=fault))
+        relation.text = Text("{{ ref('" + relation.node + "') }}", relation.node)
+        relation.columns, relation.proctimes, relation.disabled = columns, frozenset(gone), fault
+        return not of_files
+
+    def _with_files(self, relation: Relation, columns: Sequence[Column], node: str) -> None:
+        """Makes the view with what Spark knows of the files of a table; `relation`, the table, becomes the view."""
+        items = "".join(f", {FILE_COLUMNS[c.metadata or '']} AS {named(c.name)}" for c in columns)
+        body = sql(f"SELECT *{items}\nFROM ") + relation.text
+        self.models.append(Model(node, body.jinja, {"materialized": "view"}))
+        relation.text = Text("{{ ref('" + node + "') }}", node)
+
+    def _leave_out(self, span: Span, said: tuple[str, str]) -> None:
+        """Notes what of the script isn't in the project."""
+        line = self._text.count("\n", 0, span[0]) + 1
+        self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
+
+    def _computed(self, expression: Span, table: Table, stored: Mapping[str, str]) -> str:
+        """The type of a computed column, if it is known.
+
+        Raises:
+            TranslationError: its expression can't be translated.
+        """
+        parsed = computed(self._text, expression, "t")
+        parsed.refuse_functions(self._job.functions)
+        translate(parsed.blanked, "flink", schema={"t": stored}, warn=lambda _: None)
+        found = parsed.columns({"t": stored}).items
+        return (found[0].type or "") if found else ""
+
+    def _view(self, view: View) -> Relation:
+        node = self._nodes[view.name]
+        relation = Relation(node, Text("{{ ref('" + node + "') }}", node))
+        config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
+        named = Table(view.name, view.query.span)
+
+        def shaped(body: Text, parsed: Parsed) -> Text:
+            return fitted(body, parsed, Columns(complete=False), named, view.columns) if view.columns else body
+
+        body, fault, parsed = self._checked(view.query)
+        if parsed is not None:
+            body = shaped(body, parsed)
+            if not fault:
+                self._describe(relation, parsed, view.columns)
+                one = parsed
+
+                def expand(inlining: Inlining) -> Text:
+                    return shaped(self._streamed(one, inlining), one)
+
+                relation.expand = expand
+        relation.disabled = fault
+        self.models.append(Model(node, body.jinja, config, view.query.comment, view.comment, disabled=fault))
+        return relation
+
+    def _alone(self, query: Query, node: str) -> None:
+        body, fault, _ = self._checked(query)
+        config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
+        self.models.append(Model(node, body.jinja, config, query.comment, disabled=fault))
+
+    def _describe(self, relation: Relation, parsed: Parsed, names: Sequence[str] = ()) -> None:
+        """What is known of the columns of a query, and whether streams come through it."""
+        found = parsed.columns(self._schema(parsed)).renamed(list(names))
+        if found.complete:
+            relation.columns = {column.name: column.type or "" for column in found.items}
+        read = [self._relation(use.name) for use in parsed.uses]
+        relation.feeds = any(r.feeds[0] for r in read), any(r.feeds[1] for r in read)
+        if parsed.has_star:
+            relation.proctimes = frozenset(name for r in read for name in r.proctimes)
+
+    # -- INSERT ------------------------------------------------------------------------------------
+    def _sink(self, name: Name) -> Relation:
+        node = self._nodes[name]
+        table = self._job.tables.get(name)
+        inserts = [insert for insert in self._job.inserts if insert.table == name]
+        parts: list[Relation] = []
+        for number, insert in enumerate(inserts, 1):
+            parts.append(self._insert(insert, table, node if len(inserts) == 1 else self._node(f"{node}_{number}")))
+        if len(parts) == 1:
+            return parts[0]
+        return self._united(node, parts, inserts, table)
+
+    def _united(self, node: str, parts: list[Relation], inserts: list[Insert], table: Table | None) -> Relation:
+        """The view over the models of several INSERTs into one table."""
+        relation = Relation(node, Text("{{ ref('" + node + "') }}", node), parts[0].columns)
+        columns = list(relation.columns or ())
+        chosen = ", ".join(map(named, columns)) or "*"
+
+        def union(inlining: Inlining | None = None) -> Text:
+            body = Text()
+            for part in parts:
+                body += sql("\nUNION ALL\n") if body.plain else sql("")
+                body += sql(f"SELECT {chosen} FROM ") + (self._read(part, inlining) if inlining else part.text)
+            return body
+
+        relation.expand = union
+        relation.feeds = any(p.feeds[0] for p in parts), any(p.feeds[1] for p in parts)
+        lame = next((part.node for part in parts if part.disabled), None)
+        relation.disabled = f"it reads {lame}, which is disabled" if lame else ""
+        comment = f"-- The rows of {len(inserts)} INSERTs."
+        config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
+        self.models.append(
+            self._declared(Model(node, union().jinja, config, comment, disabled=relation.disabled), table)
+        )
+        return relation
+
+    def _insert(self, insert: Insert, table: Table | None, node: str) -> Relation:
+        relation = Relation(node, Text("{{ ref('" + node + "') }}", node))
+        config: dict[str, object] = {"materialized": "table", "sql_dialect": "flink"}
+        if table is not None and table.partitions:
+            config["partition_by"] = list(table.partitions)
+        model = Model(node, "", config, insert.query.comment)
+        body, fault, parsed = self._checked(insert.query)
+        if parsed is not None and not fault:
+            try:
+                body = self._shaped(insert, table, parsed, relation, body)
+                translate(body.plain, "flink", warn=lambda _: None)
+                if insert.streaming:
+                    body = self._as_stream(insert, table, parsed, relation, model) or body
+            except TranslationError as error:
+                fault = self._told(error)
+        relation.disabled = model.disabled = fault
+        model.sql = body.jinja
+        self.models.append(self._declared(model, table))
+        return relation
+
+    def _shaped(
+        self,
+        insert: Insert,
+        table: Table | None,
+        parsed: Parsed,
+        relation: Relation,
+        body: Text,
+        streamed: bool = False,
+    ) -> Text:
+        """A query with the columns of the table that it writes to, which the relation gets, too."""
+        outputs = parsed.columns(self._schema(parsed))
+        made = table is None or insert.place == table.span  # CREATE TABLE ... AS
+        if table is None or made:
+            if outputs.complete:
+                relation.columns = {c.name: c.type or "" for c in outputs.items}
+            if not insert.columns:
+                return body
+            items = ", ".join(map(named, insert.columns))
+            return sql(f"SELECT {items} FROM (\n") + body + sql("\n)")
+        relation.columns = {c.name: c.type or "" for c in table.columns if not c.virtual}
+        constants = dict(insert.constants)
+        given = insert.columns or tuple(c.name for c in table.writable if c.name not in constants)
+        return fitted(body, parsed, outputs, table, given, constants, streamed=streamed)
+
+    def _as_stream(
+        self, insert: Insert, table: Table | None, parsed: Parsed, relation: Relation, model: Model
+    ) -> Text | None:
+        """The query as a streaming model; None, with a reason, where it can't be one."""
+        read = [self._relation(use.name) for use in parsed.uses]
+        inlining = Inlining(timed=any(r.feeds[0] for r in read))
+        body = self._streamed(parsed, inlining)
+        if not inlining.streams:
+            still = [f"{r.node}: {r.still}" for r in read if r.still]
+            model.reason = relation.still = "; ".join(["it reads no stream", *still])
+            return None
+        body = self._shaped(insert, table, parsed, relation, body, streamed=True)
+        body = with_ctes(body, inlining.ctes)
+        schema = {name: dict(r.columns or {}) for name, r in (inlining.streams | inlining.tables).items() if r.columns}
+        for name, read_one in inlining.streams.items():
+            if read_one.event_time and name in schema:
+                schema[name][read_one.event_time] = "timestamp"
+        try:
+            planned = plan(body.plain, "flink", streams=list(inlining.streams), schema=schema)
+        except TranslationError as error:
+            model.reason = error.message + (f" ({error.hint})" if error.hint else "")
+            relation.still = "it is a table itself"
+            return None
+        without = [r.node for r in inlining.streams.values() if r.event_time is None]
+        if planned.waits and without:
+            model.reason = f"it waits for a watermark, and {', '.join(without)} has none"
+            relation.still = "it is a table itself"
+            return None
+        model.config = {**model.config, "materialized": "streaming_incremental"}
+        target = replace(table, options={}) if table is not None else None
+        relation.event_time = table.watermark.column if table and table.watermark else None
+        relation.stream = _stream(f"ref('{model.node}')", model.node, target, relation.event_time)
+        relation.feeds = (relation.event_time is not None, True)
+        return body
+
+    # -- texts -------------------------------------------------------------------------------------
+    def _checked(self, query: Query) -> tuple[Text, str, Parsed | None]:
+        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed."""
+        try:
+            parsed = Parsed(self._text, query)
+        except TranslationError as error:
+            return sql(self._text[slice(*query.span)]), self._told(error), None
+        fault = ""
+        for hint in parsed.hints:
+            self._leave_out(hint, HINT)
+        try:
+            read = [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
+            parsed.refuse_functions(self._job.functions)
+            parsed.refuse_columns(name for _, r in read for name in r.proctimes)
+            translate(parsed.blanked, "flink", schema=self._schema(parsed), warn=lambda _: None)
+        except TranslationError as error:
+            fault = self._told(error)
+            read = []
+        lame = next((r.node for _, r in read if r.disabled), None)
+        if lame is not None:
+            fault = f"it reads {lame}, which is disabled"
+        if fault and not read:
+            return sql(self._text[slice(*query.span)]), fault, parsed
+        return parsed.rendered(lambda use: self._relation(use.name).text), fault, parsed
+
+    def _streamed(self, parsed: Parsed, inlining: Inlining) -> Text:
+        return parsed.rendered(lambda use: self._read(self._relation(use.name), inlining))
+
+    def _read(self, relation: Relation, inlining: Inlining) -> Text:
+        """How a streaming model reads a relation."""
+        feeds = relation.feeds[0 if inlining.timed else 1]
+        if relation.expand is not None and feeds:
+            if relation.node not in inlining.ctes:
+                inlining.ctes[relation.node] = relation.expand(inlining)
+            return sql(relation.node)
+        if relation.stream is not None and feeds:
+            inlining.streams[relation.stream.plain] = relation
+            return relation.stream
+        inlining.tables[relation.text.plain] = relation
+        return relation.text
+
+    def _schema(self, parsed: Parsed) -> dict[str, dict[str, str]]:
+        found = ((use.written, self._relation(use.name).columns) for use in parsed.uses)
+        return {written: columns for written, columns in found if columns}
+
+    def _declared(self, model: Model, table: Table | None) -> Model:
+        """A model with what the script says of its table."""
+        if table is not None:
+            model.description = plain_comment(table.comment)
+            model.columns = tuple((c.name, c.type or "", c.comment) for c in table.columns)
+        return model
+
+    def _told(self, error: TranslationError) -> str:
+        """An error in a line, with its place in the script."""
+        hint = f"; {error.hint}" if error.hint else ""
+        return f"{error.message} ({self._file}:{error.line}:{error.column}){hint}"
+
+
+def _stream(kind: str, node: str, table: Table | None, event_time: str | None = None) -> Text:
+    """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
+    watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
+    time = f", event_time='{event_time}'" if event_time else ""
+    return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")

@@ -1,0 +1,240 @@
+"""A query of the script: which tables and views it names, and where; and texts with these replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
+from dbt.adapters.sparkstream.flinkscript.tables import Name
+from dbt.adapters.sparkstream.sql.core.columns import Columns, find_cte
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
+from dbt.adapters.sparkstream.sql.statement import Statement
+
+_OPENING = ("{{", "{%", "{#")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of a model, and what dbt makes of it.
+
+    Attributes:
+        jinja: as it stands in the model.
+        plain: with names in the place of ref() and source(), for the translator.
+    """
+
+    jinja: str = ""
+    plain: str = ""
+
+    def __add__(self, other: Text) -> Text:
+        return Text(self.jinja + other.jinja, self.plain + other.plain)
+
+
+def named(name: str) -> str:
+    """A name as it can stand in SQL: in backticks where it is a word of SQL, too."""
+    plain = quoted(name)
+    tokens = Flink().tokenize(plain)
+    return plain if tokens[0].token_type in (TokenType.VAR, TokenType.IDENTIFIER) else f"`{name}`"
+
+
+def sql(text: str) -> Text:
+    """SQL without Jinja; what would open Jinja in it stays what it is."""
+    jinja = text
+    if any(opening in text for opening in _OPENING):
+        jinja = "".join(_escaped(text))
+    return Text(jinja, text)
+
+
+def _escaped(text: str) -> Iterable[str]:
+    at = 0
+    while at < len(text):
+        two = text[at : at + 2]
+        yield "{{ '" + two + "' }}" if two in _OPENING else text[at]
+        at += 2 if two in _OPENING else 1
+
+
+@dataclass(frozen=True)
+class Use:
+    """A name in FROM that isn't a CTE's.
+
+    Attributes:
+        name: the full name of what it means.
+        written: the name as it is written.
+        span: where it stands in the script.
+        needs_alias: whether columns are named by it, and no alias says otherwise.
+        windowed: whether it is in the arguments of a window function, where there are no aliases.
+    """
+
+    name: Name
+    written: str
+    span: Span
+    needs_alias: bool
+    windowed: bool
+
+
+class Parsed:
+    """A query of a script, parsed.
+
+    Attributes:
+        tree: its syntax tree.
+        uses: what it reads, in the order of the text.
+        hints: where hints stand behind the names of tables, which are no part of the model.
+
+    Args:
+        text: the script.
+        query: where it stands.
+
+    Raises:
+        TranslationError: it can't be parsed.
+    """
+
+    def __init__(self, text: str, query: Query) -> None:
+        self.text = text
+        self.query = query
+        start, end = query.span
+        # What is before it becomes white space, so that places are those in the script.
+        before = "".join("\n" if c == "\n" else " " for c in text[:start])
+        self.blanked = before + text[start:end]
+        self.hints = list(_hints(self.blanked))
+        for first, last in self.hints:
+            self.blanked = self.blanked[:first] + " " * (last - first) + self.blanked[last:]
+        statement = Statement.parse(self.blanked, "flink", whole=True)
+        self.tree: exp.Expr = statement.trees[0]
+        self.source = statement.source
+        self.uses = sorted(self._uses(), key=lambda use: use.span)
+
+    @property
+    def begins_with(self) -> str:
+        """Its first word, in capitals."""
+        return self.source.tokens[0].text.upper()
+
+    def _uses(self) -> Iterable[Use]:
+        qualified = {column.table.casefold() for column in self.tree.find_all(exp.Column)}
+        for table in self.tree.find_all(exp.Table):
+            if not isinstance(table.this, exp.Identifier) or (not table.args.get("db") and find_cte(table)):
+                continue
+            span = self.source.span(table.parts[0])[0], self.source.span(table.parts[-1])[1]
+            windowed = isinstance(table.parent, WindowFunction)
+            alias = table.args.get("alias")
+            yield Use(
+                full_name([part.name for part in table.parts], self.query.scope),
+                self.text[slice(*span)],
+                span,
+                not alias and not windowed and table.name.casefold() in qualified,
+                windowed,
+            )
+
+    def rendered(self, relation: Callable[[Use], Text]) -> Text:
+        """The query's text with what it reads replaced.
+
+        Args:
+            relation: gives what stands in the place of a name.
+        """
+        at, end = self.query.span
+        found = Text()
+        for use in self.uses:
+            read = relation(use)
+            found += sql(self._kept(at, use.span[0])) + read
+            if use.needs_alias and read.plain.casefold() != use.name[2].casefold():
+                found += sql(f" AS {named(use.name[2])}")
+            at = use.span[1]
+        return found + sql(self._kept(at, end))
+
+    def _kept(self, start: int, end: int) -> str:
+        """A piece of the script without hints."""
+        kept = []
+        for first, last in self.hints:
+            if start <= first < end:
+                kept.append(self.text[start:first].rstrip(" "))
+                start = last
+        return "".join([*kept, self.text[start:end]])
+
+    def columns(self, schema: Schema) -> Columns:
+        """The columns of its rows, as far as they are known."""
+        return resolver_of("flink", schema, wall_bounds=True).columns(self.tree)
+
+    def refuse_functions(self, names: set[str]) -> None:
+        """Refuses calls of functions that the script makes.
+
+        Raises:
+            TranslationError: there is one.
+        """
+        for call in self.tree.find_all(exp.Anonymous):
+            if call.name.lower() in names:
+                raise error_at(
+                    self.text,
+                    self.source.span(call),
+                    f"{call.name} is a function that CREATE FUNCTION makes of Flink's classes, and Spark hasn't it",
+                    "make a function of Spark or a macro of it, and take `enabled=false` out",
+                )
+
+    def refuse_columns(self, names: Iterable[str]) -> None:
+        """Refuses columns of processing time.
+
+        Raises:
+            TranslationError: there is one.
+        """
+        gone = {name.casefold() for name in names}
+        for column in self.tree.find_all(exp.Column):
+            if column.name.casefold() in gone:
+                raise error_at(
+                    self.text,
+                    self.source.span(column),
+                    f"{column.name} is PROCTIME(): a table doesn't know when its rows arrived",
+                    "use a column that holds when the event happened; a lookup join by it is a plain join here",
+                )
+
+    @property
+    def has_star(self) -> bool:
+        """Whether its outermost SELECT has a star."""
+        select = self.tree.find(exp.Select)
+        return select is not None and any(projection.is_star for projection in select.expressions)
+
+
+def computed(text: str, expression: Span, table: str) -> Parsed:
+    """The expression of a computed column as a query over its table; its places are those in the script.
+
+    Args:
+        text: the script.
+        expression: where the expression stands.
+        table: by which name the query has the table.
+    """
+    start, end = expression
+    # CREATE TABLE and the column's name are before it, so there is room for SELECT.
+    before = text[:start].rfind("\n") + 1
+    room = start - before if start - before >= len("SELECT ") else start
+    head = "\n" * text.count("\n", 0, start - room)
+    if room == start:
+        blank = "".join("\n" if c == "\n" else " " for c in text[len("SELECT ") : start])
+        query = f"SELECT {blank}{text[start:end]} FROM {table}"
+    else:
+        query = f"{head}{'SELECT'.ljust(room)}{text[start:end]} FROM {table}"
+    return Parsed(query, Query((len(query) - len(query.lstrip()), len(query)), ("", "")))
+
+
+def _hints(text: str) -> Iterable[Span]:
+    """Where `/*+ OPTIONS(...) */` stands behind the name of a table: sqlglot takes it for a comment there."""
+    end = 0
+    for token in Flink().tokenize(text):
+        at = end
+        while at < token.start:
+            if text.startswith("--", at):
+                line = text.find("\n", at)
+                at = token.start if line < 0 else line
+            elif text.startswith("/*", at):
+                close = text.find("*/", at + 2) + 2
+                if text.startswith("/*+", at):
+                    yield at, close
+                at = close if close > 1 else token.start
+            else:
+                at += 1
+        end = token.end + 1

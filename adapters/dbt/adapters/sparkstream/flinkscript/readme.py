@@ -1,0 +1,110 @@
+"""The README.md of a project that a script has become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.flinkscript.project import Project
+
+
+def readme(project: Project, file: str) -> str:
+    """The text of README.md.
+
+    Args:
+        project: what was made.
+        file: the name of the script.
+    """
+    return "\n".join(_lines(project, file)) + "\n"
+
+
+def _lines(project: Project, file: str) -> Iterator[str]:
+    yield f"# {project.name}"
+    yield ""
+    yield f"Made of `{file}` by `sparkstream import flink`. To build it:"
+    yield ""
+    yield "```shell"
+    yield "dbt build"
+    yield "```"
+    yield ""
+    yield "`profiles.yml` has a Spark within the dbt process; the tables lie in `.sparkstream/`."
+    yield from _table("Models", ("model", "is"), ((f"`{m.node}`", _kind(m)) for m in project.models))
+    yield from _inputs(project)
+    streams = [m for m in project.models if m.config.get("materialized") == "streaming_incremental"]
+    if streams:
+        yield from _section(
+            "Streams",
+            "Each `dbt run` reads what came since the last one, and appends the windows that are over. These tables",
+            "have one column more, `micro_batch`.",
+        )
+    tables = [m for m in project.models if m.reason]
+    if tables:
+        yield from _section(
+            "Tables instead of streams",
+            "The script runs these as streams. Here they are tables, which each run computes from all rows.",
+        )
+        yield from _table("", ("model", "why"), ((f"`{m.node}`", m.reason) for m in tables))
+    if project.disabled:
+        yield from _section(
+            "Disabled", "These can't run as they are. Mend the SQL and take `enabled=False` out of the model's config."
+        )
+        yield from _table("", ("model", "why"), ((f"`{m.node}`", m.disabled) for m in project.disabled))
+    if project.leftovers:
+        yield from _section("Not in the project")
+        rows = (
+            (f"{left.line or ''}", f"`{left.what}`", left.why, left.instead)
+            for left in sorted(project.leftovers, key=lambda left: left.line or 0)
+        )
+        yield from _table("", ("line", "in the script", "why it isn't here", "instead"), rows)
+
+
+def _kind(model: object) -> str:
+    config = model.config  # type: ignore[attr-defined]
+    kind = str(config["materialized"]).replace("_", " ")
+    return f"{kind}, disabled" if model.disabled else kind  # type: ignore[attr-defined]
+
+
+def _inputs(project: Project) -> Iterator[str]:
+    if not (project.sources or project.seeds):
+        return
+    yield from _section(
+        "Inputs",
+        "Where the script names files, `macros/create_inputs.sql` makes a table of them before each run, where there",
+        "is none, as `models/inputs.yml` says. Of other connectors it makes an empty table, which something has to",
+        "fill.",
+    )
+    rows = []
+    for source in (*project.sources, *project.seeds):
+        given = source.input
+        if given is None or source.table is None:
+            place = f"in schema `{source.schema}`" if source.schema else "in the schema of the inputs"
+            rows.append((f"`{source.node}`", "", f"the script doesn't define it: make it {place}"))
+            continue
+        what = given.setup or ("a seed" if given.seed is not None else f"files in `{given.location}`")
+        said = "; ".join([what, *given.notes])
+        if source.table.watermark_fault:
+            said += f"; no watermark: {source.table.watermark_fault[0]}. Write `event_time` and `watermark` by hand"
+        rows.append((f"`{source.node}`", source.table.connector, said))
+    yield from _table("", ("table", "connector", "rows"), rows)
+
+
+def _section(title: str, *lines: str) -> Iterator[str]:
+    yield ""
+    yield f"## {title}"
+    if lines:
+        yield ""
+        yield from lines
+
+
+def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    rows = list(rows)
+    if not rows:
+        return
+    if title:
+        yield from _section(title)
+    yield ""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|').replace(chr(10), ' ') for cell in row)} |"

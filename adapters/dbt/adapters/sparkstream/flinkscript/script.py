@@ -1,0 +1,234 @@
+"""A script's statements, each with the comments before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token, TokenType
+
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
+from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.grammar.statements import split, unclosed
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script.
+
+    Attributes:
+        text: all of it.
+        statements: what it does, in order.
+    """
+
+    text: str
+    statements: tuple[Statement, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Script:
+        """Cuts a script into statements.
+
+        Raises:
+            TranslationError: a string, name, comment or statement set in it is never closed.
+        """
+        reader = Flink()
+        try:
+            tokens = Tokens(reader.tokenize(text))
+        except TokenError as error:
+            start = unclosed(reader, text)
+            raise error_at(
+                text, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
+            ) from error
+        return cls(text, tuple(_statements(text, split(Tokens(_words(text, tokens))))))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a script.
+
+    Attributes:
+        tokens: its tokens, without the semicolon.
+        comment: what stands between the statement before and this one: comments, as they are written.
+    """
+
+    tokens: Tokens
+    comment: str
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in the script."""
+        return self.tokens.span(range(len(self.tokens)))
+
+    @property
+    def words(self) -> list[str]:
+        """Its first words, in capitals."""
+        return [t.text.upper() for t in self.tokens[:6]]
+
+
+def _words(text: str, tokens: Tokens) -> Iterator[Token]:
+    """The tokens, each of a single word: sqlglot has PRIMARY KEY as one."""
+    for token in tokens:
+        if " " not in token.text.strip() or token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+            yield token
+            continue
+        at = token.start
+        for word in text[token.start : token.end + 1].split():
+            at = text.index(word, at)
+            yield Token(TokenType.VAR, word, token.line, token.col, at, at + len(word) - 1)
+            at += len(word)
+
+
+_SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
+"""How a statement set begins; of the first form a statement follows without a semicolon."""
+
+
+def _statements(text: str, found: Sequence[Tokens]) -> Iterator[Statement]:
+    """The statements of a script, those in statement sets as if they stood alone: dbt runs models side by side."""
+    end, opened, comment = 0, None, ""
+    for tokens in found:
+        comment = _joined(comment, _comment(text, end, tokens[0].start))
+        end = tokens[-1].end + 1
+        for head in _SETS:
+            if [t.text.upper() for t in tokens[: len(head)]] == list(head):
+                if opened is not None:
+                    raise error_at(text, _span(tokens[0]), "a statement set stands in another one", "write END; before")
+                opened = tokens[0]
+                behind = tokens[len(head) - 1].end + 1
+                tokens = Tokens(tokens[len(head) :])
+                if tokens:
+                    comment = _joined(comment, text[behind : tokens[0].start].strip())
+                break
+        if opened is not None and len(tokens) == 1 and tokens[0].token_type is TokenType.END:
+            opened = None
+        elif tokens:
+            yield Statement(tokens, comment)
+            comment = ""
+    if opened is not None:
+        raise error_at(text, _span(opened), "this statement set has no END", "write END; behind its last INSERT")
+
+
+def _span(token: Token) -> Span:
+    return token.start, token.end + 1
+
+
+def _comment(text: str, end: int, start: int) -> str:
+    """The comments before a statement; what stands on the line on which the one before ends belongs to that."""
+    between = text[end:start]
+    if end and between.lstrip().startswith(";"):
+        between = between.lstrip()[1:]
+        first, newline, rest = between.partition("\n")
+        between = rest if newline and "/*" not in first else between
+    return between.strip()
+
+
+def _joined(*comments: str) -> str:
+    return "\n".join(c for c in comments if c)
+
+
+class Cursor:
+    """Reads the tokens of a statement one by one.
+
+    Args:
+        text: the script.
+        tokens: of the statement, or of a part of it.
+    """
+
+    def __init__(self, text: str, tokens: Tokens) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.at = 0
+
+    @property
+    def current(self) -> Token | None:
+        """The token that is next; None at the end."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    def sees(self, *words: str) -> bool:
+        """Whether words, or signs, come next."""
+        following = self.tokens[self.at : self.at + len(words)]
+        return len(following) == len(words) and all(
+            t.text.upper() == word and t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
+            for t, word in zip(following, words, strict=True)
+        )
+
+    def takes(self, *words: str) -> bool:
+        """Goes past words if they come next."""
+        if self.sees(*words):
+            self.at += len(words)
+            return True
+        return False
+
+    def expects(self, *words: str) -> None:
+        """Goes past words that have to come next."""
+        if not self.takes(*words):
+            raise self.error(f"{' '.join(words)} is missing here")
+
+    def name(self) -> str:
+        """A name, without its backticks."""
+        token = self.current
+        if (
+            token is None
+            or token.token_type in (TokenType.STRING, TokenType.NUMBER)
+            or not (
+                token.token_type is TokenType.IDENTIFIER or token.text.replace("_", "a").replace("$", "a").isalnum()
+            )
+        ):
+            raise self.error("a name is missing here", "a name that isn't letters, digits and _ stands in backticks")
+        self.at += 1
+        return token.text
+
+    def names(self) -> tuple[str, ...]:
+        """A name with dots, such as `cat.db.bid`."""
+        found = [self.name()]
+        while self.takes("."):
+            found.append(self.name())
+        return tuple(found)
+
+    def string(self) -> str:
+        """A text in quotes."""
+        token = self.current
+        if token is None or token.token_type is not TokenType.STRING:
+            raise self.error("a text in quotes is missing here")
+        self.at += 1
+        return token.text
+
+    def group(self) -> list[Cursor]:
+        """What stands between the commas of a list in parentheses, which come next."""
+        closing = self.tokens.closing(self.at) if self.sees("(") else None
+        if closing is None:
+            raise self.error("a list in ( ) is missing here")
+        first, self.at = self.at + 1, closing + 1
+        if first == closing:
+            return []
+        return [Cursor(self.text, Tokens(self.tokens[p.start : p.stop])) for p in _pieces(self.tokens, first, closing)]
+
+    def rest(self) -> Span:
+        """Where that stands which is left; goes to the end."""
+        first, self.at = self.at, len(self.tokens)
+        return self.tokens.span(range(first, len(self.tokens)))
+
+    def error(self, message: str, hint: str | None = None) -> TranslationError:
+        """An error at the next token, or behind the last one."""
+        token = self.current
+        span = _span(token) if token else (self.tokens[-1].end + 1, self.tokens[-1].end + 2) if self.tokens else (0, 1)
+        return error_at(self.text, span, message, hint)
+
+
+def _pieces(tokens: Tokens, first: int, last: int) -> Iterator[range]:
+    """As `Tokens.pieces`, but a comma between the < and > of a type is none: `m MAP<STRING, INT>`."""
+    depth, start, computed = 0, first, False
+    for i in tokens.level(first, last):
+        kind = tokens[i].token_type
+        if kind is TokenType.ALIAS:
+            computed = True  # behind AS stands an expression, where < compares
+        elif not computed and kind is TokenType.LT:
+            depth += 1
+        elif not computed and kind is TokenType.GT:
+            depth -= 1
+        elif kind is TokenType.COMMA and depth <= 0:
+            yield range(start, i)
+            start, depth, computed = i + 1, 0, False
+    yield range(start, last)

@@ -1,0 +1,435 @@
+"""`sparkstream import flink`: what scripts become. The scripts lie in `scripts/`, with the files that they read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from dbt.adapters.sparkstream.cli import main
+from dbt.adapters.sparkstream.flinkscript import Project, read
+from dbt.adapters.sparkstream.sql import TranslationError
+from tests.unit.flinkscript import nexmark
+
+SCRIPTS = Path(__file__).parent / "scripts"
+NAMES = sorted(path.stem for path in SCRIPTS.glob("*.sql"))
+
+
+def project(script: str, folder: Path = SCRIPTS) -> Project:
+    """The project of a script, as text or by the name of its file."""
+    path = SCRIPTS / f"{script}.sql"
+    if script in NAMES:
+        return Project(read(path.read_text(encoding="utf-8")), path)
+    return Project(read(script), folder / "job.sql")
+
+
+def loaded(made: Project, file: str) -> Any:
+    return yaml.safe_load(made.files[file])
+
+
+def model(made: Project, name: str) -> str:
+    """A model's text without its first line, the configs."""
+    return made.files[f"models/{name}.sql"].partition("\n")[2]
+
+
+def configs(made: Project) -> dict[str, str]:
+    """Model -> its materialization, `disabled`, or `table, no stream`."""
+    found = {}
+    for one in made.models:
+        kind = str(one.config["materialized"])
+        found[one.node] = "disabled" if one.disabled else f"{kind}, no stream" if one.reason else kind
+    return found
+
+
+def imported(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["import", "flink", *map(str, arguments)])
+
+
+class TestScripts:
+    def test_tumble(self) -> None:
+        made = project("tumble")
+        assert configs(made) == {"totals": "table"}
+        assert made.files["models/totals.sql"] == (
+            "{{ config(materialized='table', sql_dialect='flink') }}\n"
+            "-- Every ten minutes;\n"
+            "-- all suppliers.\n"
+            "SELECT\n  starts,\n  ends,\n  CAST(total AS DECIMAL(10, 2)) AS total,\n  n\nFROM (\n"
+            "SELECT window_start, window_end, SUM(price), COUNT(*)\n"
+            "FROM TABLE(TUMBLE(TABLE {{ ref('bid') }}, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES)) -- ten\n"
+            "GROUP BY window_start, window_end\n"
+            ") AS q (starts, ends, total, n)\n"
+        )
+        [seed] = loaded(made, "seeds/seeds.yml")["seeds"]
+        assert seed["config"]["event_time"] == "bidtime"
+        assert seed["config"]["column_types"]["bidtime"] == "timestamp_ntz"
+        assert seed["description"] == "What was bid.\nBids"
+        assert seed["columns"][1]["description"] == "in dollars; never {{ '{{' }} negative }}"
+        rows = list(csv.reader(made.files["seeds/bid.csv"].splitlines()))
+        assert rows[:2] == [
+            ["bidtime", "price", "item", "supplier_id"],
+            ["2020-04-15 08:05:00", "4.00", "C", "supplier1"],
+        ]
+        assert len(rows) == 7
+        [target] = loaded(made, "profiles.yml")["tumble"]["outputs"].values()
+        assert target["server_side_parameters"] == {
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": "2",
+        }
+        assert "on-run-start" not in loaded(made, "dbt_project.yml")
+
+    def test_windows(self) -> None:
+        made = project("windows")
+        assert configs(made) == {"visits": "view", "hops": "table", "grown": "table", "spells": "table"}
+        assert "  TO_TIMESTAMP_LTZ(ms, 3) AS ts\nFROM {{ source('inputs', 'visits') }}" in model(made, "visits")
+        assert "event_time='ts'" in made.files["models/visits.sql"]
+        assert model(made, "hops").startswith(
+            "-- Ten minutes, every five.\nSELECT window_start, window_end, SUM(dur) AS dur"
+        )
+        assert "HOP(TABLE {{ ref('visits') }}, DESCRIPTOR(ts)" in model(made, "hops")
+        assert ") AS q (usr, s, e, pages)" in model(made, "spells")
+        [source] = loaded(made, "models/inputs.yml")["sources"]
+        [table] = source["tables"]
+        assert table["config"]["meta"]["table"] == {
+            "format": "json",
+            "location": "{{ var('inputs') }}/data/visits",
+            "options": {"mode": "PERMISSIVE"},
+        }
+        assert [c["data_type"] for c in table["columns"]] == ["string", "string", "bigint", "int"]
+        assert loaded(made, "dbt_project.yml")["vars"] == {"inputs": str(SCRIPTS)}
+
+    def test_views(self) -> None:
+        made = project("views")
+        assert set(configs(made).values()) == {"view", "table"}
+        assert model(made, "dear") == "-- Only what costs something.\nSELECT * FROM {{ ref('bid') }} WHERE price > 1\n"
+        assert ") AS q (item, price, at)" in model(made, "dear_ones")
+        assert "FROM {{ ref('dear_ones') }})\nSELECT" in model(made, "best")
+        assert model(made, "best").count("ref(") == 1
+        assert "  CAST(NULL AS TIMESTAMP(3)) AS at,\n  CAST(price AS DOUBLE) AS price," in model(made, "report")
+        assert "-- What there is." in model(made, "query_1")
+        models = {entry["name"]: entry for entry in loaded(made, "models/models.yml")["models"]}
+        assert models["dear_ones"]["description"] == "dear; with other names"
+
+    def test_streaming(self) -> None:
+        made = project("streaming")
+        assert configs(made) == {
+            "known": "view",
+            "per_window": "view",
+            "counts": "streaming_incremental",
+            "odd": "streaming_incremental",
+            "per_user": "table, no stream",
+            "shouted": "streaming_incremental",
+        }
+        # Views over streams are CTEs of what streams, as a stream reads tables.
+        text = model(made, "counts")
+        assert text.startswith(
+            "WITH known AS (\nSELECT id, usr, ts FROM {{ stream(source('inputs', 'clicks'), watermark='1 minute') }}"
+        )
+        assert "\nper_window AS (" in text
+        assert "FROM TUMBLE(TABLE known, DESCRIPTOR(ts)" in text
+        assert "CAST(starts AS TIMESTAMP(3)) AS starts" in text
+        assert "FROM {{ stream(ref('odd')) }}" in model(made, "shouted")
+        assert model(made, "per_user").startswith(
+            "-- A table, and no stream: on a stream, GROUP BY needs the end of a window"
+        )
+        [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+        assert table["config"]["event_time"] == "ts"
+        assert "each `dbt run` of a streaming model is a checkpoint" in made.files["README.md"]
+
+    def test_topn(self) -> None:
+        made = project("topn")
+        assert configs(made) == {"top2": "table", "last_of_supplier": "table"}
+        assert model(made, "top2").startswith("SELECT window_end, item, price, rn FROM (\n  SELECT *, ROW_NUMBER()")
+        assert "CAST(price AS DOUBLE) AS price" in model(made, "last_of_supplier")
+
+    def test_joins(self) -> None:
+        made = project("joins")
+        assert "{{ source('inputs', 'clicks') }}, {{ source('inputs', 'orders') }}\nWHERE clicks.usr" in model(
+            made, "soon"
+        )
+        assert "AS q (usr, window_start, clicks, amount)" in model(made, "both")
+        tables = {t["name"]: t for t in loaded(made, "models/inputs.yml")["sources"][0]["tables"]}
+        assert tables["orders"]["config"]["meta"]["table"]["options"]["sep"] == ";"
+
+    def test_types(self) -> None:
+        made = project("types")
+        tables = {t["name"]: t for t in loaded(made, "models/inputs.yml")["sources"][0]["tables"]}
+        types = {c["name"]: c["data_type"] for c in tables["all_types"]["columns"]}
+        assert " ".join(types[name] for name in "abcdefghij") == (
+            "boolean tinyint smallint int int bigint float double double decimal(10,0)"
+        )
+        assert " ".join(types[name] for name in "klmnopqrst") == (
+            "decimal(5,0) decimal(7,3) string string string binary binary date timestamp_ntz timestamp_ntz"
+        )
+        assert types["u"] == types["v"] == "timestamp"
+        assert [types[name] for name in "wxyz"] == [
+            "array<int>",
+            "map<string,array<double>>",
+            "struct<a:int,`b c`:struct<z:string>>",
+            "map<string,int>",
+        ]
+        assert types["clock"] == "string"
+        assert tables["all_types"]["config"]["meta"]["table"]["location"] == "s3://bucket/all"
+        assert {c["name"] for c in tables["copied"]["columns"]} == set(types)
+        assert "_metadata.file_name AS file_name" in model(made, "all_types_files")
+        assert (
+            "  f * 2 AS f2,\n  s + INTERVAL '1 02:03' DAY TO MINUTE AS later\nFROM {{ ref('all_types_files') }}"
+            in model(made, "all_types")
+        )
+        assert "PROCTIME()" not in model(made, "all_types")
+        assert [left.what for left in made.leftovers if left.line] == ["PROCTIME()"]
+        assert "VALUES ('x', 1), ('{{ '{%' }} y %}', 2)\n) AS q (`d e`, a)" in model(made, "numbers_2")
+        assert model(made, "numbers").count("UNION ALL") == 2
+        assert configs(made)["numbers_1"] == "table"
+
+    def test_several_inserts(self) -> None:
+        made = project("multi")
+        assert configs(made) == {"daily_1": "table", "daily_2": "table", "daily": "view", "summary": "table"}
+        assert "partition_by=['kind', 'dt']" in made.files["models/daily_1.sql"]
+        assert "CAST('cheap' AS STRING) AS kind,\n  CAST('2020-04-15' AS STRING) AS dt\nFROM (" in model(
+            made, "daily_1"
+        )
+        assert "CAST('dear' AS STRING) AS kind,\n  dt\nFROM (\n(SELECT item" in model(made, "daily_2")
+        assert "FROM {{ ref('daily') }} GROUP BY kind" in model(made, "summary")
+
+    def test_what_has_no_counterpart(self) -> None:
+        made = project("kafka")
+        assert configs(made) == {
+            "orders": "view",
+            "hourly": "streaming_incremental",
+            "masked": "disabled",
+            "looked_up": "disabled",
+            "lost": "table, no stream",
+        }
+        readme = made.files["README.md"]
+        for words in (
+            "mask is a function that CREATE FUNCTION makes of Flink's classes, and Spark hasn't it (kafka.sql:26:27)",
+            "proctime is PROCTIME(): a table doesn't know when its rows arrived (kafka.sql:27:93)",
+            "| 1 | `ADD JAR '/opt/kafka.jar'` |",
+            "| 21 | `EXPLAIN SELECT * FROM orders` |",
+            "| 24 | `/*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */` |",
+            "| `made_up` | datagen |",
+        ):
+            assert words in readme
+        assert "table.exec.state.ttl" not in readme
+        assert "OPTIONS" not in model(made, "hourly")
+        assert "TUMBLE(TABLE {{ stream(ref('orders'), watermark='10 seconds') }}, DESCRIPTOR(ts)" in model(
+            made, "hourly"
+        )
+        assert "enabled=False" in made.files["models/masked.sql"]
+        [target] = loaded(made, "profiles.yml")["kafka"]["outputs"].values()
+        assert target["server_side_parameters"] == {"spark.app.name": "hourly orders"}
+
+    def test_catalogs(self) -> None:
+        made = project("catalogs")
+        sources = {s["name"]: s for s in loaded(made, "models/inputs.yml")["sources"]}
+        assert [t["name"] for t in sources["inputs"]["tables"]] == ["t", "t_2", "t2", "elsewhere"]
+        assert sources["dwh"]["schema"] == "dwh"
+        assert model(made, "made") == (
+            "SELECT t.c, x.b FROM {{ ref('t_2') }} AS t JOIN {{ source('inputs', 't') }} AS x ON t.A = x.a\n"
+        )
+        assert [c["name"] for c in sources["inputs"]["tables"][2]["columns"]] == ["a", "b", "d"]
+
+    def test_nexmark_in_batch(self) -> None:
+        made = project(nexmark.script("batch"))
+        assert {n for n, kind in configs(made).items() if kind == "disabled"} == {"q12"}
+        assert {kind for n, kind in configs(made).items() if n != "q12"} == {"table"}
+        for name, text in nexmark.queries().items():
+            if name != "q12":
+                plain = model(made, name)
+                for table in nexmark.TABLES:
+                    plain = plain.replace("{{ source('inputs', '" + table + "') }}", table)
+                assert plain == text + "\n"
+
+    def test_nexmark_as_streams(self) -> None:
+        found = configs(project(nexmark.script("streaming")))
+        streams = {name for name, kind in found.items() if kind == "streaming_incremental"}
+        assert streams >= {"q0", "q1", "q2", "q3", "q5", "q7", "q8", "q10", "q14", "q20", "q21", "q22"}
+        assert {found[name] for name in ("q4", "q15", "q17", "q18", "q19")} == {"table, no stream"}
+
+
+class TestPieces:
+    @pytest.mark.parametrize(
+        ("watermark", "expected"),
+        [
+            ("ts - INTERVAL '5' SECOND", "5 seconds"),
+            ("ts - INTERVAL '0.001' SECOND", "0.001 seconds"),
+            ("`ts` - INTERVAL '1:30' HOUR TO MINUTE", "90 minutes"),
+            ("ts", "0 seconds"),
+        ],
+    )
+    def test_watermarks(self, watermark: str, expected: str) -> None:
+        made = project(
+            f"CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS {watermark}) WITH ('connector' = 'kafka');"
+            "CREATE TABLE o (ts TIMESTAMP_LTZ(3)) WITH ('connector' = 'print'); INSERT INTO o SELECT ts FROM t;"
+        )
+        assert "{{ stream(source('inputs', 't'), watermark='" + expected + "') }}" in model(made, "o")
+
+    def test_a_watermark_that_is_no_delay(self) -> None:
+        made = project(
+            "CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' MONTH) WITH ('connector' = 'kafka')"
+        )
+        assert "no watermark: it isn't the event time less an interval" in made.files["README.md"]
+
+    def test_comments_go_with_what_follows_them(self) -> None:
+        made = project(
+            "-- a; b\nCREATE VIEW v AS SELECT 1 AS x; -- of v\n/* of w;\n two */ CREATE VIEW w AS SELECT 'a;b' AS x"
+        )
+        assert model(made, "v") == "-- a; b\nSELECT 1 AS x\n"
+        assert model(made, "w") == "/* of w;\n two */\nSELECT 'a;b' AS x\n"
+
+    def test_a_table_that_writes_to_itself(self) -> None:
+        made = project("CREATE TABLE t (a INT) WITH ('connector' = 'print');\nINSERT INTO t SELECT a FROM t")
+        assert configs(made) == {"t": "disabled"}
+        assert "t is written from its own rows, and a model can't read itself (job.sql:2:29)" in made.files["README.md"]
+
+    def test_what_reads_something_disabled_is_disabled(self) -> None:
+        made = project(
+            "CREATE FUNCTION f AS 'x';\nCREATE VIEW a AS SELECT f(1) AS x;\nCREATE VIEW b AS SELECT x FROM a;\n"
+            "CREATE VIEW c AS SELECT 1 AS x"
+        )
+        assert configs(made) == {"a": "disabled", "b": "disabled", "c": "view"}
+
+    @pytest.mark.parametrize(
+        ("rows", "is_seed"),
+        [("1,a\n2,b\n", True), ("1,a\n2,\n", False), ("1,a\n2,null\n", False), ("1\n", False), ('1,"a\nb"\n', True)],
+    )
+    def test_a_csv_file_becomes_a_seed_where_that_has_the_same_rows(
+        self, tmp_path: Path, rows: str, is_seed: bool
+    ) -> None:
+        (tmp_path / "t.csv").write_text(rows)
+        options = "'connector' = 'filesystem', 'path' = 't.csv', 'format' = 'csv'"
+        made = project(f"CREATE TABLE t (a INT, b STRING) WITH ({options})", tmp_path)
+        assert bool(made.seeds) == is_seed
+        assert bool(made.sources) != is_seed
+
+    def test_partitions_are_columns_at_their_place(self) -> None:
+        options = "'connector' = 'filesystem', 'path' = '/d', 'format' = 'parquet'"
+        made = project(f"CREATE TABLE t (dt STRING, a INT) PARTITIONED BY (dt) WITH ({options})")
+        assert model(made, "t") == "SELECT\n  dt,\n  a\nFROM {{ source('inputs', 't') }}\n"
+        [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+        assert table["config"]["meta"]["table"]["partitions"] == ["dt"]
+
+    def test_group_windows_of_a_stream_in_several_inserts(self) -> None:
+        made = project(
+            "CREATE TABLE t (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'kafka');\n"
+            "CREATE TABLE u (a INT) WITH ('connector' = 'kafka');\n"
+            "INSERT INTO u SELECT a FROM t WHERE a > 1; INSERT INTO u SELECT a FROM t WHERE a < 1;\n"
+            "CREATE TABLE o (b INT) WITH ('connector' = 'print'); INSERT INTO o SELECT a + 1 FROM u;"
+        )
+        assert configs(made) == {
+            "u_1": "streaming_incremental",
+            "u_2": "streaming_incremental",
+            "u": "view",
+            "o": "streaming_incremental",
+        }
+        assert model(made, "o").startswith(
+            "WITH u AS (\nSELECT a FROM {{ stream(ref('u_1')) }}\nUNION ALL\nSELECT a FROM {{ stream(ref('u_2')) }}\n)"
+        )
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("script", "message", "line", "column"),
+        [
+            ("CREATE TABLE t (a GEOMETRY)", "Spark has no type GEOMETRY", 1, 19),
+            ("SELECT 1;\n  FROBNICATE x", "FROBNICATE begins no statement of Flink SQL", 2, 3),
+            ("SELECT 1;\nSELECT 'a", "never closed", 2, 8),
+            ("EXECUTE STATEMENT SET BEGIN\nINSERT INTO t SELECT 1;", "this statement set has no END", 1, 1),
+            ("CREATE TABLE t (a INT);\nCREATE VIEW t AS SELECT 1", "t is made a second time", 2, 13),
+            ("CREATE VIEW v SELECT 1", "AS is missing here", 1, 15),
+            ("INSERT INTO t", "a query is missing here", 1, 14),
+            ("SET 'execution.runtime-mode' = 'fast'", "there is no mode 'fast'", 1, 32),
+            ("CREATE TABLE t (a INT) WITH ('connector')", "= is missing here", 1, 41),
+            ("CREATE TABLE t LIKE u", "the script has no table u before this", 1, 21),
+            ("CREATE TABLE t (a INT,\n a INT)", "a is a column of this table already", 2, 7),
+        ],
+    )
+    def test_have_their_place(self, script: str, message: str, line: int, column: int) -> None:
+        with pytest.raises(TranslationError) as raised:
+            project(script)
+        assert message in raised.value.message
+        assert (raised.value.line, raised.value.column) == (line, column)
+
+    @pytest.mark.parametrize(
+        ("script", "words"),
+        [
+            (
+                "CREATE TABLE t (a INT, b INT);\nINSERT INTO t\nSELECT 1",
+                "this gives 1 columns, and t takes 2 (job.sql:3:1)",
+            ),
+            ("CREATE VIEW v AS\nSELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(x), INTERVAL '0' DAY)", "(job.sql:2:46)"),
+            ("CREATE TABLE t (\n a INT,\n b AS SPLIT_INDEX(a),\n c INT)", "(job.sql:3:7)"),
+            ("CREATE TABLE t (a INT, b AS SPLIT_INDEX(a))", "(job.sql:1:29)"),
+        ],
+    )
+    def test_of_a_query_disable_its_model(self, script: str, words: str) -> None:
+        made = project(script)
+        assert "disabled" in configs(made).values()
+        assert words in made.files["README.md"]
+
+
+class TestCommand:
+    def test_writes_a_project_and_says_what(self, tmp_path: Path) -> None:
+        shutil.copytree(SCRIPTS, tmp_path / "job")
+        result = imported(tmp_path / "job" / "kafka.sql")
+        assert result.exit_code == 0
+        lines = result.stdout.splitlines()
+        folder = tmp_path / "job" / "kafka"
+        assert lines[0] == f"wrote {folder}: 3 sources, 5 models"
+        assert lines[-1] == f"build it: cd {folder} && dbt build"
+        assert "masked is disabled: mask is a function" in result.stderr
+        assert "made_up has no rows yet" in result.stderr
+        assert (folder / "models" / "hourly.sql").is_file()
+
+    def test_leaves_other_files_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.txt").write_text("mine")
+        refused = imported(SCRIPTS / "tumble.sql", "--into", tmp_path)
+        assert refused.exit_code == 1
+        assert (
+            refused.stderr == f"{tmp_path} holds files\n  name a folder that is empty or not there, or write --force\n"
+        )
+        assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+        assert imported(SCRIPTS / "tumble.sql", "--into", tmp_path, "--force").exit_code == 0
+        assert (tmp_path / "mine.txt").read_text() == "mine"
+
+    def test_an_error_has_file_line_and_column(self, tmp_path: Path) -> None:
+        script = tmp_path / "job.sql"
+        script.write_text("SELECT 1;\nCREATE TABLE t (a GEOMETRY);\n")
+        result = imported(script)
+        assert (result.exit_code, result.stdout) == (1, "")
+        message, place, *_ = result.stderr.splitlines()
+        assert message == "Spark has no type GEOMETRY"
+        assert place.strip() == f"{script}:2:19"
+        assert not (tmp_path / "job").exists()
+
+    def test_an_empty_script(self, tmp_path: Path) -> None:
+        (tmp_path / "job.sql").write_text("-- nothing\n")
+        assert "makes no table and no view" in imported(tmp_path / "job.sql").stderr
+
+
+@pytest.mark.parametrize("name", [*NAMES, "nexmark"])
+def test_dbt_parses_it(name: str, tmp_path: Path) -> None:
+    from dbt.cli.main import dbtRunner
+
+    script = SCRIPTS / f"{name}.sql"
+    if name == "nexmark":
+        script = tmp_path / "nexmark.sql"
+        script.write_text(nexmark.script("streaming"))
+    folder = tmp_path / "made"
+    assert imported(script, "--into", folder).exit_code == 0
+    here = [f"--project-dir={folder}", f"--profiles-dir={folder}"]
+    done = dbtRunner().invoke(["--quiet", "--warn-error", "--show-all-deprecations", "parse", *here])
+    assert done.success, str(done.exception)
+    manifest = json.loads((folder / "target" / "manifest.json").read_text())
+    models = [node for node in manifest["nodes"].values() if node["resource_type"] == "model"]
+    made = project(name) if name in NAMES else project(nexmark.script("streaming"))
+    assert {node["name"] for node in models} == {one.node for one in made.models if not one.disabled}
+    for node in models:
+        known = {n.rpartition(".")[2] for n in node["depends_on"]["nodes"]}
+        assert known <= {one.node for one in (*made.models, *made.sources, *made.seeds)}
