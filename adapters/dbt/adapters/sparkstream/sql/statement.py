@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.sql.core.windows import window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.grammar.statements import read, split, unclosed
+from dbt.adapters.sparkstream.sql.grammar.statements import check_several, read, split, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
@@ -111,6 +111,7 @@ class Statement:
         statements = split(tokens)
         found = [scan(statement, sql) for statement in statements]
         trees = [read(reader, *each, sql, dialect, whole) for each in zip(statements, found, strict=True)]
+        check_several(reader, statements, sql)
         held = [tree for tree in trees if tree is not None]
         return cls(Source(sql, tokens), held, reduce(or_, found, Found()), dialect, wall_bounds=wall_bounds)
 

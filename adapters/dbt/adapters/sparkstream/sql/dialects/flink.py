@@ -13,8 +13,21 @@ from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, windo
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
 from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
 
+_HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
+
 
 class Flink(SparkStream):
+    FOREIGN: ClassVar[dict[tuple[str, str | None], tuple[str, str]]] = dict.fromkeys(
+        [
+            *((word, None) for word in ("SET", "RESET", "CREATE", "DROP", "ALTER", "INSERT", "EXECUTE", "USE")),
+            ("BEGIN", "STATEMENT"),
+            ("LOAD", "MODULE"),
+            ("ADD JAR", None),
+        ],
+        ("a model holds one query, and this is a statement of a script", _HINT),
+    )
+    SEVERAL = ("a model holds one query, and this is a second statement", _HINT)
+
     class Tokenizer(SparkStream.Tokenizer):
         # A string is closed by a quote, and a quote in it is doubled; a backslash is a character like any other.
         QUOTES = ["'"]

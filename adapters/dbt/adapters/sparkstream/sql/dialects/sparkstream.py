@@ -35,6 +35,8 @@ class SparkStream(Spark):
     """How a query is written, for errors about what can't be parsed."""
     FOREIGN: ClassVar[dict[tuple[str, str | None], tuple[str, str]]] = {}
     """Statements that Spark has no counterpart of: first word, second word or None -> message, hint."""
+    SEVERAL: ClassVar[tuple[str, str] | None] = None
+    """Message and hint for a second statement; None where a text may hold several."""
 
     class Tokenizer(Spark.Tokenizer):
         # sqlglot would take what follows EXPLAIN and the like for one text.

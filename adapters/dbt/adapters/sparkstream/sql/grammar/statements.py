@@ -38,6 +38,13 @@ def split(tokens: Tokens) -> list[Tokens]:
     return [Tokens(tokens[first:last]) for first, last in bounds if first < last]
 
 
+def check_several(reader: SparkStream, statements: list[Tokens], sql: str) -> None:
+    """Refuses a second statement where a text holds one."""
+    if reader.SEVERAL is not None and len(statements) > 1:
+        second = statements[1]
+        raise error_at(sql, second.span(range(len(second))), *reader.SEVERAL)
+
+
 def read(reader: SparkStream, tokens: Tokens, found: Found, sql: str, dialect: str, whole: bool) -> exp.Expr | None:
     """The syntax tree of a statement if it holds a construct of ours, or of any statement if `whole`; else None.
 
