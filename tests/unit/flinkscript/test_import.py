@@ -432,4 +432,11 @@ def test_dbt_parses_it(name: str, tmp_path: Path) -> None:
     assert {node["name"] for node in models} == {one.node for one in made.models if not one.disabled}
     for node in models:
         known = {n.rpartition(".")[2] for n in node["depends_on"]["nodes"]}
-        assert known <= {one.node for one in (*made.models, *made.sources, *made.seeds)}
+        assert known <= {m.node for m in made.models} | {t.node for t in (*made.sources, *made.seeds)}
+
+
+def test_the_script_of_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "import.md").read_text(encoding="utf-8")
+    script = page.split("```sql flink\n")[1].split("```")[0]
+    shown = page.split("```sql\n")[1].split("```")[0]
+    assert project(script).files["models/counts.sql"] == shown

@@ -163,12 +163,19 @@ class Parsed:
         return resolver_of("flink", schema, wall_bounds=True).columns(self.tree)
 
     def refuse_functions(self, names: set[str]) -> None:
-        """Refuses calls of functions that the script makes.
+        """Refuses calls of functions that the script makes, and of PROCTIME.
 
         Raises:
             TranslationError: there is one.
         """
         for call in self.tree.find_all(exp.Anonymous):
+            if call.name.upper() == "PROCTIME":
+                raise error_at(
+                    self.text,
+                    self.source.span(call),
+                    "PROCTIME() has no meaning here: a table doesn't know when its rows arrived",
+                    "use a column that holds when the event happened",
+                )
             if call.name.lower() in names:
                 raise error_at(
                     self.text,

@@ -101,7 +101,7 @@ def _fields(cursor: Cursor) -> str:
     closing = ">" if cursor.takes("<") else ")"
     if closing == ")":
         cursor.expects("(")
-    fields = []
+    fields: list[str] = []
     while not cursor.takes(closing):
         if fields:
             cursor.expects(",")

@@ -1,0 +1,181 @@
+"""`sparkstream import flink`: `dbt build` runs what it makes, with the rows that Flink 2.3.0 gave for the scripts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from benchmarks.nexmark import generator
+from benchmarks.nexmark.results import recorded
+from benchmarks.nexmark.run import differences, found
+
+from dbt.adapters.sparkstream.flinkscript import Project as Imported
+from dbt.adapters.sparkstream.flinkscript import read
+from tests.functional.adapter.project import PARAMETERS, Project
+from tests.unit.flinkscript import nexmark
+from tests.unit.flinkscript.test_import import SCRIPTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MakeProject = Callable[..., Project]
+
+
+def at(time: str) -> datetime:
+    return datetime.fromisoformat(f"2020-04-15 {time}:00")
+
+
+def made(make_project: MakeProject, script: Path) -> Project:
+    """The project of a script, with the Spark of the tests."""
+    files = dict(Imported(read(script.read_text(encoding="utf-8")), script).files)
+    del files["profiles.yml"]
+    parameters = {**PARAMETERS, "spark.sql.session.timeZone": "UTC"}
+    return make_project(files, server_side_parameters=parameters)
+
+
+def build(project: Project) -> dict[str, str]:
+    """Builds a project; model -> message."""
+    return {result.node.name: result.message for result in project.dbt("build", "--profile", "shop").results}
+
+
+def of(make_project: MakeProject, tmp_path: Path, name: str) -> Project:
+    """The project of a script of the unit tests, built, with files of its own."""
+    shutil.copytree(SCRIPTS, tmp_path / "job")
+    project = made(make_project, tmp_path / "job" / f"{name}.sql")
+    build(project)
+    return project
+
+
+def test_a_seed(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "tumble")
+    assert project.rows("select * from {}.totals") == [
+        (at("08:00"), at("08:10"), Decimal("11.00"), 3),
+        (at("08:10"), at("08:20"), Decimal("10.00"), 3),
+    ]
+    types = {row[0]: row[1] for row in project.rows("describe {}.totals")}
+    assert types == {"starts": "timestamp_ntz", "ends": "timestamp_ntz", "total": "decimal(10,2)", "n": "bigint"}
+
+
+def test_files(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "windows")
+    assert [row[2] for row in project.rows("select * from {}.hops")] == [60, 100, 40, 50, 50]
+    grown = project.rows("select usr, sum(n) from {}.grown group by usr")
+    assert grown == [("ada", 16), ("bob", 11)]
+    assert project.rows("select usr, count(*), sum(pages) from {}.spells group by usr") == [
+        ("ada", 2, 3),
+        ("bob", 1, 2),
+    ]
+
+
+def test_views_on_views(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "views")
+    assert project.rows("select * from {}.report") == [("F", None, 6.0, None)]
+    assert project.rows("select * from {}.query_1") == [(5,)]
+
+
+def test_top_n(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "topn")
+    assert project.rows("select item, rn from {}.top2") == [("B", 2), ("C", 2), ("D", 1), ("F", 1)]
+    assert project.rows("select * from {}.last_of_supplier") == [("supplier1", "E", 1.0), ("supplier2", "F", 6.0)]
+
+
+def test_joins(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "joins")
+    assert project.rows("select * from {}.both") == [
+        ("ada", at("08:00"), 2, Decimal("9.50")),
+        ("ada", at("08:10"), 1, Decimal("3.00")),
+        ("bob", at("08:00"), 1, Decimal("7.25")),
+    ]
+    assert project.rows("select click, `order` from {}.soon") == [(1, 1), (3, 2), (4, 3)]
+
+
+def test_several_inserts(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "multi")
+    assert project.rows("select * from {}.summary") == [("cheap", 2), ("dear", 4)]
+    assert project.rows("select item, dt from {}.daily where kind = 'cheap'") == [
+        ("A", "2020-04-15"),
+        ("E", "2020-04-15"),
+    ]
+
+
+def test_streams(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "streaming")
+    counts = "select starts, usr, n from {}.counts"
+    assert project.rows(counts) == [(at("08:00"), "ada", 2), (at("08:00"), "bob", 1), (at("08:10"), "ada", 1)]
+    assert project.rows("select id, usr from {}.shouted") == [(1, "ADA"), (3, "BOB"), (5, "BOB")]
+    assert project.rows("select * from {}.per_user") == [("ada", 3), ("bob", 2)]
+
+    # What comes later is appended, once.
+    (tmp_path / "job" / "data" / "clicks" / "2.csv").write_text(
+        "6,ada,2020-04-15 08:26:00\n7,ada,2020-04-15 08:45:00\n"
+    )
+    build(project)
+    assert project.rows(counts)[3:] == [(at("08:20"), "ada", 1), (at("08:20"), "bob", 1)]
+    assert project.rows("select id, usr from {}.shouted")[3:] == [(7, "ADA")]
+    assert project.rows("select * from {}.per_user") == [("ada", 5), ("bob", 2)]
+    assert build(project)["counts"] == "+0 rows, nothing new"
+
+
+def test_what_has_no_rows_yet(make_project: MakeProject, tmp_path: Path) -> None:
+    project = of(make_project, tmp_path, "kafka")
+    assert project.rows("select * from {}.hourly") == project.rows("select * from {}.lost") == []
+    project.sql(
+        "insert into {}_inputs.orders values (1, 'ada', 2.50, timestamp'2020-04-15 08:05:00', 0), "
+        "(2, 'ada', 2.50, timestamp'2020-04-15 08:10:00', 0), (3, 'bob', 1, timestamp'2020-04-15 09:30:00', 0)"
+    )
+    build(project)
+    assert project.rows("select w, n, amount from {}.hourly") == [(at("08:00"), 2, Decimal("5.00"))]
+
+
+def test_names_of_files(make_project: MakeProject, tmp_path: Path) -> None:
+    shutil.copytree(SCRIPTS / "data", tmp_path / "data")
+    (tmp_path / "job.sql").write_text(
+        "SET 'execution.runtime-mode' = 'batch';\n"
+        "CREATE TABLE clicks (id BIGINT, `an odd name` STRING, ts TIMESTAMP(3), at AS DATE_FORMAT(ts, 'HH:mm'), "
+        "file STRING METADATA FROM 'file.name')\n"
+        "WITH ('connector' = 'filesystem', 'path' = 'data/clicks', 'format' = 'csv');\n"
+        "CREATE VIEW v AS SELECT `an odd name`, at, file FROM clicks WHERE id = 4;"
+    )
+    project = made(make_project, tmp_path / "job.sql")
+    build(project)
+    assert project.rows("select * from {}.v") == [("ada", "08:12", "1.csv")]
+
+
+def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> None:
+    for day, row in (("2020-01-01", "1\n"), ("2020-01-02", "2\n")):
+        (tmp_path / "data" / f"dt={day}").mkdir(parents=True)
+        (tmp_path / "data" / f"dt={day}" / "a.csv").write_text(row)
+    (tmp_path / "job.sql").write_text(
+        "CREATE TABLE t (dt STRING, a INT) PARTITIONED BY (dt)\n"
+        "WITH ('connector' = 'filesystem', 'path' = 'data', 'format' = 'csv');\n"
+        "SET 'execution.runtime-mode' = 'batch';\n"
+        "CREATE TABLE o WITH ('connector' = 'print') AS SELECT * FROM t;"
+    )
+    project = made(make_project, tmp_path / "job.sql")
+    build(project)
+    assert project.rows("select * from {}.o") == [("2020-01-01", 1), ("2020-01-02", 2)]
+
+
+def test_nexmark(make_project: MakeProject, embedded: SparkSession, tmp_path: Path) -> None:
+    generator.write(tmp_path / "data", 20_000, file_format="json")
+    (tmp_path / "job.sql").write_text(nexmark.script("batch"))
+    project = made(make_project, tmp_path / "job.sql")
+    build(project)
+    expected = {name: result for name, result in recorded(20_000).items() if name in nexmark.queries()}
+    wrong = differences(found(embedded, project.schema, expected), expected)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.full
+def test_nexmark_as_streams(make_project: MakeProject, tmp_path: Path) -> None:
+    generator.write(tmp_path / "data", 2_000, file_format="json")
+    (tmp_path / "job.sql").write_text(nexmark.script("streaming"))
+    project = made(make_project, tmp_path / "job.sql")
+    built = build(project)
+    assert {f"q{number}" for number in range(23)} - {"q12"} <= set(built)
+    assert project.rows("select count(*) from {}.q0") == [(1840,)]
