@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     plain_comment,
 )
 from dbt.adapters.sparkstream.flinkscript.tables import Column, Name, Table
-from dbt.adapters.sparkstream.sql.core.columns import Columns
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import translate

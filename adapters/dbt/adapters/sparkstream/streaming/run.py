@@ -307,17 +307,14 @@ class Run:
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         ending, folder = self._plan.ending, f"{checkpoint}_history"
-        match ending:
-            case OnHistory():
-                return RowStore(folder, CLOSED, ending.kept, NEW)
-            case OnSessions():
-                watermark = Watermark(checkpoint, UNTIL)
-                return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
-            case OnSlices():
-                watermark = Watermark(checkpoint, UNTIL)
-                return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark)
-            case _:
-                return None
+        if isinstance(ending, OnHistory):
+            return RowStore(folder, CLOSED, ending.kept, NEW)
+        watermark = Watermark(checkpoint, UNTIL)
+        if isinstance(ending, OnSessions):
+            return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
+        if isinstance(ending, OnSlices):
+            return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark)
+        return None
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
         """Notes what was done since the last time, and at the end that the table is free."""

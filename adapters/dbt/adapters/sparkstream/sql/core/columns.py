@@ -2,65 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
-from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
-from dbt.adapters.sparkstream.sql.core.nested import field, fields
+from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import in_sight, is_called, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.paths import in_sight, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, BOUNDS, WINDOW_COLUMNS, WindowFunction
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a relation.
-
-    Attributes:
-        name: its name as written.
-        type: its Spark type (`timestamp_ntz`, `decimal(10,2)`), or None when unknown.
-        origin: `window_start`, `window_end` or `window_time` of a window in the same statement, `proctime`, or None.
-        rows: the row, and rows within it, that a field is in which is named without them.
-    """
-
-    name: str
-    type: str | None = None
-    origin: str | None = None
-    rows: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of a relation; `complete` says whether the relation has no others."""
-
-    items: tuple[Column, ...] = ()
-    complete: bool = True
-
-    def find(self, name: str) -> Column | None:
-        """The column of a name, in any case."""
-        key = name.casefold()
-        return next((c for c in self.items if c.name.casefold() == key), None)
-
-    def renamed(self, names: list[str]) -> Columns:
-        """The same columns under the names of an alias' column list."""
-        if not names:
-            return self
-        if not self.complete or len(names) != len(self.items):
-            return Columns(tuple(Column(n) for n in names))
-        return Columns(tuple(replace(c, name=n) for c, n in zip(self.items, names, strict=True)))
-
-    def __add__(self, other: Columns) -> Columns:
-        return Columns(self.items + other.items, self.complete and other.complete)
-
 
 UNKNOWN = Columns(complete=False)
 NO_SELECT = exp.Select()
@@ -78,6 +35,7 @@ class Resolver:
     def __init__(self, schema: Schema | None, rules: TypeRules = SPARK, *, wall_bounds: bool = False) -> None:
         self.wall_bounds = wall_bounds
         self._rules = rules
+        self._names = DottedNames(self.columns, rules.bare_fields)
         self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
         self._known: dict[int, Columns] = {}
         self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
@@ -280,131 +238,18 @@ class Resolver:
             rows = self.columns(match.this)
             known = rows.find(column.name)
             return [known] if known else [] if rows.complete else None
-        return self._meant(names_of(column) or [], column, select)
+        return self._names.meant(names_of(column) or [], column, select)
 
     def own(self, column: exp.Expr, select: exp.Select) -> bool:
         """Whether a name means a column of the query's own inputs, and not of a query around it."""
         names, inputs = names_of(column) or [], in_sight(sources(select), column)
-        return bool(self._qualified(names, inputs) or self._bare(names, inputs))
+        return bool(self._names.qualified(names, inputs) or self._names.bare(names, inputs))
 
     def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:
         """The column or field that the last name of a dotted name is to be a field of, where that is known."""
         names = names_of(column) or []
-        rows = (self._meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
+        rows = (self._names.meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
         return next((row[0] for row in rows if row and len(row) == 1 and row[0].type), None)
-
-    def _meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
-        """What a dotted name at a place of a query may mean; None where nobody knows."""
-        unsure = False
-        scope: exp.Select | None = select
-        while scope is not None:
-            if isinstance(scope, Opaque):
-                return None
-            inputs = in_sight(sources(scope), place)
-            found = self._qualified(names, inputs)
-            if found is None or found:
-                return found
-            if not unsure:
-                found = self._bare(names, inputs)
-                if found:
-                    return found
-                unsure = found is None or bool(scope.args.get("laterals"))
-                if unsure and len(names) == 1:
-                    return None  # a dotted name may still begin with an input of a query around
-            scope = scope.find_ancestor(exp.Select)
-        return None if unsure else self._in_rows(names, in_sight(sources(select), place))
-
-    def _qualified(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
-        """The columns, and fields of rows, that a name means which begins with one of the inputs."""
-        for first in range(len(names) - 1, 0, -1):
-            owners = [s for s in inputs if is_called(s, names[:first])]
-            found = self._bare(names[first:], owners) if owners else []
-            if found is None or found:
-                return found
-        return []
-
-    def _bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
-        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs."""
-        columns = [self.columns(s) for s in inputs]
-        found = [c for c in (known.find(names[0]) for known in columns) if c]
-        found = [inner for c in found for inner in within(c, names[1:])]
-        return found or ([] if all(c.complete for c in columns) else None)
-
-    def _in_rows(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column]:
-        """The fields that a name means without the row that they are in: those that lie least deep."""
-        owners = [s for s in inputs if len(names) == 1 or s.alias_or_name.casefold() == names[0].casefold()]
-        if not self._rules.bare_fields or len(names) > 2:
-            return []
-        level = [Column(c.name, c.type) for s in owners for c in self.columns(s).items]
-        found: list[Column] = []
-        while level and not found:
-            level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
-            found = [c for c in level if c.name.casefold() == names[-1].casefold()]
-        return found
-
-
-def within(column: Column, names: list[str]) -> list[Column]:
-    """The field of a row, of a row in it, and so on, as a list of one; empty if it has none of that name."""
-    for name in names:
-        if column.type is None:
-            return [Column(names[-1])]
-        found = field(column.type, name)
-        if found is None:
-            return []
-        column = Column(*found)
-    return [column]
-
-
-def sources(select: exp.Select) -> list[exp.Expr]:
-    """What stands in a query's FROM and joins."""
-    from_ = select.args.get("from_") or select.args.get("from")
-    found = [from_.this] if from_ else []
-    for relation in list(found):
-        found += [j.this for j in relation.args.get("joins") or []]
-    return found + [j.this for j in select.args.get("joins") or []]
-
-
-def name_of(relation: exp.Expr) -> str | None:
-    """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
-    if relation.alias_or_name:
-        return quoted(relation.alias_or_name)
-    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
-        inner = sources(relation.this)
-        if len(inner) == 1:
-            return name_of(inner[0])
-    return None
-
-
-def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """What a condition is made of with AND, without parentheses."""
-    if condition is None:
-        return []
-    bare = condition.unnest()
-    if not isinstance(bare, exp.And):
-        return [bare]
-    parts = bare.flatten(unnest=False)  # not by recursion: a long condition is as deep as it is long
-    return [term for part in parts for term in (conjuncts(part) if isinstance(part, exp.Paren) else [part])]
-
-
-def find_cte(table: exp.Table) -> exp.CTE | None:
-    """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
-    name = table.name.casefold()
-    node: exp.Expr = table
-    while node.parent:
-        parent = node.parent
-        with_ = node if isinstance(node, exp.With) else (parent.args.get("with_") or parent.args.get("with"))
-        if isinstance(node, exp.CTE) and isinstance(parent, exp.With):
-            # Within a CTE only the CTEs before it are in scope.
-            before = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is node)]
-            found = next((c for c in before if c.alias.casefold() == name), None)
-            if found:
-                return found
-        elif isinstance(with_, exp.With) and node is not with_:
-            found = next((c for c in with_.expressions if c.alias.casefold() == name), None)
-            if found and found is not node:
-                return found
-        node = parent
-    return None
 
 
 def _parts(table: exp.Table) -> tuple[str, ...]:

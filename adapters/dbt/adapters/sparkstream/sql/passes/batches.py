@@ -14,8 +14,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import find_cte
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin

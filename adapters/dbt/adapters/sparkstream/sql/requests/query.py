@@ -19,11 +19,11 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
-from dbt.adapters.sparkstream.sql.core.columns import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
+from dbt.adapters.sparkstream.sql.core.scope import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, Traced, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block

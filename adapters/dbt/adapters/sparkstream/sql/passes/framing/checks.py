@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.frames import Kind
+from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver, name_of, sources
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block

@@ -8,7 +8,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Columns
+from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 

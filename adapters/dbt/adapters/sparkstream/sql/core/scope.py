@@ -1,0 +1,180 @@
+"""What names mean in a query: the relations in its FROM, and columns, rows and fields of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.nested import field, fields
+from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.paths import in_sight, is_called
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation.
+
+    Attributes:
+        name: its name as written.
+        type: its Spark type (`timestamp_ntz`, `decimal(10,2)`), or None when unknown.
+        origin: `window_start`, `window_end` or `window_time` of a window in the same statement, `proctime`, or None.
+        rows: the row, and rows within it, that a field is in which is named without them.
+    """
+
+    name: str
+    type: str | None = None
+    origin: str | None = None
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a relation; `complete` says whether the relation has no others."""
+
+    items: tuple[Column, ...] = ()
+    complete: bool = True
+
+    def find(self, name: str) -> Column | None:
+        """The column of a name, in any case."""
+        key = name.casefold()
+        return next((c for c in self.items if c.name.casefold() == key), None)
+
+    def renamed(self, names: list[str]) -> Columns:
+        """The same columns under the names of an alias' column list."""
+        if not names:
+            return self
+        if not self.complete or len(names) != len(self.items):
+            return Columns(tuple(Column(n) for n in names))
+        return Columns(tuple(replace(c, name=n) for c, n in zip(self.items, names, strict=True)))
+
+    def __add__(self, other: Columns) -> Columns:
+        return Columns(self.items + other.items, self.complete and other.complete)
+
+
+class DottedNames:
+    """What a name such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v` means.
+
+    Args:
+        columns: gives the columns of a relation.
+        bare_fields: whether a field may be named without the row that it is in.
+    """
+
+    def __init__(self, columns: Callable[[exp.Expr], Columns], bare_fields: bool) -> None:
+        self._columns = columns
+        self._bare_fields = bare_fields
+
+    def meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
+        """What a dotted name at a place of a query may mean; None where nobody knows."""
+        unsure = False
+        scope: exp.Select | None = select
+        while scope is not None:
+            if isinstance(scope, Opaque):
+                return None
+            inputs = in_sight(sources(scope), place)
+            found = self.qualified(names, inputs)
+            if found is None or found:
+                return found
+            if not unsure:
+                found = self.bare(names, inputs)
+                if found:
+                    return found
+                unsure = found is None or bool(scope.args.get("laterals"))
+                if unsure and len(names) == 1:
+                    return None  # a dotted name may still begin with an input of a query around
+            scope = scope.find_ancestor(exp.Select)
+        return None if unsure else self._in_rows(names, in_sight(sources(select), place))
+
+    def qualified(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+        """The columns, and fields of rows, that a name means which begins with one of the inputs."""
+        for first in range(len(names) - 1, 0, -1):
+            owners = [s for s in inputs if is_called(s, names[:first])]
+            found = self.bare(names[first:], owners) if owners else []
+            if found is None or found:
+                return found
+        return []
+
+    def bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs."""
+        columns = [self._columns(s) for s in inputs]
+        found = [c for c in (known.find(names[0]) for known in columns) if c]
+        found = [inner for c in found for inner in _within(c, names[1:])]
+        return found or ([] if all(c.complete for c in columns) else None)
+
+    def _in_rows(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column]:
+        """The fields that a name means without the row that they are in: those that lie least deep."""
+        owners = [s for s in inputs if len(names) == 1 or s.alias_or_name.casefold() == names[0].casefold()]
+        if not self._bare_fields or len(names) > 2:
+            return []
+        level = [Column(c.name, c.type) for s in owners for c in self._columns(s).items]
+        found: list[Column] = []
+        while level and not found:
+            level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
+            found = [c for c in level if c.name.casefold() == names[-1].casefold()]
+        return found
+
+
+def _within(column: Column, names: list[str]) -> list[Column]:
+    """The field of a row, of a row in it, and so on, as a list of one; empty if it has none of that name."""
+    for name in names:
+        if column.type is None:
+            return [Column(names[-1])]
+        found = field(column.type, name)
+        if found is None:
+            return []
+        column = Column(*found)
+    return [column]
+
+
+def sources(select: exp.Select) -> list[exp.Expr]:
+    """What stands in a query's FROM and joins."""
+    from_ = select.args.get("from_") or select.args.get("from")
+    found = [from_.this] if from_ else []
+    for relation in list(found):
+        found += [j.this for j in relation.args.get("joins") or []]
+    return found + [j.this for j in select.args.get("joins") or []]
+
+
+def name_of(relation: exp.Expr) -> str | None:
+    """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
+    if relation.alias_or_name:
+        return quoted(relation.alias_or_name)
+    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
+        inner = sources(relation.this)
+        if len(inner) == 1:
+            return name_of(inner[0])
+    return None
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """What a condition is made of with AND, without parentheses."""
+    if condition is None:
+        return []
+    bare = condition.unnest()
+    if not isinstance(bare, exp.And):
+        return [bare]
+    parts = bare.flatten(unnest=False)  # not by recursion: a long condition is as deep as it is long
+    return [term for part in parts for term in (conjuncts(part) if isinstance(part, exp.Paren) else [part])]
+
+
+def find_cte(table: exp.Table) -> exp.CTE | None:
+    """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
+    name = table.name.casefold()
+    node: exp.Expr = table
+    while node.parent:
+        parent = node.parent
+        with_ = node if isinstance(node, exp.With) else (parent.args.get("with_") or parent.args.get("with"))
+        if isinstance(node, exp.CTE) and isinstance(parent, exp.With):
+            # Within a CTE only the CTEs before it are in scope.
+            before = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is node)]
+            found = next((c for c in before if c.alias.casefold() == name), None)
+            if found:
+                return found
+        elif isinstance(with_, exp.With) and node is not with_:
+            found = next((c for c in with_.expressions if c.alias.casefold() == name), None)
+            if found and found is not node:
+                return found
+        node = parent
+    return None
