@@ -163,8 +163,8 @@ def _statements(n: int) -> str:
 
 @pytest.mark.parametrize(
     ("make", "dialect"),
-    [(_hop, "spark"), (_last_joins, "openmldb"), (_statements, "spark"), (_statements, "flink")],
-    ids=["aggregates of a HOP", "LAST JOINs", "plain statements", "plain statements in Flink"],
+    [(_hop, "spark"), (_last_joins, "openmldb"), (_statements, "spark")],
+    ids=["aggregates of a HOP", "LAST JOINs", "plain statements"],
 )
 def test_time_grows_with_the_statement(make: Callable[[int], str], dialect: str) -> None:
     translate(make(10), dialect)  # what is imported once
