@@ -24,6 +24,21 @@ TABLES = {
         "('2024-01-01 10:20:00', 'ann', 7, 'logout')",
         "('2024-01-01 11:30:00', 'bob', 1, 'login')",
     ),
+    "orders": _rows(
+        "col1 as order_id, named_struct('name', col2, 'city', col3) as customer, "
+        "array(named_struct('sku', col4, 'amount', col5)) as items, array(col4, 'test') as tags, "
+        "map('from', col3) as labels, col6 as currency, cast(col7 as timestamp_ntz) as order_time",
+        "(1, 'ann', 'Oslo', 'pen', 4, 'NOK', '2024-03-01 10:00:00')",
+        "(2, 'bob', 'Rome', 'ink', 7, 'EUR', '2024-03-01 10:20:00')",
+        "(3, 'ann', 'Oslo', 'cap', 2, 'SEK', '2024-03-01 11:10:00')",
+    ),
+    "rates": _rows(
+        "col1 as currency, cast(col2 as decimal(10, 2)) as rate, cast(col3 as timestamp_ntz) as rate_time",
+        "('EUR', 1.08, '2024-03-01 09:00:00')",
+        "('EUR', 1.09, '2024-03-01 10:20:00')",
+        "('NOK', 0.09, '2024-03-01 09:30:00')",
+        "('NOK', 0.10, '2024-03-01 10:30:00')",
+    ),
     "trades": _rows(
         "col1 as id, col2 as sym, cast(col3 as timestamp) as ts, col4 as qty, col5 as px",
         "(1, 'A', '2024-03-01 10:00:00', 10, 1.5D)",

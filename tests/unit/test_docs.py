@@ -13,12 +13,22 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "frames.md", "optimizer.md", "sessions.md"]
+PAGES = ["flink.md", "flink-from.md", "frames.md", "optimizer.md", "sessions.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
     "bid": {"bidtime": "timestamp_ntz", "price": "decimal(10,2)", "item": "string", "supplier_id": "string"},
     "click": {"ts": "timestamp_ntz", "usr": "string", "dur": "int", "event": "string"},
+    "orders": {
+        "order_id": "int",
+        "customer": "struct<name:string,city:string>",
+        "items": "array<struct<sku:string,amount:int>>",
+        "tags": "array<string>",
+        "labels": "map<string,string>",
+        "currency": "string",
+        "order_time": "timestamp_ntz",
+    },
+    "rates": {"currency": "string", "rate": "decimal(10,2)", "rate_time": "timestamp_ntz"},
     "trades": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "quotes": {"id": "int", "sym": "string", "ts": "timestamp", "qty": "int", "px": "double"},
     "bids": {"ID": "int", "ROWTIME": "timestamp", "PKEY": "int", "PRICE": "int"},

@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
@@ -32,6 +33,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     QueryChecks,
     Relations,
     Unnesting,
+    TemporalJoins,
     OutputNames,
 )
 

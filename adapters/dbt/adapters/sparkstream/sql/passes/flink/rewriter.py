@@ -42,3 +42,11 @@ class Rewriter:
     def edit(self, node: exp.Expr, text: Callable[[], str]) -> Edit:
         """An edit of all of a node."""
         return Edit(self.source.span(node), text)
+
+    def join_start(self, relation: Span) -> int:
+        """Where the join begins whose relation has a span: at LEFT, INNER or JOIN."""
+        tokens = self.source.tokens
+        at = tokens.at(relation[0]) - 1
+        while tokens[at - 1].text.upper() in ("LEFT", "OUTER", "INNER"):
+            at -= 1
+        return tokens[at].start

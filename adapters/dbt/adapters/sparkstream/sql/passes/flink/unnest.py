@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import entry, is_array
 from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import sources
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.unnested import Pieces, Unnested, names_given
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -63,15 +63,7 @@ class Unnesting(Rewriter):
         if on is None:
             yield Edit(span, text)
         else:
-            yield Edit((self._start(span), self.source.span(on)[1]), lambda: f"CROSS JOIN {text()}", level=1)
-
-    def _start(self, span: Span) -> int:
-        """Where a join begins whose relation has a span: at LEFT, INNER or JOIN."""
-        tokens = self.source.tokens
-        at = tokens.at(span[0]) - 1
-        while tokens[at - 1].text.upper() in ("LEFT", "OUTER", "INNER"):
-            at -= 1
-        return tokens[at].start
+            yield Edit((self.join_start(span), self.source.span(on)[1]), lambda: f"CROSS JOIN {text()}", level=1)
 
     def _checked(self, node: exp.Unnest) -> Unnested:
         """What UNNEST gives; refuses what has no elements, and names that are too few or too many."""

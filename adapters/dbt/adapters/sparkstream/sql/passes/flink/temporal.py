@@ -1,0 +1,263 @@
+"""Temporal joins of Flink SQL: each row beside the version of another table that was valid at its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_HINT = (
+    "say its key and its time in the same statement: WITH versions AS (SELECT k, x, ts FROM (SELECT *, ROW_NUMBER() "
+    "OVER (PARTITION BY k ORDER BY ts DESC) AS rn FROM t) WHERE rn = 1) ... JOIN versions FOR SYSTEM_TIME AS OF ..."
+)
+_JOIN = "write a JOIN versions FOR SYSTEM_TIME AS OF a.ts ON a.k = versions.k"
+
+
+@dataclass(frozen=True)
+class Versioned:
+    """A query that keeps the last row for each key, which Flink reads as a table with versions.
+
+    Attributes:
+        query: the query.
+        keys: names of its key columns.
+        time: name of the column from when on a version is valid.
+        condition: the `WHERE rn = 1` that keeps the last one.
+    """
+
+    query: exp.Select
+    keys: tuple[str, ...]
+    time: str
+    condition: exp.Where
+
+
+def versioned(query: exp.Expr) -> Versioned | None:
+    """A query as a table with versions: rows with ROW_NUMBER() = 1 per key, the latest first; None for any other."""
+    if not isinstance(query, exp.Select) or not isinstance(query.args.get("where"), exp.Where):
+        return None
+    inner = [s.this for s in sources(query) if isinstance(s, exp.Subquery) and isinstance(s.this, exp.Select)]
+    where, beside = query.args["where"], ("group", "having", "limit", "distinct", "joins", "order", "qualify")
+    if len(inner) != 1 or any(query.args.get(part) for part in beside):
+        return None
+    numbers = {p.alias.casefold(): p.this for p in inner[0].expressions if isinstance(p, exp.Alias)}
+    one = where.this.unnest()
+    if not (isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and one.right == exp.Literal.number(1)):
+        return None
+    window = numbers.get(one.left.name.casefold())
+    function = window.this if isinstance(window, exp.Window) else None
+    if not (isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"):
+        return None
+    assert window is not None
+    order = window.args["order"].expressions if window.args.get("order") else []
+    keys = window.args.get("partition_by") or []
+    if len(order) != 1 or not order[0].args.get("desc") or not keys:
+        return None
+    names = [_passed(query, inner[0], column) for column in (*keys, order[0].this)]
+    known = [name for name in names if name is not None]
+    return Versioned(query, tuple(known[:-1]), known[-1], where) if len(known) == len(names) else None
+
+
+def _passed(query: exp.Select, inner: exp.Select, column: exp.Expr) -> str | None:
+    """The name under which a query gives a column of its inner query's input."""
+    if not isinstance(column, exp.Column):
+        return None
+    name: str | None = column.name
+    for select in (inner, query):
+        found = [
+            p
+            for p in select.expressions
+            if isinstance(p.unalias(), exp.Column) and p.unalias().name.casefold() == (name or "").casefold()
+        ]
+        star = any(p.is_star for p in select.expressions)
+        name = output_name(found[0]) if found else name if star else None
+        if name is None:
+            return None
+    return name
+
+
+class TemporalJoins(Rewriter):
+    """Edits joins with `FOR SYSTEM_TIME AS OF`.
+
+    Rows and versions are put together and sorted once by key and time: the last version before a row is its own.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {exp.Table: self._table}
+        self._written: set[int] = set()
+
+    def _table(self, table: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(table, exp.Table)
+        version = table.args.get("version")
+        if version is None:
+            return
+        join, time = table.parent, version.expression
+        select = table.find_ancestor(exp.Select)
+        if not isinstance(join, exp.Join) or select is None:
+            self.refuse(table, "FOR SYSTEM_TIME AS OF stands behind JOIN", _JOIN)
+        if not isinstance(time, exp.Column):
+            self.refuse(time, "a temporal join takes a time column of its left side", _JOIN)
+        on, side = join.args.get("on"), join.side
+        if on is None or side in ("RIGHT", "FULL") or join.kind not in ("", "INNER", "OUTER"):
+            self.refuse(table, "a temporal join is JOIN or LEFT JOIN, and has ON", _JOIN)
+        if on.find(exp.Query):
+            self.refuse(on, "a query can't stand in the condition of a temporal join", "put it in WHERE")
+        found = self.resolver.find(time, select)
+        if found is not None and found.origin == "proctime":
+            self.refuse(time, "processing time has no meaning in batch", "join without FOR SYSTEM_TIME AS OF")
+        cte = find_cte(table) if not table.args.get("db") else None
+        versions = versioned(cte.this) if cte is not None else None
+        if cte is None or versions is None:
+            self.refuse(table, f"the versions of {table.name} aren't known", _HINT)
+        if any(p.is_star for p in versions.query.expressions) or cte.alias_column_names:
+            self.refuse(table, f"the columns of {cte.alias} are to be listed", _HINT)
+        inputs = sources(select)
+        left = self._owner(time, list(takewhile(lambda s: s is not table, inputs)))
+        keys = [self._key(table, key, on, left) for key in versions.keys]
+        yield from self._edits(table, join, left, versions, cte, keys, time, on)
+
+    def _owner(self, column: exp.Column, inputs: list[exp.Expr]) -> exp.Expr:
+        """The input that a column of the left side is of."""
+        names = names_of(column) or []
+        owners = [s for s in inputs if len(names) > 1 and is_called(s, names[:1])]
+        owners = owners or [s for s in inputs if self.resolver.columns(s).find(names[0])] or inputs
+        if len(owners) != 1 or not owners[0].alias_or_name:
+            self.refuse(column, "it isn't known which input this is a column of", f"write a.{column.name}")
+        return owners[0]
+
+    def _key(self, table: exp.Table, key: str, on: exp.Expr, left: exp.Expr) -> exp.Column:
+        """The column of the left side that equals a key column of the versions."""
+        alias = table.alias_or_name.casefold()
+        for term in conjuncts(on):
+            for own, other in ((term.left, term.right), (term.right, term.left)) if isinstance(term, exp.EQ) else ():
+                names = [name.casefold() for name in names_of(own) or []]
+                if names == [alias, key.casefold()] and isinstance(other, exp.Column):
+                    path = names_of(other) or []
+                    if not (is_called(left, path[:1]) or self.resolver.columns(left).find(path[0])):
+                        self.refuse(
+                            other,
+                            f"the key of a temporal join is of the input of its time, {left.alias_or_name}",
+                            "put the join on its left into a subquery",
+                        )
+                    return other
+        self.refuse(on, f"a temporal join equates the key: {key}", f"write ON a.{key} = {table.alias_or_name}.{key}")
+
+    def _edits(
+        self,
+        table: exp.Table,
+        join: exp.Join,
+        left: exp.Expr,
+        versions: Versioned,
+        cte: exp.CTE,
+        keys: list[exp.Column],
+        time: exp.Column,
+        on: exp.Expr,
+    ) -> Iterator[Edit]:
+        name = quoted(f"__{table.alias_or_name}")
+        owner = quoted(left.alias_or_name)
+        place = self.source.span(left)
+        level = 10 + table.parent.index if isinstance(table.parent, exp.Join) and table.parent.index else 10
+        yield Edit(place, lambda: self._with_version(place, owner, name, cte, versions, keys, time), level=level)
+        span = self.join_start(self.source.span(table)), self.source.span(on)[1]
+        yield from self._references(table, versions, on)
+        outer = "_OUTER" if join.side == "LEFT" else ""
+        alias = quoted(table.alias_or_name)
+        yield Edit(
+            span,
+            lambda: (
+                f"CROSS JOIN LATERAL INLINE{outer}(FILTER(ARRAY({owner}.{name}), __row -> {self.text(on)})) AS {alias}"
+            ),
+            level=1,
+        )
+        select = join.find_ancestor(exp.Select)
+        for star in select.expressions if select is not None else ():
+            if star.is_star and (not isinstance(star, exp.Column) or is_called(left, (names_of(star) or [])[:-1])):
+                yield Edit(self.source.span(star), lambda star=star: self._without(star, name), level=level)
+        if id(cte) not in self._written:
+            self._written.add(id(cte))
+            yield self._all_versions(cte, versions)
+
+    def _without(self, star: exp.Expr, name: str) -> str:
+        """A star without the column that holds versions."""
+        text = self.text(star)
+        if text.endswith(")") and " EXCEPT (" in text:
+            return f"{text[:-1]}, {name})"
+        return f"{text} EXCEPT ({name})" if text.endswith("*") else text
+
+    def _references(self, table: exp.Table, versions: Versioned, on: exp.Expr) -> Iterator[Edit]:
+        """Columns of the versions in ON, as fields of a version."""
+        own = {output_name(p).casefold() for p in versions.query.expressions}
+        for column in on.find_all(exp.Column):
+            names = names_of(column) or []
+            qualified = len(names) > 1 and is_called(table, names[:1])
+            bare = len(names) == 1 and names[0].casefold() in own
+            if qualified or bare:
+                path = ".".join(["__row", *map(quoted, names[qualified:])])
+                yield Edit(self.source.span(column), lambda path=path: path)  # type: ignore[misc]
+
+    def _with_version(
+        self,
+        place: Span,
+        owner: str,
+        name: str,
+        cte: exp.CTE,
+        versions: Versioned,
+        keys: list[exp.Column],
+        time: exp.Column,
+    ) -> str:
+        """The left input with the version that is valid at each row's time."""
+        written = self.source.written
+        numbers = [f"__key{i}" for i in range(len(keys))]
+        left = [f"{written(key)} AS {number}" for key, number in zip(keys, numbers, strict=True)]
+        right = [quoted(key) for key in versions.keys]
+        both = [
+            f"SELECT STRUCT(*) AS __row, NULL AS __version, {', '.join(left)},",
+            f"  {written(time)} AS __time, TRUE AS __is_row",
+            f"FROM {self.source.render(place)}",
+            "UNION ALL",
+            f"SELECT NULL, STRUCT(*), {', '.join(right)}, {quoted(versions.time)}, FALSE",
+            f"FROM {_name_of_all(cte)}",
+        ]
+        frame = f"PARTITION BY {', '.join(numbers)} ORDER BY __time, __is_row ROWS UNBOUNDED PRECEDING"
+        indent = self.source.indent(place[0])
+        lines = [
+            "(",
+            f"  /* temporal join: rows with the version of {cte.alias} at {written(time)} */",
+            f"  SELECT __row.*, {name}",
+            "  FROM (",
+            f"    SELECT __row, LAST_VALUE(__version, TRUE) OVER ({frame}) AS {name}",
+            "    FROM (",
+            *(f"      {line}" for line in both),
+            "    )",
+            "  )",
+            "  WHERE __row IS NOT NULL",
+            f") AS {owner}",
+        ]
+        return f"\n{indent}".join(lines)
+
+    def _all_versions(self, cte: exp.CTE, versions: Versioned) -> Edit:
+        """The query of the versions beside the one of the latest: the same without its `WHERE rn = 1`."""
+        span, (_, end) = self.source.span(cte), self.source.span(versions.query)
+        inner, where = self.source.span(versions.query), self.source.span(versions.condition)
+        at = self.source.tokens.at(where[0])
+        first = self.source.tokens[at if self.source.tokens[at].token_type == TokenType.WHERE else at - 1].start
+
+        def text() -> str:
+            before = self.source.render((inner[0], first)).rstrip()
+            behind = self.source.render((where[1], end))
+            return f"{self.source.render(span)},\n{_name_of_all(cte)} AS ({before}{behind})"
+
+        return Edit(span, text, level=1)
+
+
+def _name_of_all(cte: exp.CTE) -> str:
+    return quoted(f"__all_{cte.alias}")

@@ -1,0 +1,183 @@
+"""Fields of rows and what stands in FROM, in Flink SQL; the rows behind them are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
+from tests.unit.sql.pairs import Pairs, flat, tumble
+
+SCHEMA = {
+    "t": {"id": "int", "r": "struct<v:int,s:string>", "n": "struct<r:struct<v:int,w:string>>", "arr": "array<int>", "m": "map<string,int>", "ar": "array<struct<v:int,s:string>>", "ts": "timestamp_ntz"},
+    "d": {"x": "int", "name": "string"},
+    "a": {"k": "int", "n": "int", "ts": "timestamp_ntz"},
+    "b": {"k": "int", "name": "string", "bt": "timestamp_ntz"},
+}
+
+
+class TestTypes:
+    def test_parts(self) -> None:
+        assert fields("struct<v:int,S:decimal(10,2)>") == (("v", "int"), ("S", "decimal(10,2)"))
+        assert fields("struct<a: array<map<string,int>>, `b, c`: timestamp(3) not null>") == (("a", "array<map<string,int>>"), ("b, c", "timestamp"))
+        assert fields("struct<>") == ()
+        assert fields("array<int>") is fields("int") is fields(None) is None
+        assert element("array<struct<v:int>>") == "struct<v:int>"
+        assert element("map<string,int>") is element(None) is None
+        assert entry("map<string,array<int>>") == ("string", "array<int>")
+        assert entry("array<int>") is None
+
+
+class TestFields(Pairs):
+    def same(self, query: str) -> None:
+        """A query stays as it is, with and without types."""
+        assert translate(query, "flink", schema=SCHEMA) == translate(query, "flink") == query
+
+    def test_names(self) -> None:
+        self.same("SELECT r.v, t.r.s, n.r.w FROM t")
+        self.same("SELECT x.r.v FROM t AS x")
+        self.same("SELECT id, t.r.* FROM t")
+        self.same("SELECT r.v FROM t AS r")
+        self.flink("SELECT (r).v, a.r.v, b.r.v FROM t a, t b", spark="SELECT (r).v AS `EXPR$0`, a.r.v, b.r.v AS `v0` FROM t a, t b")
+        self.flink("SELECT id, r.*, n.r.v FROM t", spark="SELECT id, r.*, n.r.v AS `v0` FROM t", schema=SCHEMA)
+        self.flink("SELECT n.r.v, r.* FROM t", spark="SELECT n.r.v, r.`v` AS `v0`, r.`s` FROM t", schema=SCHEMA)
+        self.flink("SELECT a.EXPR$1 FROM (SELECT ROW(id, r.s) AS a FROM t)", spark="SELECT a.`EXPR$1` FROM (SELECT NAMED_STRUCT('EXPR$0', id, 'EXPR$1', r.s) AS a FROM t)", schema=SCHEMA)
+
+    def test_types(self) -> None:
+        self.flink("SELECT r.v / 2 AS a, ar[1].v / 2 AS b FROM t", spark="SELECT CAST(r.v DIV 2 AS INT) AS a, CAST(TRY_ELEMENT_AT(ar, 1).v DIV 2 AS INT) AS b FROM t", schema=SCHEMA)
+        self.flink("SELECT x.r.v / 2 AS a FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) AS x", spark=f"SELECT CAST(x.r.v DIV 2 AS INT) AS a FROM {tumble(flink=True)} AS x".replace("coalesce(__window.end - INTERVAL '0.001' SECOND, ts)", "__window.end - INTERVAL '0.001' SECOND").replace("CAST(ts AS TIMESTAMP_NTZ)", "ts"), schema=SCHEMA)
+        self.flink("SELECT q.v / 2 AS a FROM (SELECT r AS q FROM t)", spark="SELECT CAST(q.v DIV 2 AS INT) AS a FROM (SELECT r AS q FROM t)", schema=SCHEMA)
+
+    def test_without_the_row(self) -> None:
+        """The field that lies least deep is meant, and a column before any field."""
+        self.flink("SELECT v, t.w, UPPER(s) AS u FROM t", spark="SELECT r.v, t.n.r.w, UPPER(r.s) AS u FROM t", schema=SCHEMA)
+        self.flink("SELECT v FROM (SELECT r, 5 AS v FROM t)", spark="SELECT v FROM (SELECT r, 5 AS v FROM t)", schema=SCHEMA)
+
+    def test_refused(self) -> None:
+        self.refused_flink("SELECT r.zz FROM t", "r has no field zz", at="r.zz", hint="it has v, s", schema=SCHEMA)
+        self.refused_flink("SELECT t.n.r.zz FROM t", "r has no field zz", at="t.n.r.zz", hint="it has v, w", schema=SCHEMA)
+        self.refused_flink("SELECT id.v FROM t", "id has no field v", at="id.v", hint="it is of type int", schema=SCHEMA)
+        self.refused_flink("SELECT q.v FROM t", "no column q.v", at="q.v", hint="id, r, n", schema=SCHEMA)
+        self.refused_flink("SELECT r.v FROM t GROUP BY r", "r.v is neither", at="r.v", hint="GROUP BY ..., r.v", schema=SCHEMA)
+        self.refused_flink("SELECT r.v FROM (SELECT r, 5 AS v FROM t) GROUP BY v", "r.v is neither", at="r.v", hint="r.v", schema=SCHEMA)
+
+    def test_casts(self) -> None:
+        self.flink("SELECT CAST(r AS ROW<V BIGINT, s ROW<t TIMESTAMP(3), u TIMESTAMP_LTZ>>) AS x FROM t", spark="SELECT CAST(r AS struct<V:bigint,s:struct<t:timestamp_ntz,u:timestamp>>) AS x FROM t")
+        self.flink("SELECT CAST(m AS MAP<STRING, ARRAY<INT>>) AS x FROM t", spark="SELECT CAST(m AS map<string,array<int>>) AS x FROM t")
+
+
+class TestUnnest(Pairs):
+    def becomes(self, join: str, spark: str) -> None:
+        self.flink(f"SELECT id FROM t {join}", spark=f"SELECT id FROM t {spark}", schema=SCHEMA)
+
+    def test_joins(self) -> None:
+        self.becomes("CROSS JOIN UNNEST(t.arr) AS u(x)", "CROSS JOIN LATERAL EXPLODE(t.arr) AS u(x)")
+        self.becomes(", UNNEST(arr) u(x)", ", LATERAL EXPLODE(arr) AS u(x)")
+        self.becomes("CROSS JOIN LATERAL UNNEST(arr) AS u(x)", "CROSS JOIN LATERAL EXPLODE(arr) AS u(x)")
+        self.becomes("JOIN UNNEST(arr) AS u(x) ON TRUE", "CROSS JOIN LATERAL EXPLODE(arr) AS u(x)")
+        self.becomes("LEFT OUTER JOIN UNNEST(arr) AS u(x) ON TRUE", "CROSS JOIN LATERAL EXPLODE_OUTER(arr) AS u(x)")
+        self.flink("SELECT x FROM UNNEST(ARRAY[1, 2]) AS u(x)", spark="SELECT x FROM EXPLODE(ARRAY(1, 2)) AS u(x)")
+
+    def test_conditions(self) -> None:
+        self.becomes("INNER JOIN UNNEST(arr) AS u(x) ON u.x > id", "CROSS JOIN LATERAL EXPLODE(FILTER(arr, x -> x > id)) AS u(x)")
+        self.becomes("LEFT JOIN UNNEST(m) AS u(k, x) ON u.x > t.id AND k <> 'a'", "CROSS JOIN LATERAL EXPLODE_OUTER(MAP_FILTER(m, (k, x) -> x > t.id AND k <> 'a')) AS u(k, x)")
+        self.becomes("LEFT JOIN UNNEST(ar) AS u(a, b) ON u.a / 2 > id", "CROSS JOIN LATERAL INLINE_OUTER(FILTER(ar, __row -> __row IS NOT NULL AND (CAST(__row.v DIV 2 AS INT) > id))) AS u(a, b)")
+        self.becomes("LEFT JOIN UNNEST(arr) WITH ORDINALITY AS u(x, o) ON o < 3", "CROSS JOIN LATERAL INLINE_OUTER(FILTER(TRANSFORM(arr, (e, i) -> NAMED_STRUCT('x', e, 'o', i + 1)), __row -> __row.o < 3)) AS u")
+
+    def test_names(self) -> None:
+        self.becomes("CROSS JOIN UNNEST(arr)", "CROSS JOIN LATERAL EXPLODE(arr) AS __unnest(`EXPR$0`)")
+        self.becomes("CROSS JOIN UNNEST(arr) AS u", "CROSS JOIN LATERAL EXPLODE(arr) AS u(u)")
+        self.becomes("CROSS JOIN UNNEST(m) AS u", "CROSS JOIN LATERAL EXPLODE(m) AS u(KEY, VALUE)")
+        self.becomes("CROSS JOIN UNNEST(ar) AS u", "CROSS JOIN LATERAL INLINE(ARRAY_COMPACT(ar)) AS u")
+        self.becomes("CROSS JOIN UNNEST(ar) AS u(a, b)", "CROSS JOIN LATERAL INLINE(ARRAY_COMPACT(ar)) AS u(a, b)")
+        self.becomes("CROSS JOIN UNNEST(arr) WITH ORDINALITY AS u", "CROSS JOIN LATERAL INLINE(TRANSFORM(arr, (e, i) -> NAMED_STRUCT('u', e, 'ORDINALITY', i + 1))) AS u")
+        self.becomes("CROSS JOIN UNNEST(ar) WITH ORDINALITY AS u(a, b, o)", "CROSS JOIN LATERAL INLINE(TRANSFORM(ar, (e, i) -> NAMED_STRUCT('a', e.v, 'b', e.s, 'o', i + 1))) AS u")
+        self.becomes("CROSS JOIN UNNEST(m) WITH ORDINALITY", "CROSS JOIN LATERAL INLINE(TRANSFORM(MAP_ENTRIES(m), (e, i) -> NAMED_STRUCT('KEY', e.key, 'VALUE', e.value, 'ORDINALITY', i + 1)))")
+
+    def test_without_types(self) -> None:
+        self.flink("SELECT x FROM c, UNNEST(xs) AS u(x)", spark="SELECT x FROM c, LATERAL EXPLODE(xs) AS u(x)")
+        self.flink("SELECT k FROM c, UNNEST(xs) AS u(k, v)", spark="SELECT k FROM c, LATERAL EXPLODE(xs) AS u(k, v)")
+        self.flink("SELECT k FROM c, UNNEST(xs) AS u(k, v, w)", spark="SELECT k FROM c, LATERAL INLINE(ARRAY_COMPACT(xs)) AS u(k, v, w)")
+        self.flink("SELECT k FROM c LEFT JOIN UNNEST(xs) AS u(k, v, w) ON k > 1", spark="SELECT k FROM c LEFT JOIN LATERAL INLINE(ARRAY_COMPACT(xs)) AS u(k, v, w) ON k > 1")
+
+    def test_columns_are_known(self) -> None:
+        self.flink("SELECT x / 2 AS h, v / 2 AS i FROM t, UNNEST(arr) AS u(x), UNNEST(ar) AS w(v, z)", spark="SELECT CAST(x DIV 2 AS INT) AS h, CAST(v DIV 2 AS INT) AS i FROM t, LATERAL EXPLODE(arr) AS u(x), LATERAL INLINE(ARRAY_COMPACT(ar)) AS w(v, z)", schema=SCHEMA)
+        self.flink("SELECT a / 2 AS h FROM (SELECT ARRAY_AGG(r) AS rs FROM t) w, UNNEST(rs) AS u(a, b)", spark="SELECT CAST(a DIV 2 AS INT) AS h FROM (SELECT TRANSFORM(ARRAY_AGG(STRUCT(r AS e)), s -> s.e) AS rs FROM t) w, LATERAL INLINE(ARRAY_COMPACT(rs)) AS u(a, b)", schema=SCHEMA)
+
+    def test_multiset(self) -> None:
+        self.flink("SELECT x FROM (SELECT COLLECT(DISTINCT id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", spark="SELECT x FROM (SELECT COLLECT_LIST(DISTINCT id) AS ids FROM t) AS w, LATERAL EXPLODE(w.ids) AS u(x)", schema=SCHEMA)
+        self.refused_flink("SELECT * FROM (SELECT COLLECT(id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", "MULTISET", at="COLLECT(id)", hint="ARRAY_AGG")
+        self.refused_flink("SELECT ids, x FROM (SELECT COLLECT(id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", "MULTISET", at="COLLECT(id)", hint="ARRAY_AGG")
+
+    def test_refused(self) -> None:
+        self.refused_flink("SELECT id FROM t RIGHT JOIN UNNEST(arr) AS u(x) ON TRUE", "no RIGHT JOIN", at="UNNEST(arr) AS u(x)", hint="LEFT JOIN", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t FULL JOIN UNNEST(arr) AS u(x) ON TRUE", "no FULL JOIN", at="UNNEST(arr) AS u(x)", hint="LEFT JOIN", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t JOIN UNNEST(arr) AS u(x) USING (x)", "no USING JOIN", at="UNNEST(arr) AS u(x)", hint="LEFT JOIN", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t, UNNEST(arr) AS u(x, y)", "names 2 columns, and UNNEST gives 1 column: u", at="UNNEST(arr) AS u(x, y)", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t, UNNEST(ar) AS u(x)", "names 1 columns, and UNNEST gives 2 columns: v, s", at="UNNEST(ar) AS u(x)", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t, UNNEST(arr, arr) AS u(x, y)", "one array or map", at="UNNEST(arr, arr) AS u(x, y)", hint="ordinality", schema=SCHEMA)
+        self.refused_flink("SELECT id FROM t JOIN UNNEST(arr) AS u(x) ON x IN (SELECT x FROM d)", "a query can't stand", at="x IN (SELECT x FROM d)", hint="WHERE", schema=SCHEMA)
+
+
+class TestRelations(Pairs):
+    def test_values(self) -> None:
+        self.flink("SELECT * FROM (VALUES (1, 'a'), (2, 'b'))", spark="SELECT * FROM (VALUES (1, 'a'), (2, 'b') AS __values(`EXPR$0`, `EXPR$1`))")
+        self.flink("SELECT v.EXPR$1 FROM (VALUES (1, 'a')) AS v", spark="SELECT v.`EXPR$1` FROM (VALUES (1, 'a')) AS v(`EXPR$0`, `EXPR$1`)")
+        self.flink("WITH v AS (VALUES (1, 2)) SELECT * FROM v", spark="WITH v AS (VALUES (1, 2) AS __values(`EXPR$0`, `EXPR$1`)) SELECT * FROM v")
+        self.flink("VALUES (UPPER('a')), (UPPER('b'))", spark="VALUES (UPPER('a')), (UPPER('b')) AS __values(`EXPR$0`)")
+        self.flink("VALUES 1, 2", spark="VALUES 1, 2 AS __values(`EXPR$0`)")
+        self.flink("SELECT * FROM (VALUES 1, 2) AS v(a)", spark="SELECT * FROM (VALUES 1, 2) AS v(a)")
+        self.flink("SELECT id FROM t WHERE (id, 1) IN (VALUES (1, 1))", spark="SELECT id FROM t WHERE (id, 1) IN (VALUES (1, 1))")
+
+    def test_unnamed_columns_are_read(self) -> None:
+        self.flink("SELECT EXPR$0 + 1 AS a FROM (SELECT id + 1 FROM t)", spark="SELECT `EXPR$0` + 1 AS a FROM (SELECT id + 1 AS `EXPR$0` FROM t)")
+
+    def test_tables(self) -> None:
+        self.flink("SELECT * FROM (TABLE d) AS q", spark="SELECT * FROM (TABLE d) AS q")
+        self.refused_flink("SELECT * FROM TABLE d", "a query of its own", at="TABLE d", hint="(TABLE d)")
+        self.refused_flink("SELECT * FROM t, LATERAL TABLE(foo(id)) AS l(f)", "FOO is no table function", at="TABLE(foo(id))", hint="UDTF")
+        self.refused_flink("SELECT * FROM foo(1)", "FOO is no table function", at="foo(1)", hint="UDTF")
+
+    def test_lateral(self) -> None:
+        """Flink gives no row for an aggregate of no rows."""
+        self.flink("SELECT id FROM t, LATERAL (SELECT COUNT(*) AS c FROM d WHERE d.x = t.id) AS l", spark="SELECT id FROM t, LATERAL (SELECT COUNT(*) AS c FROM d WHERE d.x = t.id HAVING COUNT(*) > 0) AS l")
+        self.flink("SELECT id FROM t, LATERAL (SELECT MAX(x) AS c FROM d WHERE x = id HAVING MAX(x) > 1) AS l", spark="SELECT id FROM t, LATERAL (SELECT MAX(x) AS c FROM d WHERE x = id HAVING (MAX(x) > 1) AND COUNT(*) > 0) AS l", schema=SCHEMA)
+        self.flink("SELECT id FROM t, LATERAL (SELECT COUNT(*) AS c FROM d) AS l", spark="SELECT id FROM t, LATERAL (SELECT COUNT(*) AS c FROM d) AS l")
+        self.flink("SELECT id FROM t, LATERAL (SELECT x FROM d WHERE d.x = t.id) AS l", spark="SELECT id FROM t, LATERAL (SELECT x FROM d WHERE d.x = t.id) AS l")
+
+
+VERSIONS = "WITH vb AS (SELECT k, name, bt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY bt DESC) AS rn FROM b) WHERE rn = 1)"
+SORTED = """(SELECT __row.*, __{v} FROM (
+    SELECT __row, LAST_VALUE(__version, TRUE) OVER (PARTITION BY __key0 ORDER BY __time, __is_row ROWS UNBOUNDED PRECEDING) AS __{v}
+    FROM (
+      SELECT STRUCT(*) AS __row, NULL AS __version, {a}.k AS __key0, {a}.ts AS __time, TRUE AS __is_row FROM {rows}
+      UNION ALL SELECT NULL, STRUCT(*), k, bt, FALSE FROM __all_vb)) WHERE __row IS NOT NULL) AS {a}"""
+
+
+class TestTemporalJoin(Pairs):
+    def becomes(self, sql: str, spark: str) -> None:
+        number = "ROW_NUMBER() OVER (PARTITION BY k ORDER BY bt DESC)"
+        query = f"SELECT k, name, bt FROM (SELECT *, CAST({number} AS BIGINT) AS rn FROM b)"
+        written = f"WITH vb AS ({query} WHERE rn = 1), __all_vb AS ({query}) {spark}"
+        assert flat(translate(f"{VERSIONS} {sql}", "flink")) == flat(written)
+
+    def test_joins(self) -> None:
+        self.becomes("SELECT a.n, vb.name FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", f"SELECT a.n, vb.name FROM {SORTED.format(a='a', v='vb', rows='a')} CROSS JOIN LATERAL INLINE(FILTER(ARRAY(a.__vb), __row -> a.k = __row.k)) AS vb")
+        self.becomes("SELECT * FROM a AS l LEFT JOIN vb FOR SYSTEM_TIME AS OF l.ts AS v ON v.k = l.k AND v.name <> 'x'", f"SELECT * EXCEPT (__v) FROM {SORTED.format(a='l', v='v', rows='a AS l')} CROSS JOIN LATERAL INLINE_OUTER(FILTER(ARRAY(l.__v), __row -> __row.k = l.k AND __row.name <> 'x')) AS v")
+
+    def refused_join(self, sql: str, message: str, *, at: str, hint: str) -> None:
+        self.refused_flink(f"{VERSIONS} {sql}", message, at=at, hint=hint, schema=SCHEMA)
+
+    def test_refused(self) -> None:
+        self.refused_flink("SELECT 1 FROM a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k", "the versions of b aren't known", at="b FOR SYSTEM_TIME AS OF a.ts", hint="ROW_NUMBER()", schema=SCHEMA)
+        self.refused_join("SELECT 1 FROM a RIGHT JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "JOIN or LEFT JOIN", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="ON a.k = versions.k")
+        self.refused_join("SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k > vb.k", "equates the key: k", at="a.k > vb.k", hint="ON a.k = vb.k")
+        self.refused_join("SELECT 1 FROM a JOIN d ON d.x = a.n JOIN vb FOR SYSTEM_TIME AS OF a.ts ON d.x = vb.k", "of the input of its time, a", at="d.x", hint="a subquery")
+        self.refused_join("SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00' ON a.k = vb.k", "a time column", at="TIMESTAMP '2024-01-01 00:00:00'", hint="a.ts")
+        self.refused_flink("SELECT 1 FROM b FOR SYSTEM_TIME AS OF b.bt", "behind JOIN", at="b FOR SYSTEM_TIME AS OF b.bt", hint="JOIN versions")
+        first = VERSIONS.replace("DESC", "ASC")
+        self.refused_flink(f"{first} SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "aren't known", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="DESC")
+        starred = VERSIONS.replace("SELECT k, name, bt", "SELECT *")
+        self.refused_flink(f"{starred} SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "are to be listed", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="SELECT k, x, ts")
