@@ -97,7 +97,9 @@ class TestAutomaton:
         ({"rows": "AFTER MATCH SKIP TO FIRST A"}, "a match begins with A", "MATCH_RECOGNIZE"),
         ({"rows": "AFTER MATCH SKIP TO LAST X"}, "X in AFTER MATCH SKIP is no variable", "MATCH_RECOGNIZE"),
         ({"pattern": "(A B+)"}, "can't end in a greedy quantifier", "(A B+)"),
-        ({"pattern": "(A? B?)"}, "may have no rows", "(A? B?)"),
+        ({"pattern": "(A?? B?)"}, "may have no rows", "(A?? B?)"),
+        ({"pattern": "(A+ B* C)"}, "follow a greedy one", "* C)"),
+        ({"pattern": "(A B{,2} C)"}, "it wants the least number", "2} C"),
         ({"pattern": "(A | B)"}, "no alternation", "| B"),
         ({"pattern": "(A (B C)+ D)"}, "no groups", "(B C)"),
         ({"pattern": "(A {- C -} B)"}, "no exclusion", "{- C"),
@@ -116,6 +118,26 @@ def test_refused(clauses: dict[str, str], message: str, at: str) -> None:
     with pytest.raises(TranslationError, match=message.replace("(", "\\(").replace("*", "\\*")) as refused:
         flink(sql)
     assert sql[refused.value.column - 1 :].startswith(at)
+
+
+def test_a_condition_for_no_variable_is_dropped_as_in_flink() -> None:
+    assert "99" not in flink(match(define="DEFINE X AS X.p > 99"))
+
+
+def test_the_columns_of_a_match() -> None:
+    written = flink(f"SELECT h / 2 AS q FROM ({match(measures='MEASURES A.p / 2 AS h')})")
+    assert "h DIV 2" in written
+    assert "get(events, m.A_last).p DIV 2" in written
+
+
+def test_a_name_before_and_an_alias_behind() -> None:
+    sql = match().replace("FROM t MATCH", "FROM t AS u MATCH")
+    assert "FROM t AS u" in flink(sql)
+
+
+def test_no_stream_is_matched() -> None:
+    with pytest.raises(TranslationError, match="MATCH_RECOGNIZE doesn't stream here"):
+        translate(match(), "flink", mode="stream", schema=SCHEMA)
 
 
 def test_a_type_that_nobody_knows() -> None:

@@ -43,6 +43,11 @@ class Element:
         return (self.least, self.most) != (1, 1)
 
     @property
+    def is_greedy_loop(self) -> bool:
+        """Whether Flink's automaton calls it greedy: it may take more or fewer rows, and has no `?` behind it."""
+        return self.greedy and self.least != self.most
+
+    @property
     def is_optional(self) -> bool:
         return self.least == 0
 
@@ -127,7 +132,8 @@ class MatchRecognize(exp.Expression):
 
     @property
     def definitions(self) -> list[Definition]:
-        return self.args.get("define") or []
+        """The conditions of the pattern's variables; Flink takes one for a variable that isn't there, and drops it."""
+        return [d for d in self.args.get("define") or [] if d.alias in self.pattern.variables]
 
     def named(self) -> Iterator[exp.Column]:
         """The columns that MEASURES and DEFINE read."""

@@ -40,10 +40,6 @@ class MatchGrammar(ForeignParser):
         relation = super()._parse_table(*args, **kwargs)
         if relation is None or self._curr.token_type != TokenType.MATCH_RECOGNIZE:
             return relation
-        if relation.alias:
-            raise self._error(
-                "the name of a table stands behind its MATCH_RECOGNIZE", "write t MATCH_RECOGNIZE (...) AS m", first
-            )
         return self._parse_match(first, relation)
 
     def _parse_match(self, first: Token, relation: exp.Expr) -> MatchRecognize:
@@ -181,9 +177,18 @@ class MatchGrammar(ForeignParser):
             name = self._parse_id_var(any_token=False)
             if name is None:
                 self._expect("a pattern variable")
+            quantified = self._curr
             if any(element.name == name.name for element in elements):
                 raise self._error(f"{name.name} stands twice in the pattern", "give each place its own name", first)
-            elements.append(self._parse_quantifier(name.name))
+            element = self._parse_quantifier(name.name)
+            if elements and elements[-1].is_greedy_loop and (element.least, element.most) in ((0, None), (0, 1)):
+                raise self._error(
+                    f"{name.name}, which may have no rows, can't follow a greedy one, as {elements[-1]} is",
+                    f"write {elements[-1]}? {element}, or {elements[-1]} {name.name}+",
+                    quantified,
+                    self._prev,
+                )
+            elements.append(element)
         self._check_pattern(elements, opening)
         return elements
 
@@ -196,8 +201,7 @@ class MatchGrammar(ForeignParser):
                 self._prev,
             )
         last = elements[-1]
-        # {1,1} and {3} are as long as they are, and ? is greedy all the same (CommonExecMatch.applyQuantifier).
-        if last.greedy and last.least != last.most:
+        if last.is_greedy_loop:
             raise self._error(
                 f"a pattern can't end in a greedy quantifier, as {last.name} has one",
                 f"end it with a variable, or write the quantifier of {last.name} with a ? behind it",
@@ -239,9 +243,12 @@ class MatchGrammar(ForeignParser):
         most = self._count()
         if not self._match(TokenType.R_BRACE):
             self._expect("}")
-        if least is None and most is None:
-            self._expect("a number before or behind the comma")
-        return least or 0, most
+        if least is None:
+            bound = "m" if most is None else most
+            raise self._error(
+                "Flink's {,m} fails: it wants the least number", f"write {{0,{bound}}}", self._tokens[self._index - 2]
+            )
+        return least, most
 
     def _count(self) -> int | None:
         if self._curr.token_type != TokenType.NUMBER or not self._curr.text.isdecimal():

@@ -15,6 +15,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions
@@ -128,7 +129,7 @@ def _of_batch(source: Source, function: WindowFunction, windows: str) -> str:
 
 
 def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindows) -> Iterator[TranslationWarning]:
-    """The warnings about what else reads rows of earlier times: frames and LAST JOIN.
+    """The warnings about what else reads rows of earlier times: frames, LAST JOIN, MATCH_RECOGNIZE.
 
     Args:
         groups: reads the group windows of the statement.
@@ -146,7 +147,7 @@ def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindow
     for select, call, window in groups.windows(tree):
         if not batch.filled_by(window) and batch.is_in(source, *_inputs(select)):
             raise source.error(source.call_span(call), _CUT.format(window.name), _HINT)
-    for node in tree.find_all(exp.Window, LastJoin):
+    for node in tree.find_all(exp.Window, LastJoin, MatchRecognize):
         if _reads_back(node) and batch.is_in(source, *_inputs(node)):
             yield source.warning(
                 source.span(node),
@@ -165,6 +166,8 @@ def _reads_back(node: exp.Expr) -> bool:
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:
     """What the query of a node reads, or what it joins itself."""
+    if isinstance(node, MatchRecognize):
+        return [node.this]
     select = node.find_ancestor(exp.Select) if isinstance(node, exp.Window) else node
     if not isinstance(select, exp.Select):
         return [node.this] if isinstance(node, LastJoin) else []

@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
+from dbt.adapters.sparkstream.sql.passes.match import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
@@ -154,7 +155,7 @@ def _plan(
     windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
     edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
     if dialect == "flink":
-        edits += list(FlinkExpressions(source, resolver).edits(tree))
+        edits += [*Matches(source, resolver).edits(tree), *FlinkExpressions(source, resolver).edits(tree)]
     _apply(source, edits)
     query = source.render() if cut is None else cut.streaming()
     stages = windows.stages

@@ -46,10 +46,6 @@ class Checks:
             self._check_known(key)
         defined: set[str] = set()
         for definition in self._match.definitions:
-            if definition.alias not in self._variables:
-                self._refuse(
-                    definition.args["alias"], f"{definition.alias} is no variable of the pattern", self._there_are()
-                )
             if definition.alias in defined:
                 self._refuse(definition.args["alias"], f"{definition.alias} is defined twice", "write AND")
             defined.add(definition.alias)
