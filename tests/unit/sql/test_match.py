@@ -143,3 +143,11 @@ def test_no_stream_is_matched() -> None:
 def test_a_type_that_nobody_knows() -> None:
     with pytest.raises(TranslationError, match=r"nobody knows the type of A\.p"):
         flink(match(measures="MEASURES SUM(A.p) AS a"), {})
+
+
+def test_rules_read_what_is_written() -> None:
+    """`>>>` of types in each other would be an operator."""
+    query = match(measures="MEASURES MATCH_ROWTIME() AS rt")
+    hop = f"HOP((SELECT * FROM ({query})), DESCRIPTOR(rt), INTERVAL '1' MINUTE, INTERVAL '60' MINUTE)"
+    sql = f"SELECT window_start, window_end, k, COUNT(*) AS n FROM {hop} GROUP BY window_start, window_end, k"
+    assert flink(sql) != translate(sql, "flink", schema=SCHEMA, optimize=False)

@@ -117,7 +117,9 @@ class _Search:
         fields = [field for name in self._pattern.variables for field in self._names.fields(name)]
         self._match_type = f"STRUCT<{', '.join(f'{field}: INT' for field in ('s', 'e', *fields))}>"
         self._matches = f"CAST(array() AS ARRAY<{self._match_type}>)"
-        self._threads = f"CAST(array() AS ARRAY<STRUCT<q: INT, m: {self._match_type}>>)"
+        self._threads = (
+            f"CAST(array() AS ARRAY<STRUCT<q: INT, m: {self._match_type}> >)"  # sqlglot reads >>> as a shift
+        )
 
     def lines(self) -> Lines:
         """The aggregate, line by line."""
