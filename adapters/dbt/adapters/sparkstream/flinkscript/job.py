@@ -10,7 +10,6 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.flinkscript.leftovers import Leftover, leftover
 from dbt.adapters.sparkstream.flinkscript.script import Cursor, Script, Statement
 from dbt.adapters.sparkstream.flinkscript.tables import Name, Table, like, read_columns, read_options
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 
@@ -244,15 +243,12 @@ class _Reader:
         named: tuple[str, ...] = ()
         if cursor.sees("("):
             opening = cursor.at
-            try:
-                table = read_columns(cursor, table)
-            except TranslationError:
-                # CREATE TABLE t (a, b) AS SELECT: names alone.
+            pieces = cursor.group()
+            if pieces and all(len(piece.tokens) == 1 for piece in pieces) and self._has_query(cursor):
+                named = tuple(piece.name() for piece in pieces)
+            else:
                 cursor.at = opening
-                pieces = cursor.group()
-                if not cursor.sees("AS") or any(len(p.tokens) != 1 for p in pieces):
-                    raise
-                named = tuple(p.name() for p in pieces)
+                table = read_columns(cursor, table)
         while cursor.current:
             if cursor.takes("COMMENT"):
                 table = replace(table, comment="\n".join(filter(None, (table.comment, cursor.string()))))
@@ -279,6 +275,11 @@ class _Reader:
                 raise cursor.error("this isn't expected in CREATE TABLE")
         if self._new(name, span, lenient):
             self.job.tables[name] = table
+
+    @staticmethod
+    def _has_query(cursor: Cursor) -> bool:
+        """Whether AS and a query come later."""
+        return any(cursor.tokens[i].token_type is TokenType.ALIAS for i in cursor.tokens.level(cursor.at))
 
     def _insert(self, cursor: Cursor, statement: Statement) -> None:
         cursor.takes("TABLE")

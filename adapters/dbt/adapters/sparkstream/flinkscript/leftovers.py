@@ -28,6 +28,10 @@ PROCTIME = (
     "a table doesn't know when its rows arrived",
     "a column that holds when the event happened; models that use this one are disabled",
 )
+UNDEFINED = (
+    "INSERT writes to this table, and the script doesn't define it",
+    "its model has the columns of the query; name them there",
+)
 HINT = ("it sets options of a connector of Flink's", "options of the source, in models/inputs.yml")
 
 _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {

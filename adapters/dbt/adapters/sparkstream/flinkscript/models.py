@@ -9,7 +9,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, View
-from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, PROCTIME, Leftover
+from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, PROCTIME, UNDEFINED, Leftover
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import (
     SOURCE,
@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     Relation,
     Source,
     plain_comment,
+    streamed,
 )
 from dbt.adapters.sparkstream.flinkscript.tables import Column, Name, Table
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
@@ -111,7 +112,7 @@ class Models:
             streams = self._over(relation, table)
         if streams and not relation.disabled:
             relation.event_time = table.watermark.column if table.watermark else None
-            relation.stream = _stream(kind, node, table)
+            relation.stream = streamed(kind, node, table)
             relation.feeds = (table.watermark is not None, True)
         return relation
 
@@ -225,6 +226,8 @@ class Models:
         node = self._nodes[name]
         table = self._job.tables.get(name)
         inserts = [insert for insert in self._job.inserts if insert.table == name]
+        if table is None:
+            self._leave_out(inserts[0].place, UNDEFINED)
         parts: list[Relation] = []
         for number, insert in enumerate(inserts, 1):
             parts.append(self._insert(insert, table, node if len(inserts) == 1 else self._node(f"{node}_{number}")))
@@ -331,7 +334,7 @@ class Models:
         model.config = {**model.config, "materialized": "streaming_incremental"}
         target = replace(table, options={}) if table is not None else None
         relation.event_time = table.watermark.column if table and table.watermark else None
-        relation.stream = _stream(f"ref('{model.node}')", model.node, target, relation.event_time)
+        relation.stream = streamed(f"ref('{model.node}')", model.node, target, relation.event_time)
         relation.feeds = (relation.event_time is not None, True)
         return body
 
@@ -391,10 +394,3 @@ class Models:
         """An error in a line, with its place in the script."""
         hint = f"; {error.hint}" if error.hint else ""
         return f"{error.message} ({self._file}:{error.line}:{error.column}){hint}"
-
-
-def _stream(kind: str, node: str, table: Table | None, event_time: str | None = None) -> Text:
-    """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
-    watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
-    time = f", event_time='{event_time}'" if event_time else ""
-    return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
 from dbt.adapters.sparkstream.flinkscript.tables import Name
@@ -39,11 +38,12 @@ class Text:
         return Text(self.jinja + other.jinja, self.plain + other.plain)
 
 
+_WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
+
+
 def named(name: str) -> str:
     """A name as it can stand in SQL: in backticks where it is a word of SQL, too."""
-    plain = quoted(name)
-    tokens = Flink().tokenize(plain)
-    return plain if tokens[0].token_type in (TokenType.VAR, TokenType.IDENTIFIER) else f"`{name}`"
+    return f"`{name}`" if name.upper() in _WORDS else quoted(name)
 
 
 def sql(text: str) -> Text:

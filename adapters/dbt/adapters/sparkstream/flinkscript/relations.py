@@ -123,3 +123,10 @@ class Names:
             node = f"{clean}_{number}"
         self._taken.add(node)
         return node
+
+
+def streamed(kind: str, node: str, table: Table | None, event_time: str | None = None) -> Text:
+    """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
+    watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
+    time = f", event_time='{event_time}'" if event_time else ""
+    return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")
