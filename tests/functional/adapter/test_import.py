@@ -121,6 +121,21 @@ def test_streams(make_project: MakeProject, tmp_path: Path) -> None:
     assert build(project)["counts"] == "+0 rows, nothing new"
 
 
+def test_files_that_come_to_an_end(make_project: MakeProject, tmp_path: Path) -> None:
+    """Flink closes all windows at the end of files that it isn't told to watch."""
+    shutil.copytree(SCRIPTS, tmp_path / "job")
+    script = tmp_path / "job" / "streaming.sql"
+    script.write_text(script.read_text().replace(", 'source.monitor-interval' = '1 s'", ""))
+    project = made(make_project, script)
+    build(project)
+    assert project.rows("select starts, usr, n from {}.counts") == [
+        (at("08:00"), "ada", 2),
+        (at("08:00"), "bob", 1),
+        (at("08:10"), "ada", 1),
+        (at("08:20"), "bob", 1),
+    ]
+
+
 def test_what_has_no_rows_yet(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "kafka")
     assert project.rows("select * from {}.hourly") == project.rows("select * from {}.lost") == []

@@ -276,6 +276,20 @@ class TestPieces:
         )
         assert "no watermark: it isn't the event time less an interval" in made.files["README.md"]
 
+    @pytest.mark.parametrize(("option", "flushed"), [("", True), (", 'source.monitor-interval' = '1 s'", False)])
+    def test_files_that_come_to_an_end(self, option: str, flushed: bool) -> None:
+        made = project(
+            "CREATE TABLE t (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)\n"
+            f"WITH ('connector' = 'filesystem', 'path' = '/t', 'format' = 'json'{option});\n"
+            "CREATE TABLE o WITH ('connector' = 'print') AS SELECT window_end, COUNT(*) AS n\n"
+            "FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) GROUP BY window_start, window_end;\n"
+            "CREATE TABLE p WITH ('connector' = 'print') AS SELECT a FROM t;"
+        )
+        assert configs(made) == {"o": "streaming_incremental", "p": "streaming_incremental"}
+        assert ("flush=True" in made.files["models/o.sql"]) == flushed
+        assert ("flush=True" in made.files["README.md"]) == flushed
+        assert "flush" not in made.files["models/p.sql"]
+
     def test_comments_go_with_what_follows_them(self) -> None:
         made = project(
             "-- a; b\nCREATE VIEW v AS SELECT 1 AS x; -- of v\n/* of w;\n two */ CREATE VIEW w AS SELECT 'a;b' AS x"

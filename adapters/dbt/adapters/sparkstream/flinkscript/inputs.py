@@ -62,6 +62,10 @@ class Input:
     notes: tuple[str, ...] = field(default=())
     partitions: tuple[str, ...] = ()
 
+    def is_bounded(self, table: Table) -> bool:
+        """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
+        return (self.location is not None or self.seed is not None) and "source.monitor-interval" not in table.options
+
     def partitions_moved(self, table: Table) -> bool:
         """Whether Spark has the columns in another order, as it has those of partitions last."""
         count = len(self.partitions)

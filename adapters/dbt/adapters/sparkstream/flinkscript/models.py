@@ -101,8 +101,7 @@ class Models:
     def _input(self, table: Table) -> Relation:
         node = self._nodes[table.name]
         found = input_of(table, self._folder)
-        source = Source(node, table, found)
-        (self.sources if found.seed is None else self.seeds).append(source)
+        (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
         columns = {name: type_ for name, type_, _ in found.columns}
         kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
         relation = Relation(node, Text("{{ " + kind + " }}", node), columns)
@@ -114,6 +113,7 @@ class Models:
             relation.event_time = table.watermark.column if table.watermark else None
             relation.stream = streamed(kind, node, table)
             relation.feeds = (table.watermark is not None, True)
+            relation.bounded = found.is_bounded(table)
         return relation
 
     def _over(self, relation: Relation, table: Table) -> bool:
@@ -332,6 +332,9 @@ class Models:
             relation.still = "it is a table itself"
             return None
         model.config = {**model.config, "materialized": "streaming_incremental"}
+        relation.bounded = all(r.bounded for r in inlining.streams.values())
+        if relation.bounded and planned.waits:
+            model.config["flush"] = True
         target = replace(table, options={}) if table is not None else None
         relation.event_time = table.watermark.column if table and table.watermark else None
         relation.stream = streamed(f"ref('{model.node}')", model.node, target, relation.event_time)

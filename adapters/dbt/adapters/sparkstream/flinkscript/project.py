@@ -47,8 +47,10 @@ _CREATE = """\
       {%- if table.location %} location '{{ table.location }}'{% endif %}
     {%- endset %}
     {%- do run_query(sql) %}
-    {%- if table.partitions and table.location %}
-      {%- do run_query('alter table ' ~ source.relation_name ~ ' recover partitions') %}
+    {%- if table.location %}
+      {#- New files, and new folders of partitions. #}
+      {%- do run_query('refresh table ' ~ source.relation_name) %}
+      {%- do run_query('alter table ' ~ source.relation_name ~ ' recover partitions') if table.partitions %}
     {%- endif %}
   {%- endfor %}
 {% endmacro %}

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript.project import Project
 
 
+_FLUSH = (
+    "`flush=True` closes all windows at the end of a run, as Flink does for files without `source.monitor-interval`. "
+    "Take it out of models whose files become more: rows that come after it are late."
+)
+
+
 def readme(project: Project, file: str) -> str:
     """The text of README.md.
 
@@ -37,6 +43,7 @@ def _lines(project: Project, file: str) -> Iterator[str]:
             "Streams",
             "Each `dbt run` reads what came since the last one, and appends the windows that are over. These tables",
             "have one column more, `micro_batch`.",
+            *(["", _FLUSH] if any(m.config.get("flush") for m in streams) else []),
         )
     tables = [m for m in project.models if m.reason]
     if tables:

@@ -42,6 +42,7 @@ class Relation:
         event_time: the column with its watermark, if it has one.
         expand: gives its query, for a model that reads streams through it; None of what isn't a view.
         feeds: whether rows of a stream come through it: with a watermark, and at all.
+        bounded: whether its rows come to an end, so that all windows over them close.
         disabled: why models that read it can't run; empty where they can.
         still: why it is no stream in a streaming job; empty where it is one.
         proctimes: columns of processing time, which it doesn't have here.
@@ -54,6 +55,7 @@ class Relation:
     event_time: str | None = None
     expand: Callable[[Inlining], Text] | None = None
     feeds: tuple[bool, bool] = (False, False)
+    bounded: bool = False
     disabled: str = ""
     still: str = ""
     proctimes: frozenset[str] = frozenset()
