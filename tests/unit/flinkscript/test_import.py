@@ -322,6 +322,18 @@ class TestPieces:
         assert bool(made.seeds) == is_seed
         assert bool(made.sources) != is_seed
 
+    def test_a_single_file_is_its_folder_and_its_name(self, tmp_path: Path) -> None:
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "t.json").write_text('{"a": 1}\n')
+        options = "'connector' = 'filesystem', 'path' = 'data/t.json', 'format' = 'json'"
+        made = project(f"CREATE TABLE t (a INT) WITH ({options})", tmp_path)
+        [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+        assert table["config"]["meta"]["table"] == {
+            "format": "json",
+            "location": "{{ var('inputs') }}/data",
+            "options": {"mode": "FAILFAST", "pathGlobFilter": "t.json"},
+        }
+
     def test_partitions_are_columns_at_their_place(self) -> None:
         options = "'connector' = 'filesystem', 'path' = '/d', 'format' = 'parquet'"
         made = project(f"CREATE TABLE t (dt STRING, a INT) PARTITIONED BY (dt) WITH ({options})")

@@ -88,8 +88,12 @@ def input_of(table: Table, folder: Path) -> Input:
         return Input("parquet", None, {}, columns, setup=_setup(table))
     name = table.options["format"]
     path = table.options["path"]
-    seed = _seed(table, folder / _local(path)) if name == "csv" and "://" not in _local(path) else None
+    local = folder / _local(path)
+    seed = _seed(table, local) if name == "csv" and "://" not in _local(path) else None
     options = _csv_options(table.options) if name == "csv" else _json_options(table.options) if name == "json" else {}
+    location = _location(path)
+    if "://" not in _local(path) and local.is_file():  # Spark's streams read folders
+        location, _, options["pathGlobFilter"] = location.rpartition("/")
     notes = []
     if name == "csv":
         nested = [n for n, type_, _ in columns if type_.startswith(("array", "map", "struct"))]
@@ -100,7 +104,7 @@ def input_of(table: Table, folder: Path) -> Input:
             notes.append("an empty text without quotes is NULL in Spark, and '' in Flink")
     if name == "avro":
         notes.append("needs spark-avro: `spark.jars.packages` under server_side_parameters")
-    return Input(_FORMATS[name], _location(path), options, columns, seed, "", tuple(notes), table.partitions)
+    return Input(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions)
 
 
 def _setup(table: Table) -> str:
