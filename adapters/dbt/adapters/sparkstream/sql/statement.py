@@ -28,7 +28,8 @@ from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, che
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
-from dbt.adapters.sparkstream.sql.passes.framing.spelling import OpenMLDBSpelling, SQLstreamSpelling
+from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
+from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, may_pay
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of

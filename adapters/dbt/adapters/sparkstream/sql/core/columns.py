@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import in_sight, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.paths import names_of, output_name
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
@@ -242,8 +242,7 @@ class Resolver:
 
     def own(self, column: exp.Expr, select: exp.Select) -> bool:
         """Whether a name means a column of the query's own inputs, and not of a query around it."""
-        names, inputs = names_of(column) or [], in_sight(sources(select), column)
-        return bool(self._names.qualified(names, inputs) or self._names.bare(names, inputs))
+        return self._names.is_own(names_of(column) or [], column, select)
 
     def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:
         """The column or field that the last name of a dotted name is to be a field of, where that is known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -54,6 +55,21 @@ class Columns:
         return Columns(self.items + other.items, self.complete and other.complete)
 
 
+class _Inputs:
+    """What stands in FROM and joins of a query, as far as a name can mean it."""
+
+    def __init__(self, relations: Sequence[exp.Expr]) -> None:
+        self.relations = relations
+
+    @cached_property
+    def by_name(self) -> dict[str, list[exp.Expr]]:
+        """Name in lower case -> the relations of that name: a query may have hundreds, and as many columns of each."""
+        found: dict[str, list[exp.Expr]] = {}
+        for relation in self.relations:
+            found.setdefault(relation.alias_or_name.casefold(), []).append(relation)
+        return found
+
+
 class DottedNames:
     """What a name such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v` means.
 
@@ -65,6 +81,20 @@ class DottedNames:
     def __init__(self, columns: Callable[[exp.Expr], Columns], bare_fields: bool) -> None:
         self._columns = columns
         self._bare_fields = bare_fields
+        self._inputs_of: dict[int, tuple[exp.Select, _Inputs]] = {}
+
+    def _inputs(self, select: exp.Select, place: exp.Expr) -> _Inputs:
+        """The inputs of a query that a name at a place in it can mean."""
+        if id(select) not in self._inputs_of:
+            self._inputs_of[id(select)] = select, _Inputs(sources(select))
+        every = self._inputs_of[id(select)][1]
+        seen = in_sight(every.relations, place)
+        return every if seen is every.relations else _Inputs(seen)
+
+    def is_own(self, names: list[str], place: exp.Expr, select: exp.Select) -> bool:
+        """Whether a name means a column of the query's own inputs, and not of a query around it."""
+        inputs = self._inputs(select, place)
+        return bool(self._qualified(names, inputs) or self._bare(names, inputs.relations))
 
     def meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
         """What a dotted name at a place of a query may mean; None where nobody knows."""
@@ -73,30 +103,30 @@ class DottedNames:
         while scope is not None:
             if isinstance(scope, Opaque):
                 return None
-            inputs = in_sight(sources(scope), place)
-            found = self.qualified(names, inputs)
+            inputs = self._inputs(scope, place)
+            found = self._qualified(names, inputs)
             if found is None or found:
                 return found
             if not unsure:
-                found = self.bare(names, inputs)
+                found = self._bare(names, inputs.relations)
                 if found:
                     return found
                 unsure = found is None or bool(scope.args.get("laterals"))
                 if unsure and len(names) == 1:
                     return None  # a dotted name may still begin with an input of a query around
             scope = scope.find_ancestor(exp.Select)
-        return None if unsure else self._in_rows(names, in_sight(sources(select), place))
+        return None if unsure else self._in_rows(names, self._inputs(select, place).relations)
 
-    def qualified(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+    def _qualified(self, names: list[str], inputs: _Inputs) -> list[Column] | None:
         """The columns, and fields of rows, that a name means which begins with one of the inputs."""
         for first in range(len(names) - 1, 0, -1):
-            owners = [s for s in inputs if is_called(s, names[:first])]
-            found = self.bare(names[first:], owners) if owners else []
+            owners = [s for s in inputs.by_name.get(names[first - 1].casefold(), ()) if is_called(s, names[:first])]
+            found = self._bare(names[first:], owners) if owners else []
             if found is None or found:
                 return found
         return []
 
-    def bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+    def _bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
         """The columns, and fields of rows, that a name means which begins with a column of one of the inputs."""
         columns = [self._columns(s) for s in inputs]
         found = [c for c in (known.find(names[0]) for known in columns) if c]

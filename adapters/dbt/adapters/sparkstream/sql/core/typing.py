@@ -138,7 +138,7 @@ def _rounded(types: Types, numbers: Numbers) -> str | None:
     return None if is_decimal(type_) else type_
 
 
-def _listed(rules: Mapping[FunctionRule, str]) -> dict[str, FunctionRule]:
+def listed(rules: Mapping[FunctionRule, str]) -> dict[str, FunctionRule]:
     """Name of a function -> its rule, from the names of each rule."""
     return {name: rule for rule, names in rules.items() for name in names.split()}
 
@@ -272,7 +272,7 @@ SPARK = TypeRules(
         exp.CurrentDate: fixed("date"),
         exp.Localtimestamp: fixed(NTZ),
     },
-    functions=_listed(
+    functions=listed(
         {
             same: "ABS NEGATIVE POSITIVE MIN MAX ANY_VALUE FIRST FIRST_VALUE LAST LAST_VALUE NTH_VALUE LAG LEAD NULLIF",
             common: "COALESCE NVL IFNULL LEAST GREATEST",

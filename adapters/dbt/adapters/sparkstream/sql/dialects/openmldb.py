@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
@@ -27,7 +28,12 @@ class OpenMLDB(SparkStream):
     class Tokenizer(SparkStream.Tokenizer):
         # 3s and 1d are lengths of time, not numbers with a type.
         NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
+        KEYWORDS = {**SparkStream.Tokenizer.KEYWORDS, "MOD": TokenType.MOD}
 
     class Parser(ForeignParser):
         FRAME_DIALECT = "openmldb"
-        FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT}
+        FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.MOD, TokenType.JOIN}
+        CONJUNCTION: ClassVar[dict[TokenType, type[exp.Expr]]] = {
+            **ForeignParser.CONJUNCTION,
+            TokenType.XOR: exp.Xor,
+        }

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, same
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, common, first_operand, fixed, listed, same
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FLINK
 
 
@@ -18,17 +18,40 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Literal](node, of, numbers)
 
 
+def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
+    """A TIMESTAMP and a number of milliseconds give a TIMESTAMP, and a BOOL is a number."""
+    types = [of(node.left), of(node.right)]
+    if "timestamp" in types and any(t in INTEGERS for t in types):
+        return "timestamp" if isinstance(node, (exp.Add, exp.Sub)) else None
+    if isinstance(node, (exp.IntDiv, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)):
+        known = [t for t in types if t in INTEGERS]
+        return wider(*known) if len(known) == 2 else None
+    as_int = {"boolean": "int"}
+    return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
+
+
 OPENMLDB = SPARK.but(
-    nodes={exp.Literal: _literal},
-    functions={
-        "SUM": same,
-        "AT": same,
-        "DISTINCT_COUNT": always("bigint"),
-        "INT16": always("smallint"),
-        "INT32": always("int"),
-        "INT64": always("bigint"),
-        "BOOL": always("boolean"),
+    nodes={
+        exp.Literal: _literal,
+        **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), _arithmetic),
+        **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
+        **dict.fromkeys((exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift), first_operand),
+        exp.DPipe: fixed("string"),
+        exp.Substring: fixed("string"),
     },
+    functions=listed(
+        {
+            same: "SUM AT INC IDENTITY NTH_VALUE_WHERE SUM_WHERE MIN_WHERE MAX_WHERE",
+            common: "IF_NULL MAXIMUM MINIMUM",
+            always("bigint"): "DISTINCT_COUNT COUNT_WHERE INT64",
+            always("smallint"): "INT16",
+            always("int"): "INT32 WEEK DATEDIFF STRCMP JSON_ARRAY_LENGTH",
+            always("double"): "TRUNCATE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD POW",
+            always("boolean"): "BOOL IS_NULL LIKE_MATCH ILIKE_MATCH ARRAY_CONTAINS",
+            always("string"): "CONCAT SUBSTR SUBSTRING CHAR UNHEX JOIN FZ_JOIN TOP TOPN_FREQUENCY GET_JSON_OBJECT "
+            "FZ_TOPN_FREQUENCY REVERSE",
+        }
+    ),
 )
 """The types of OpenMLDB's SQL, as Spark types."""
 

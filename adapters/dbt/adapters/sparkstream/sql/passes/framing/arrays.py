@@ -12,23 +12,36 @@ ArrayRule = Callable[[Evaluation, str], str]
 """Writes a call, given its rows as an array of structs with a field for each argument: a0, a1, ..."""
 
 
+def _value(name: str, aggregate: Evaluation) -> str | None:
+    """The type of a category's aggregate."""
+    return {"COUNT": "bigint", "AVG": "double"}.get(name) or aggregate.type()
+
+
 def _cate(name: str) -> ArrayRule:
-    return lambda aggregate, rows: lists.print_pairs(lists.by_category(name, rows, cond=None, category="a1"))
+    return lambda aggregate, rows: lists.print_pairs(
+        lists.by_category(name, rows, cond=None, category="a1"), aggregate.type(1), _value(name, aggregate)
+    )
 
 
 def _cate_where(name: str) -> ArrayRule:
-    return lambda aggregate, rows: lists.print_pairs(lists.by_category(name, rows, cond="a1", category="a2"))
+    return lambda aggregate, rows: lists.print_pairs(
+        lists.by_category(name, rows, cond="a1", category="a2"), aggregate.type(2), _value(name, aggregate)
+    )
 
 
 def _top_n(name: str, choose: Callable[[str, str], str]) -> ArrayRule:
     return lambda aggregate, rows: lists.print_pairs(
-        choose(lists.by_category(name, rows, cond="a1", category="a2"), str(aggregate.constant(3)))
+        choose(lists.by_category(name, rows, cond="a1", category="a2"), str(aggregate.constant(3))),
+        aggregate.type(2),
+        _value(name, aggregate),
     )
 
 
 def _ratio(choose: Callable[[str, str], str]) -> ArrayRule:
     return lambda aggregate, rows: lists.print_pairs(
-        choose(lists.ratio_by_category(rows, cond="a1", category="a2"), str(aggregate.constant(3)))
+        choose(lists.ratio_by_category(rows, cond="a1", category="a2"), str(aggregate.constant(3))),
+        aggregate.type(2),
+        "double",
     )
 
 
@@ -43,8 +56,12 @@ LISTED: dict[str, tuple[int, ArrayRule]] = {
     **{call: (4, _top_n(name, lists.greatest_values)) for call, name in TOP_N_VALUE.items()},
     "TOP_N_KEY_RATIO_CATE": (4, _ratio(lists.newest_keys)),
     "TOP_N_VALUE_RATIO_CATE": (4, _ratio(lists.greatest_values)),
-    "TOP": (2, lambda aggregate, rows: lists.top(rows, str(aggregate.constant(1)))),
-    "TOPN_FREQUENCY": (2, lambda aggregate, rows: lists.topn_frequency(rows, str(aggregate.constant(1)))),
+    "TOP": (2, lambda aggregate, rows: lists.top(rows, str(aggregate.constant(1)), aggregate.type())),
+    "TOPN_FREQUENCY": (
+        2,
+        lambda aggregate, rows: lists.topn_frequency(rows, str(aggregate.constant(1)), aggregate.type()),
+    ),
+    "ENTROPY": (1, lambda aggregate, rows: lists.entropy(rows)),
     "TOP1_RATIO": (1, lambda aggregate, rows: lists.top1_ratio(rows)),
     "NTH_VALUE_WHERE": (3, lambda aggregate, rows: lists.nth_value_where(rows, aggregate.constant(1))),
     "EW_AVG": (2, lambda aggregate, rows: lists.ew_avg(rows, aggregate.arguments[1])),

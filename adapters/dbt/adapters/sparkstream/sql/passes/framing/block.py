@@ -70,7 +70,10 @@ class Block:
         self.clauses = {name: (tokens[i].start, end) for (name, i), end in zip(starts, ends, strict=True)}
         first = self._list_start(places)
         bounds = [first, *(c + 1 for c in commas)], [*commas, self.clauses["select"][1]]
-        self.projections = [self.trim((a, b)) for a, b in zip(*bounds, strict=True)]
+        items = list(zip(*bounds, strict=True))
+        if len(items) > 1 and not tokens.within(items[-1]):  # a comma before FROM (OpenMLDB)
+            items.pop()
+        self.projections = [self.trim(item) for item in items]
 
     def _is_operand(self, clause: str, i: int, places: range) -> bool:
         """Whether a keyword is part of an expression: IS DISTINCT FROM, a column named window."""

@@ -118,16 +118,27 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
     outer: list[Call] = []
     for call in found:
         if outer and inside(call.span, outer[-1].span):
+            same = call.window.spec is outer[-1].window.spec
+            if same and any(_spread(inner, call) for inner in outer[-1].inner):
+                continue
             raise source.error(
                 call.span,
                 "a call over a window can't stand in another one",
-                "leave the inner OVER out: it has the same window",
+                "compute the inner call in a subquery: it has another window",
             )
         outer.append(call)
     for call in outer:
         item = holding(call.span, block.projections)
         call.top = item is not None and _is_item(source, call, block.projections[item])
     return outer
+
+
+def _spread(inner: Call, over: Call) -> bool:
+    """Whether a call with OVER is an inner one, or within it: then its OVER, of the same window, belongs to it."""
+    if inner.call == over.call:
+        inner.span = over.span
+        return True
+    return any(_spread(each, over) for each in inner.inner)
 
 
 def _window_of(source: Source, node: exp.Window, windows: dict[str, Window | None], strict: bool) -> Window | None:

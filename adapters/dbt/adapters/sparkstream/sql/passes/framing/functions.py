@@ -202,6 +202,8 @@ def _merged(aggregate: Evaluation, condition: str | None) -> str:
     if name == "COUNT_IF":
         past = aggregate.past(lambda f: f"count_if({value}){f}", default="CAST(0 AS BIGINT)", condition=condition)
         return f"{past} + IF({current}, 1, 0)"
+    if name == "APPROX_COUNT_DISTINCT":
+        return _distinct(aggregate, condition, [value])
     raise aggregate.fail(
         f"{aggregate.word} can't have EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW in its window",
         "collect the rows with collect_list(x) OVER the window, and compute it from the array",

@@ -18,8 +18,12 @@ def known(rows: str, argument: str = "a0") -> str:
     return f"transform(filter({rows}, r -> r.{argument} IS NOT NULL), r -> r.{argument})"
 
 
-def as_text(value: str) -> str:
-    """A value as OpenMLDB prints it: six decimals for floating point, and a timestamp to the second."""
+def as_text(value: str, type_: str | None) -> str:
+    """A value of a type as OpenMLDB prints it: six decimals for floating point, and a timestamp to the second."""
+    if type_ in ("float", "double"):
+        return f"format_string('%.6f', {value})"
+    if type_ is not None:
+        return f"left(CAST({value} AS STRING), 19)" if type_ == "timestamp" else f"CAST({value} AS STRING)"
     text = f"CAST({value} AS STRING)"  # what a number would be made of; a date can't be cast to one
     return (
         f"CASE WHEN typeof({value}) IN ('double', 'float') THEN format_string('%.6f', CAST({text} AS DOUBLE)) "
@@ -76,9 +80,9 @@ def ratio_by_category(rows: str, *, cond: str, category: str) -> str:
     )
 
 
-def print_pairs(pairs: str) -> str:
-    """`k:v,k:v` of an array of `struct(k, v)`."""
-    return f"array_join(transform({pairs}, g -> concat({as_text('g.k')}, ':', {as_text('g.v')})), ',')"
+def print_pairs(pairs: str, key: str | None, value: str | None) -> str:
+    """`k:v,k:v` of an array of `struct(k, v)`, whose types are given."""
+    return f"array_join(transform({pairs}, g -> concat({as_text('g.k', key)}, ':', {as_text('g.v', value)})), ',')"
 
 
 def newest_keys(pairs: str, n: str) -> str:
@@ -92,8 +96,9 @@ def greatest_values(pairs: str, n: str) -> str:
     return f"slice(reverse({turned}), 1, {n})"
 
 
-def top(rows: str, n: str) -> str:
-    return f"array_join(transform(slice(reverse(array_sort({known(rows)})), 1, {n}), x -> {as_text('x')}), ',')"
+def top(rows: str, n: str, type_: str | None) -> str:
+    """The n greatest values of a type."""
+    return f"array_join(transform(slice(reverse(array_sort({known(rows)})), 1, {n}), x -> {as_text('x', type_)}), ',')"
 
 
 def _frequencies(rows: str) -> str:
@@ -101,10 +106,10 @@ def _frequencies(rows: str) -> str:
     return let("vs", known(rows), f"transform(array_sort(array_distinct(vs)), k -> named_struct('n', {count}, 'k', k))")
 
 
-def topn_frequency(rows: str, n: str) -> str:
+def topn_frequency(rows: str, n: str, type_: str | None) -> str:
     """The n most frequent values, among equal counts the smaller value; NULL for each value missing to n."""
     order = "(x, y) -> CASE WHEN x.n <> y.n THEN y.n - x.n WHEN x.k < y.k THEN -1 WHEN x.k > y.k THEN 1 ELSE 0 END"
-    keys = f"transform(slice(array_sort({_frequencies(rows)}, {order}), 1, {n}), g -> {as_text('g.k')})"
+    keys = f"transform(slice(array_sort({_frequencies(rows)}, {order}), 1, {n}), g -> {as_text('g.k', type_)})"
     padded = f"slice(concat({keys}, array_repeat('NULL', {n})), 1, {n})"
     return f"array_join({padded}, ',')"
 
@@ -114,6 +119,14 @@ def top1_ratio(rows: str) -> str:
     return let(
         "ns", counts, "coalesce(CAST(array_max(ns) AS DOUBLE) / nullif(aggregate(ns, 0, (s, x) -> s + x), 0), 0.0D)"
     )
+
+
+def entropy(rows: str) -> str:
+    """Shannon's entropy of the values, in bits."""
+    counts = f"transform({_frequencies(rows)}, g -> CAST(g.n AS DOUBLE))"
+    bits = "aggregate(ns, 0.0D, (s, n) -> s - n / size_ * log2(n / size_))"
+    named = let("size_", "aggregate(ns, 0.0D, (s, n) -> s + n)", bits)
+    return let("ns", counts, f"CASE WHEN size(ns) > 0 THEN {named} END")
 
 
 def percentile(rows: str, part: str) -> str:

@@ -31,6 +31,7 @@ AGGREGATES = frozenset(
         "TOP",
         "TOPN_FREQUENCY",
         "TOP1_RATIO",
+        "ENTROPY",
         "EW_AVG",
         "DRAWDOWN",
         "MEDIAN",
@@ -82,7 +83,7 @@ RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", 
 _UNORDERED = frozenset(
     {
         "SUM", "COUNT", "MIN", "MAX", "AVG", "DISTINCT_COUNT", "MEDIAN", "STDDEV", "STDDEV_SAMP", "STDDEV_POP",
-        "VARIANCE", "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO", "PERCENTILE",
+        "VARIANCE", "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO", "ENTROPY", "PERCENTILE",
         "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE", *(f"{name}_WHERE" for name in CATEGORIES),
         *CATE, *CATE_WHERE, *TOP_N_KEY, *TOP_N_VALUE,
     }

@@ -1,4 +1,4 @@
-"""What OpenMLDB and SQLstream spell in another way than Spark, beside their windows."""
+"""What SQLstream spells in another way than Spark, beside its windows."""
 
 from __future__ import annotations
 
@@ -8,111 +8,18 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.framing.typing import type_of
-
-_RENAMED = {
-    "IS_NULL": "isnull",
-    "IF_NULL": "ifnull",
-    "LCASE": "lower",
-    "UCASE": "upper",
-    "CHARACTER_LENGTH": "char_length",
-    "BOOL": "boolean",
-    "INT16": "smallint",
-    "INT32": "int",
-    "INT64": "bigint",
-}
 
 
 def _edit(span: Span, text: str) -> Edit:
     return Edit(span, lambda: text)
 
 
-class OpenMLDBSpelling:
-    """Edits number literals and functions of OpenMLDB that Spark has under another name."""
-
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._source = source
-        self._resolver = resolver
-
-    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """DOUBLE for 1.5, which is a DECIMAL in Spark; and names of functions."""
-        tokens = self._source.tokens
-        places = tokens.within(_extent(self._source, tree))
-        for conversion in self._conversions(tree, places):
-            yield from conversion
-        for i in places:
-            token = tokens[i]
-            text = self._source.text[token.start : token.end + 1]
-            called = i + 1 in places and tokens[i + 1].token_type == TokenType.L_PAREN
-            if token.token_type == TokenType.NUMBER and "." in text and text[-1].isdigit():
-                yield _edit((token.start, token.end + 1), f"{text}D")
-            elif called and text.upper() in _RENAMED and token.token_type != TokenType.IDENTIFIER:
-                yield _edit((token.start, token.end + 1), _RENAMED[text.upper()])
-            elif called and text.upper() == "IDENTITY":
-                yield _edit((token.start, token.end + 1), "")
-
-    def _conversions(self, tree: exp.Expr, places: range) -> Iterator[tuple[Edit, Edit]]:
-        """BIGINT(ts) and TIMESTAMP(n), which go by milliseconds here and by seconds in Spark."""
-        selects: list[exp.Select] | None = None
-        tokens = self._source.tokens
-        for i in places[:-2]:
-            token = tokens[i]
-            name = token.text.upper()
-            if name not in ("BIGINT", "INT64", "TIMESTAMP") or tokens[i + 1].token_type != TokenType.L_PAREN:
-                continue
-            closing = tokens.closing(i + 1)
-            if selects is None:
-                selects = [s for s in tree.find_all(exp.Select) if SPAN in s.meta]
-            around = [s for s in selects if s.meta[SPAN][0] <= token.start < s.meta[SPAN][1]]
-            if closing is None or not around:
-                continue
-            inner = max(around, key=lambda s: s.meta[SPAN][0])
-            value = self._source.text[tokens[i + 1].end + 1 : tokens[closing].start]
-            parts = (_from_millis if name == "TIMESTAMP" else _millis)(
-                type_of(value, "openmldb", inner, self._resolver)
-            )
-            if parts:
-                before, after = parts
-                yield (
-                    _edit((token.start, tokens[i + 1].end + 1), before),
-                    _edit((tokens[closing].start, tokens[closing].end + 1), after),
-                )
-
-
-def _millis(type_: str | None) -> tuple[str, str] | None:
-    """What stands around the value of BIGINT(value), or None if BIGINT(value) means the same in Spark."""
-    if type_ is not None:
-        return ("unix_millis(", ")") if type_ == "timestamp" else None
-    return _by_type(
-        "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
-        "ELSE CAST(v AS BIGINT) END"
-    )
-
-
-def _from_millis(type_: str | None) -> tuple[str, str] | None:
-    """What stands around the value of TIMESTAMP(value), or None if TIMESTAMP(value) means the same in Spark."""
-    if type_ is not None:
-        return ("timestamp_millis(", ")") if type_ in INTEGERS else None
-    integers = ", ".join(f"'{t}'" for t in INTEGERS)
-    return _by_type(
-        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
-        "ELSE CAST(v AS TIMESTAMP) END"
-    )
-
-
-def _by_type(body: str) -> tuple[str, str]:
-    """What stands around a value whose type only Spark knows, to name it v in an expression."""
-    return "get(transform(array(", f"), v -> {body}), 0)"
-
-
-def _extent(source: Source, tree: exp.Expr) -> Span:
+def extent(source: Source, tree: exp.Expr) -> Span:
     """From the first to the last token of a statement."""
     start = min((n.meta[SPAN][0] for n in tree.walk() if n._meta and SPAN in n.meta), default=0)
     end = max((n.meta[SPAN][1] for n in tree.walk() if n._meta and SPAN in n.meta), default=len(source.text))
@@ -128,7 +35,7 @@ class SQLstreamSpelling:
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
-        yield from self._tokens(self._source.tokens_in(_extent(self._source, tree)))
+        yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in tree.find_all(exp.Floor, exp.Ceil):
             if node.args.get("to"):
                 yield self._rounding(node)

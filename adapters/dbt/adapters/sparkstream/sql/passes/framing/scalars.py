@@ -1,0 +1,212 @@
+"""OpenMLDB's scalar functions that Spark has not, or under another name: a table.
+
+A rule gives the texts around the arguments, which stay where they stand, as a window call may be among them: of
+`inc(x)` they are `(` and ` + 1)`. Sources: OpenMLDB's page of built-in functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS
+
+Around = Sequence[str]
+"""The texts before the first argument, between the arguments, and behind the last one that is kept."""
+ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
+"""Gives the texts around a call's arguments from these and their types; None where Spark means the same."""
+
+
+class UnknownHere(Exception):
+    """A call has no counterpart in Spark: what is wrong, and what to write."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def named(value: str, body: str) -> Around:
+    """The texts that give values names in an expression: `named("s", "lower(v.s)")` around one argument."""
+    fields = [f"'{name}', " for name in value]
+    starts = ["get(transform(array(named_struct(" + fields[0], *(", " + field for field in fields[1:])]
+    return (*starts, f")), v -> {body}), 0)")
+
+
+def by_type(body: str) -> Around:
+    """The texts around a value whose type only Spark knows, to name it v in an expression."""
+    return "get(transform(array(", f"), v -> {body}), 0)"
+
+
+def _fixed(*around: str) -> ScalarRule:
+    return lambda arguments, types: around if len(around) == len(arguments) + 1 else None
+
+
+def _called(name: str) -> ScalarRule:
+    """The rule of a function that Spark has under another name."""
+    return lambda arguments, types: (f"{name}(", *[", "] * (len(arguments) - 1), ")") if arguments else None
+
+
+def _refused(name: str, instead: str) -> ScalarRule:
+    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+        raise UnknownHere(f"Spark has no {name}, and no other function gives its numbers", f"write {instead}")
+
+    return rule
+
+
+# -- texts ---------------------------------------------------------------------------------------------
+TEXT_OF_FLOAT = ("regexp_replace(CAST(", " AS STRING), '[.]0$', '')")
+"""A DOUBLE as text: OpenMLDB writes 1 where Spark writes 1.0."""
+
+
+def text(type_: str | None) -> Around | None:
+    """What stands around the value of STRING(value); None where Spark's text is the same."""
+    if type_ in ("float", "double"):
+        return TEXT_OF_FLOAT
+    if type_ == "timestamp":
+        return "date_format(", ", 'yyyy-MM-dd HH:mm:ss')"
+    if type_ is not None:
+        return None
+    return by_type(
+        "CASE WHEN typeof(v) IN ('float', 'double') THEN regexp_replace(CAST(v AS STRING), '[.]0$', '') "
+        "WHEN typeof(v) = 'timestamp' THEN left(CAST(v AS STRING), 19) ELSE CAST(v AS STRING) END"
+    )
+
+
+def _strcmp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    return named("ab", "CASE WHEN v.a < v.b THEN -1 WHEN v.a = v.b THEN 0 WHEN v.a > v.b THEN 1 END")
+
+
+def _like(operator: str) -> ScalarRule:
+    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+        escape = [" ESCAPE "] if len(arguments) == 3 else []
+        return ("(", f" {operator} ", *escape, ")")
+
+    return rule
+
+
+def _regexp_like(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    if len(arguments) != 3:
+        return None
+    flags = arguments[2]
+    if not isinstance(flags, exp.Literal) or set(flags.name) - set("ceims"):
+        raise UnknownHere("regexp_like takes flags of c, e, i, m and s", "write regexp_like(x, pattern, 'i')")
+    kept = "".join(sorted(set(flags.name) & set("ims")))
+    return ("regexp_like(", f", concat('(?{kept})', ", "))") if kept else ("regexp_like(", ", ", ")")
+
+
+_FORMATS = {
+    "Y": "yyyy", "y": "yy", "m": "MM", "d": "dd", "H": "HH", "I": "hh", "M": "mm", "S": "ss", "p": "a", "j": "DDD",
+    "a": "EEE", "A": "EEEE", "b": "MMM", "h": "MMM", "B": "MMMM", "F": "yyyy-MM-dd", "T": "HH:mm:ss", "R": "HH:mm",
+    "D": "MM/dd/yy", "%": "%",
+}  # fmt: skip
+"""A letter behind % in a format of C's strftime -> Spark's pattern."""
+
+
+def _date_format(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """Formats as strftime's: '%Y-%m-%d'."""
+    if len(arguments) != 2:
+        return None
+    pattern = arguments[1]
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        raise UnknownHere("the format of date_format is a text here", "write date_format(ts, '%Y-%m-%d')")
+    found = ""
+    for percent, letter, plain in re.findall(r"(%)(.)|([^%]+|%$)", pattern.name, re.S):
+        if percent and letter not in _FORMATS:
+            known = " ".join(f"%{each}" for each in _FORMATS)
+            raise UnknownHere(f"Spark has no %{letter} in a format", f"there are {known}")
+        found += _FORMATS[letter] if percent else re.sub(r"[A-Za-z]+", r"'\g<0>'", plain.replace("'", "''"))
+    return "date_format(", f", {string_literal(found)})"
+
+
+# -- lists ---------------------------------------------------------------------------------------------
+_QUOTED = "concat('\\\\Q', {}, '\\\\E')"
+
+
+def _split(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """Spark's delimiter is a regular expression."""
+    if len(arguments) != 2:
+        return None
+    delimiter = arguments[1]
+    plain = isinstance(delimiter, exp.Literal) and not set(delimiter.name) & set("\\^$.|?*+()[]{}")
+    return ("split(", ", ", ")") if plain else ("split(", ", concat('\\\\Q', ", ", '\\\\E'))")
+
+
+def _split_pairs(part: int) -> ScalarRule:
+    pair = f"split(p, {_QUOTED.format('v.k')})"
+    body = f"transform(filter(split(v.s, {_QUOTED.format('v.d')}), p -> size({pair}) >= 2), p -> get({pair}, {part}))"
+    return _fixed(*named("sdk", body))
+
+
+def _except(part: int) -> ScalarRule:
+    body = f"filter(v.l, p -> NOT array_contains(split(v.e, ','), split_part(p, ':', {part})))"
+    return _fixed(*named("le", body))
+
+
+# -- numbers and times -----------------------------------------------------------------------------------
+def _edge(function: str) -> ScalarRule:
+    """GREATEST and LEAST pass over NULL; MAXIMUM and MINIMUM are NULL."""
+    return _fixed(*named("ab", f"IF(v.a IS NULL OR v.b IS NULL, NULL, {function}(v.a, v.b))"))
+
+
+def _field(name: str) -> ScalarRule:
+    """A part of a time, which may be given in milliseconds."""
+    spark = {"WEEK": "weekofyear"}.get(name, name.lower())
+
+    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+        if len(arguments) == 1 and types[0] in INTEGERS:
+            return f"{spark}(timestamp_millis(", "))"
+        return (f"{spark}(", ")") if name == "WEEK" and len(arguments) == 1 else None
+
+    return rule
+
+
+def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    return ("atan2(", ", ", ")") if len(arguments) == 2 else None
+
+
+_FIELDS = "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEK WEEKOFYEAR HOUR MINUTE SECOND"
+
+SCALARS: dict[str, ScalarRule] = {
+    "ATAN": _atan,
+    "BOOL": _called("boolean"),
+    "CHARACTER_LENGTH": _called("char_length"),
+    "DATE_FORMAT": _date_format,
+    "FARM_FINGERPRINT": _refused("farm_fingerprint", "xxhash64(x), which gives other numbers"),
+    "FZ_JOIN": _called("array_join"),
+    "FZ_SPLIT": _split,
+    "FZ_SPLIT_BY_KEY": _split_pairs(0),
+    "FZ_SPLIT_BY_VALUE": _split_pairs(1),
+    "HASH64": _refused("hash64", "xxhash64(x), which gives other numbers"),
+    "IDENTITY": _fixed("(", ")"),
+    "IF_NULL": _called("ifnull"),
+    "ILIKE_MATCH": _like("ILIKE"),
+    "INC": _fixed("(", " + 1)"),
+    "INT16": _called("smallint"),
+    "INT32": _called("int"),
+    "INT64": _called("bigint"),
+    "IS_NULL": _called("isnull"),
+    "JOIN": _called("array_join"),
+    "LCASE": _called("lower"),
+    "LIKE_MATCH": _like("LIKE"),
+    "LIST_EXCEPT_BY_KEY": _except(1),
+    "LIST_EXCEPT_BY_VALUE": _except(2),
+    "MAKE_TUPLE": _called("struct"),
+    "MAXIMUM": _edge("greatest"),
+    "MINIMUM": _edge("least"),
+    "REGEXP_LIKE": _regexp_like,
+    "SPLIT": _split,
+    "SPLIT_ARRAY": _split,
+    "SPLIT_BY_KEY": _split_pairs(0),
+    "SPLIT_BY_VALUE": _split_pairs(1),
+    "STRCMP": _strcmp,
+    "STRING": lambda arguments, types: text(types[0]) if len(arguments) == 1 else None,
+    "TRUNCATE": _fixed("CAST(CAST(", " AS BIGINT) AS DOUBLE)"),
+    "UCASE": _called("upper"),
+    "UNHEX": _fixed("CAST(unhex(", ") AS STRING)"),
+    **{name: _field(name) for name in _FIELDS.split()},
+}
+"""Name -> what stands around its arguments in Spark SQL."""

@@ -1,0 +1,163 @@
+"""What OpenMLDB has beside its windows, and how Spark says it: functions, operators, casts, a comma before FROM."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import translate
+from tests.unit.sql.pairs import Pairs, flat
+
+COLUMNS = {
+    "b": "boolean",
+    "i": "int",
+    "n": "bigint",
+    "f": "float",
+    "x": "double",
+    "s": "string",
+    "d": "date",
+    "ts": "timestamp",
+}
+SCHEMA = {"t": COLUMNS, "u": COLUMNS}
+W = "WINDOW w AS (PARTITION BY s ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"
+
+EXPRESSIONS = {
+    # functions under another name, or with other arguments
+    "inc(i)": "(i + 1)",
+    "inc(inc(i))": "((i + 1) + 1)",
+    "truncate(x)": "CAST(CAST(x AS BIGINT) AS DOUBLE)",
+    "unhex(s)": "CAST(unhex(s) AS STRING)",
+    "atan(x)": "atan(x)",
+    "atan(x, f)": "atan2(x, f)",
+    "week(ts)": "weekofyear(ts)",
+    "lcase(ucase(s))": "lower(upper(s))",
+    "if_null(s, 'a')": "ifnull(s, 'a')",
+    "identity(i)": "(i)",
+    "make_tuple(s, i)": "struct(s, i)",
+    "like_match(s, 'a%')": "(s LIKE 'a%')",
+    "ilike_match(s, 'a!%', '!')": "(s ILIKE 'a!%' ESCAPE '!')",
+    "regexp_like(s, '^a')": "regexp_like(s, '^a')",
+    "regexp_like(s, '^A', 'ic')": "regexp_like(s, concat('(?i)', '^A'))",
+    "strcmp(s, 'b')": "get(transform(array(named_struct('a', s, 'b', 'b')), v -> CASE WHEN v.a < v.b THEN -1 WHEN v.a = v.b THEN 0 WHEN v.a > v.b THEN 1 END), 0)",
+    "maximum(i, n)": "get(transform(array(named_struct('a', i, 'b', n)), v -> IF(v.a IS NULL OR v.b IS NULL, NULL, greatest(v.a, v.b))), 0)",
+    # lists
+    "split(s, ',')": "split(s, ',')",
+    "split(s, '|')": r"split(s, concat('\\Q', '|', '\\E'))",
+    "join(split(s, ','), '-')": "array_join(split(s, ','), '-')",
+    "join(list_except_by_key(split(s, ','), 'a'), ',')": "array_join(get(transform(array(named_struct('l', split(s, ','), 'e', 'a')), v -> filter(v.l, p -> NOT array_contains(split(v.e, ','), split_part(p, ':', 1)))), 0), ',')",
+    "array_contains([1, 2], i)": "array_contains(array(1, 2), i)",
+    "array[1, 2]": "array(1, 2)",
+    # times: numbers are milliseconds
+    "ts - 1000": "timestamp_millis(unix_millis(ts) - 1000)",
+    "n + ts": "timestamp_millis(n + unix_millis(ts))",
+    "ts - 1000 - 1": "timestamp_millis(unix_millis(timestamp_millis(unix_millis(ts) - 1000)) - 1)",
+    "ts > 1590738990000": "unix_millis(ts) > 1590738990000",
+    "ts > d": "ts > d",
+    "year(n)": "year(timestamp_millis(n))",
+    "hour(ts)": "hour(ts)",
+    "bigint(ts)": "unix_millis(ts)",
+    "CAST(ts AS bigint)": "unix_millis(ts)",
+    "CAST(n AS timestamp)": "timestamp_millis(n)",
+    "CAST(i AS double)": "CAST(i AS double)",
+    "date_format(ts, '%Y-%m-%d %H:%M:%S')": "date_format(ts, 'yyyy-MM-dd HH:mm:ss')",
+    "date_format(d, '%d. %B, week')": "date_format(d, 'dd. MMMM, \\'week\\'')",
+    # texts of numbers and times
+    "string(x)": "regexp_replace(CAST(x AS STRING), '[.]0$', '')",
+    "CAST(f AS string)": "regexp_replace(CAST(f AS STRING), '[.]0$', '')",
+    "string(ts)": "date_format(ts, 'yyyy-MM-dd HH:mm:ss')",
+    "string(i)": "string(i)",
+    "s || x": "s || regexp_replace(CAST(x AS STRING), '[.]0$', '')",
+    "concat(s, x, i)": "concat(s, regexp_replace(CAST(x AS STRING), '[.]0$', ''), i)",
+    # numbers as conditions, conditions as numbers
+    "i AND NOT n": "(i <> 0) AND NOT (n <> 0)",
+    "b XOR i": "((b) <> ((i <> 0)))",
+    "b + 1": "CAST(b AS INT) + 1",
+    "i MOD 2": "i % 2",
+    "mod(i, 2)": "mod(i, 2)",
+    "1.5 * i": "1.5D * i",
+}
+
+
+@pytest.mark.parametrize("given", EXPRESSIONS)
+def test_expressions(given: str) -> None:
+    assert flat(translate(f"SELECT {given} AS y FROM t", "openmldb", schema=SCHEMA)) == flat(
+        f"SELECT {EXPRESSIONS[given]} AS y FROM t"
+    )
+
+
+@pytest.mark.parametrize(
+    "given", ["inc(i)", "strcmp(s, 'b')", "join(split(s, ','), '-')", "i MOD 2", "array[1, 2]", "atan(x, f)"]
+)
+def test_without_types(given: str) -> None:
+    assert flat(translate(f"SELECT {given} AS y FROM t", "openmldb")) == flat(
+        f"SELECT {EXPRESSIONS[given]} AS y FROM t"
+    )
+
+
+class TestWithWindows(Pairs):
+    def written(self, sql: str) -> str:
+        return flat(translate(sql, "openmldb", schema=SCHEMA))
+
+    def test_a_comma_before_from(self) -> None:
+        assert self.written("SELECT i, s, FROM t") == flat("SELECT i, s FROM t")
+        assert self.written("SELECT i, (SELECT s, FROM u), FROM t") == flat("SELECT i, (SELECT s FROM u) FROM t")
+        assert "AS y FROM t" in self.written(f"SELECT i, count(i) OVER w AS y, FROM t {W}")
+
+    def test_around_a_call_over_a_window(self) -> None:
+        text = self.written(f"SELECT inc(count(i) OVER w) AS y, string(max(x) OVER w) AS z FROM t {W}")
+        assert flat("(count(i) OVER w + 1) AS y") in text
+        assert flat("regexp_replace(CAST(max(x) OVER w AS STRING), '[.]0$', '') AS z") in text
+
+    def test_within_a_call_over_a_window(self) -> None:
+        assert flat("max(timestamp_millis(unix_millis(ts) - 1000)) OVER w") in self.written(
+            f"SELECT max(ts - 1000) OVER w AS y FROM t {W}"
+        )
+
+    def test_an_inner_over_of_the_same_window(self) -> None:
+        sql = f"SELECT sum(i - (min(i){{}})) OVER w AS y FROM t {W}"
+        assert self.written(sql.format(" OVER w")) == self.written(sql.format(""))
+        other = f"SELECT sum(i - (min(i) OVER v)) OVER w AS y FROM t {W}, v AS (PARTITION BY s ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+        self.refused(other, "can't stand in another one", at="min(i) OVER v", hint="subquery", dialect="openmldb")
+
+    def test_no_guards_where_types_are_known(self) -> None:
+        for call in [
+            "sum(i DIV 2)",
+            "sum(i & 1)",
+            "sum(if_null(i, 0))",
+            "sum_cate(i, s)",
+            "top_n_key_avg_cate_where(x, b, s, 2)",
+            "top(ts, 2)",
+            "topn_frequency(d, 2)",
+            "count_cate(i, ts)",
+            "distinct_count(concat(s, i))",
+            "entropy(i)",
+        ]:
+            text = self.written(f"SELECT {call} OVER w AS y FROM t {W}")
+            assert "typeof" not in text and "raise_error" not in text, text
+
+    def test_refused(self) -> None:
+        self.refused(
+            "SELECT hash64(s) FROM t", "Spark has no hash64", at="hash64(s)", hint="xxhash64", dialect="openmldb"
+        )
+        self.refused(
+            "SELECT date_format(ts, '%Q') FROM t",
+            "Spark has no %Q",
+            at="date_format(ts, '%Q')",
+            hint="%Y",
+            dialect="openmldb",
+        )
+        self.refused(
+            "SELECT date_format(ts, s) FROM t",
+            "the format of date_format is a text",
+            at="date_format(ts, s)",
+            hint="'%Y-%m-%d'",
+            dialect="openmldb",
+        )
+        self.refused(
+            "SELECT regexp_like(s, 'a', 'z') FROM t",
+            "flags",
+            at="regexp_like(s, 'a', 'z')",
+            hint="'i'",
+            dialect="openmldb",
+        )
