@@ -169,7 +169,7 @@ class Resolver:
         named = [s for s in sources(select) if s.alias_or_name.casefold() == names[-1].casefold()]
         if named and len(names) == 1:
             return self.columns(named[0])
-        found = self._meant(names, star, select)
+        found = self._names.meant(names, star, select)
         inner = fields(found[0].type) if found and len(found) == 1 else None
         return UNKNOWN if inner is None else Columns(tuple(Column(*each) for each in inner))
 

@@ -49,6 +49,7 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
     wanted = len(given) - ordinal if given else 0
     pair, of_array = entry(type_), element(type_)
     row, known = fields(of_array), pair is not None or of_array is not None
+    inner: tuple[tuple[str, str | None], ...]
     if pair is not None or (not known and wanted == 2):
         kind, inner = Pieces.ENTRIES, (("KEY", pair and pair[0]), ("VALUE", pair and pair[1]))
     elif row is not None:

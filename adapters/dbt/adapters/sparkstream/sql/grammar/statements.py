@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -111,7 +111,8 @@ def _parse_statement(
     """
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
-    for narrowed in (list, _query) if opaque else (list, _query, _parenthesised):
+    ways: tuple[Callable[[Tokens], list[Token]], ...] = (list, _query) if opaque else (list, _query, _parenthesised)
+    for narrowed in ways:
         part = narrowed(tokens)
         if part:
             try:
@@ -121,7 +122,7 @@ def _parse_statement(
     if not certain:
         return None
     unread: exp.Expr | None = None
-    for i, narrowed in enumerate((list, _query) if opaque else ()):
+    for i, narrowed in enumerate(ways if opaque else ()):
         part = Tokens(narrowed(tokens))
         if part:
             try:
@@ -160,9 +161,11 @@ def _parse(
             "this statement is nested too deeply to be read",
             "take its innermost part into a CTE of its own, or into a model",
         ) from None
-    if not parsed:  # sqlglot ends at an ELSE that nothing is before
+    tree = parsed[0] if parsed else None
+    if tree is None:  # sqlglot ends at an ELSE that nothing is before
         parser.raise_error("this isn't expected here", tokens[0])
-    return parsed[0]
+    assert tree is not None
+    return tree
 
 
 def _as_spark_reads(tokens: Tokens) -> Tokens:

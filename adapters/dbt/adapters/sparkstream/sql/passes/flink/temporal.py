@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 
 from sqlglot import exp
@@ -181,7 +182,7 @@ class TemporalJoins(Rewriter):
         select = join.find_ancestor(exp.Select)
         for star in select.expressions if select is not None else ():
             if star.is_star and (not isinstance(star, exp.Column) or is_called(left, (names_of(star) or [])[:-1])):
-                yield Edit(self.source.span(star), lambda star=star: self._without(star, name), level=level)
+                yield Edit(self.source.span(star), partial(self._without, star, name), level=level)
         if id(cte) not in self._written:
             self._written.add(id(cte))
             yield self._all_versions(cte, versions)

@@ -162,9 +162,9 @@ class OpenMLDBSpelling:
             for side in (node.left, node.right):
                 self._wrap(side, ("(", ")"))
         if isinstance(node, (exp.Connector, exp.Not, exp.Where)):
-            for side in (node.this, node.args.get("expression")):
-                if isinstance(side, exp.Expr) and is_numeric(self._type(side, node)):
-                    self._wrap(side, _TO_BOOLEAN)
+            for operand in (node.this, node.args.get("expression")):
+                if isinstance(operand, exp.Expr) and is_numeric(self._type(operand, node)):
+                    self._wrap(operand, _TO_BOOLEAN)
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
