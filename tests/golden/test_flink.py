@@ -15,7 +15,7 @@ from tests.golden.runner import Case, compare, create_view, flink_type, load, pa
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CASES = load("flink_documented.json") + load("flink_cases.json")
+CASES = load("flink_documented.json") + load("flink_cases.json") + load("flink_from.json")
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 
@@ -23,6 +23,7 @@ _VIEW = re.compile(r"CREATE\s+(?:TEMPORARY\s+)?VIEW\s+(`(?:[^`]|``)+`|\w+)\s*(\(
 
 # Flink answers in the type of the column, so these need to know it.
 NEED_TYPES = {"typing-avg-int", "typing-int-division", "typing-over-avg-int", "doc-over-window-clause-int"}
+NEED_TYPES |= {case.id for case in CASES if "needs types" in case.tags}
 
 
 class Door:

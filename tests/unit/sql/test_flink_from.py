@@ -55,6 +55,12 @@ class TestFields(Pairs):
         self.flink("SELECT v, t.w, UPPER(s) AS u FROM t", spark="SELECT r.v, t.n.r.w, UPPER(r.s) AS u FROM t", schema=SCHEMA)
         self.flink("SELECT v FROM (SELECT r, 5 AS v FROM t)", spark="SELECT v FROM (SELECT r, 5 AS v FROM t)", schema=SCHEMA)
 
+    def test_name_of_a_key_by_slices(self) -> None:
+        """A rule computes a key that is a field under another name."""
+        hop = "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '30' MINUTE)"
+        query = f"SELECT r.s, SUM(r.v) AS x FROM {hop} GROUP BY window_start, window_end, r.s"
+        assert translate(query, "flink", schema=SCHEMA).startswith("SELECT __key_1 AS `s`, ")
+
     def test_refused(self) -> None:
         self.refused_flink("SELECT r.zz FROM t", "r has no field zz", at="r.zz", hint="it has v, s", schema=SCHEMA)
         self.refused_flink("SELECT t.n.r.zz FROM t", "r has no field zz", at="t.n.r.zz", hint="it has v, w", schema=SCHEMA)
@@ -66,6 +72,11 @@ class TestFields(Pairs):
     def test_casts(self) -> None:
         self.flink("SELECT CAST(r AS ROW<V BIGINT, s ROW<t TIMESTAMP(3), u TIMESTAMP_LTZ>>) AS x FROM t", spark="SELECT CAST(r AS struct<V:bigint,s:struct<t:timestamp_ntz,u:timestamp>>) AS x FROM t")
         self.flink("SELECT CAST(m AS MAP<STRING, ARRAY<INT>>) AS x FROM t", spark="SELECT CAST(m AS map<string,array<int>>) AS x FROM t")
+
+
+    def test_texts_are_refused(self) -> None:
+        self.refused_flink("SELECT CAST(r AS STRING) FROM t", "otherwise than Flink", at="CAST(r AS STRING)", hint="CONCAT", schema=SCHEMA)
+        self.refused_flink("SELECT CAST(m AS STRING) FROM t", "otherwise than Flink", at="CAST(m AS STRING)", hint="CONCAT", schema=SCHEMA)
 
 
 class TestUnnest(Pairs):

@@ -11,7 +11,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import nested_type
+from dbt.adapters.sparkstream.sql.core.nested import entry, fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -53,6 +53,10 @@ class Casts(Rewriter):
         if from_ in types.TIMES and types.is_numeric(to):
             self.refuse(
                 node, "a timestamp can't be cast to a number", "write UNIX_TIMESTAMP(...) or TIMESTAMPDIFF(...)"
+            )
+        if to == "string" and (fields(from_) is not None or entry(from_) is not None):
+            self.refuse(
+                node, "Spark writes a row or a map otherwise than Flink", "write CONCAT('(', CAST(r.v AS STRING), ..."
             )
         if types.is_numeric(from_) and to in types.TIMES:
             self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.paths import output_name
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
@@ -241,8 +242,9 @@ class _ClauseReader:
         if item.is_star or isinstance(item, exp.Aliases):
             raise NoRule("the SELECT list has a star")
         self._outer(item.unalias(), aliases=True)
-        if not isinstance(item, (exp.Alias, exp.Column)) and len(self._a.pieces) > before:
-            self._a.pieces.append(((span[1], span[1]), f" AS `{self._spark_name(item)}`"))
+        if not isinstance(item, exp.Alias) and len(self._a.pieces) > before:
+            name = output_name(item) or self._spark_name(item)  # r.v, a field of a row that is a key, is called v
+            self._a.pieces.append(((span[1], span[1]), f" AS `{name}`"))
 
     def _spark_name(self, item: exp.Expr) -> str:
         """The name that Spark gives a column that is an aggregate without an alias."""
