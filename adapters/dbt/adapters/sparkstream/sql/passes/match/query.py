@@ -6,7 +6,9 @@ PATTERN (A B+ C) DEFINE B AS B.p > A.p)` it is
     SELECT k, inline(transform(matches, m -> struct(get(events, m.A_last).p AS x, get(events, m.B_last).p AS y)))
     FROM (
       SELECT k, events, aggregate(<their numbers>, <nothing yet>, (a, i) -> <a after event i>, a -> a.found) AS matches
-      FROM (SELECT k, array_sort(collect_list(struct(ts, p)), <ORDER BY>) AS events FROM t GROUP BY k)
+      FROM (
+        SELECT k, array_sort(collect_list(struct(ts, p)), <ORDER BY>) AS events FROM t WHERE ts IS NOT NULL GROUP BY k
+      )
     )
 
 A match `m` says which events it is made of, by their numbers: `s` its first, `e` its last, and for each variable the
@@ -70,7 +72,11 @@ class MatchQuery:
     def lines(self) -> Lines:
         """The query in parentheses, line by line."""
         events = self.names.events
-        partition = [f"SELECT {', '.join([*self.keys, f'{self._events()} AS {events}'])}", f"FROM {self.relation}"]
+        partition = [
+            f"SELECT {', '.join([*self.keys, f'{self._events()} AS {events}'])}",
+            f"FROM {self.relation}",
+            f"WHERE {self.order[0].column} IS NOT NULL",
+        ]
         if self.keys:
             partition.append(f"GROUP BY {', '.join(self.keys)}")
         searched = [
