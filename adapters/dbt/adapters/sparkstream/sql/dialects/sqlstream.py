@@ -7,7 +7,7 @@ from typing import ClassVar
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 
@@ -41,6 +41,7 @@ class SQLStream(SparkStream):
         }
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
+            _check(raw_tokens, sql)
             # SELECT STREAM on a table is SELECT.
             tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
             return super().parse(tokens, sql)
@@ -56,6 +57,28 @@ class SQLStream(SparkStream):
             else:
                 by.meta[SPAN] = (start.start, self._prev.end + 1)
             return Step(this=this, by=by)
+
+
+def _check(tokens: list[Token], sql: str) -> None:
+    """Refuses what only SQLstream has: pumps, streams that are created, windows of the streams of a join."""
+    if tokens[0].token_type is TokenType.CREATE:
+        made = next((t for t in tokens[1:5] if t.text.upper() in ("PUMP", "STREAM")), None)
+        if made:
+            raise error_at(
+                sql,
+                (tokens[0].start, made.end + 1),
+                f"Spark has no {made.text.upper()}S",
+                "a model is what a pump fills: leave it out, and write the SELECT alone",
+            )
+    for before, name, over in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        named = name.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if over.token_type is TokenType.OVER and named and before.token_type in (TokenType.FROM, TokenType.JOIN):
+            raise error_at(
+                sql,
+                (name.start, over.end + 1),
+                f"{name.text} has a window in FROM, which is how SQLstream joins streams",
+                "write the times into ON: s.ROWTIME BETWEEN o.ROWTIME - INTERVAL '1' HOUR AND o.ROWTIME",
+            )
 
 
 def is_stream_word(tokens: list[Token], index: int) -> bool:

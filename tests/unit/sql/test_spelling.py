@@ -1,4 +1,4 @@
-"""What OpenMLDB has beside its windows, and how Spark says it: functions, operators, casts, a comma before FROM."""
+"""What OpenMLDB and SQLstream have beside their windows: functions, operators, casts, a comma before FROM, pumps."""
 
 # ruff: noqa: E501
 
@@ -93,6 +93,28 @@ def test_without_types(given: str) -> None:
     assert flat(translate(f"SELECT {given} AS y FROM t", "openmldb")) == flat(
         f"SELECT {EXPRESSIONS[given]} AS y FROM t"
     )
+
+
+class TestSQLstream(Pairs):
+    def test_what_only_sqlstream_has(self) -> None:
+        joined = "SELECT STREAM o.id FROM orders AS o JOIN shipments OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS s ON o.id = s.id"
+        self.refused(
+            joined,
+            "shipments has a window in FROM",
+            at="shipments OVER",
+            hint="o.ROWTIME - INTERVAL '1' HOUR",
+            dialect="sqlstream",
+        )
+        self.refused(
+            "CREATE OR REPLACE PUMP p AS INSERT INTO s SELECT STREAM a FROM t",
+            "no PUMPS",
+            at="CREATE OR REPLACE PUMP",
+            hint="SELECT alone",
+            dialect="sqlstream",
+        )
+        self.refused(
+            "CREATE STREAM s (a INT)", "no STREAMS", at="CREATE STREAM", hint="SELECT alone", dialect="sqlstream"
+        )
 
 
 class TestWithWindows(Pairs):
