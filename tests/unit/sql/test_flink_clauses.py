@@ -62,6 +62,11 @@ class TestClauses(Pairs):
         self.becomes("SELECT i, COUNT(*) AS z FROM c GROUP BY ROLLUP (i) HAVING GROUPING(i) = 1", "SELECT i, COUNT(*) AS z FROM c GROUP BY ROLLUP (i) HAVING CAST(GROUPING(i) AS BIGINT) = 1")
         self.refused_flink("SELECT COUNT(*) FROM c GROUP BY ROLLUP (i) HAVING GROUPING(i) = 1", "keys that are selected", at="GROUPING(i)", hint="select i as well")
         self.refused_flink("SELECT i, GROUPING_ID() FROM c GROUP BY ROLLUP (i)", "takes keys", at="GROUPING_ID()", hint="GROUPING_ID(k)")
+        self.becomes("SELECT GROUPING(i) AS g FROM c GROUP BY ROLLUP (i) HAVING GROUPING(i) = 1", "SELECT CAST(GROUPING(i) AS BIGINT) AS g FROM c GROUP BY ROLLUP (i) HAVING g = 1")
+        self.becomes("SELECT GROUPING(c.i) AS g FROM c GROUP BY i", "SELECT CAST(0 AS BIGINT) AS g FROM c GROUP BY i")
+        self.refused_flink("SELECT GROUPING(k) AS g FROM c GROUP BY i", "this is none", at="k", hint="group by it")
+        self.refused_flink("SELECT GROUPING(i) AS g FROM c", "with GROUP BY", at="GROUPING(i)", hint="group by")
+        self.refused_flink("SELECT SUM(GROUPING(i)) AS g FROM c GROUP BY CUBE (i)", "in an aggregate", at="GROUPING(i)", hint="subquery")
 
     def test_proctime(self) -> None:
         self.refused_flink("SELECT PROCTIME() AS p FROM c", "the time at which Flink reads a row", at="PROCTIME()", hint="CURRENT_TIMESTAMP")
@@ -94,6 +99,11 @@ class TestLiterals(Pairs):
         self.rewritten("U&'!00e9''!!\\' UESCAPE '!'", r"'é\'!\\'")
         self.rewritten(r"U&'\d83d\de00'", "'😀'")
         self.refused_flink(r"SELECT U&'\0g' FROM c", "four hexadecimal digits", at=r"U&'\0g'", hint=r"\00e9")
+
+    def test_escapes(self) -> None:
+        self.rewritten(r"E'\\a\tb''c\u0041'", "'\\\\a\tb\\'cA'")
+        self.rewritten("N'it''s'", r"'it\'s'")
+        self.refused_flink(r"SELECT E'\q' FROM c", "no character", at=r"E'\q'", hint=r"\n")
 
     def test_intervals(self) -> None:
         self.rewritten("INTERVAL '5.111' SECOND(1,3)", "INTERVAL '5.111' SECOND")

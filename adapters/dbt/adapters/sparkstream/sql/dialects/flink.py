@@ -10,7 +10,9 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
+from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
+from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
@@ -41,6 +43,8 @@ class Flink(SparkStream):
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
         }
+        BYTE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("E'", "'"), ("e'", "'")]
+        BYTE_STRING_ESCAPES: ClassVar[list[str]] = ["'", "\\"]
         UNICODE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
         VAR_SINGLE_TOKENS: ClassVar[set[str]] = {"$"}  # EXPR$0 is a name
@@ -48,6 +52,16 @@ class Flink(SparkStream):
     @with_spans("_parse_limit", "_parse_offset")
     class Parser(MatchGrammar):
         STRICT_FLINK = True
+        FUNCTION_PARSERS = {
+            **ForeignParser.FUNCTION_PARSERS,
+            "JSON_VALUE": lambda self: parse_path(self, "VALUE"),
+            "JSON_QUERY": lambda self: parse_path(self, "QUERY"),
+            "JSON_EXISTS": lambda self: parse_path(self, "EXISTS"),
+            "JSON_OBJECT": lambda self: parse_object(self),
+            "JSON_ARRAY": lambda self: parse_array(self),
+            "JSON_OBJECTAGG": lambda self: parse_aggregate(self, "JSON_OBJECTAGG"),
+            "JSON_ARRAYAGG": lambda self: parse_aggregate(self, "JSON_ARRAYAGG"),
+        }
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # ROW<v INT> is what sqlglot calls a struct; ROW(1, 2) is a call.

@@ -18,6 +18,7 @@ class FlinkCall:
         literals: for each argument its text, if it is a string literal such as `'a'`, else None.
         distinct: whether DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
+        nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
     """
 
     name: str
@@ -26,6 +27,7 @@ class FlinkCall:
     literals: tuple[str | None, ...]
     distinct: bool = False
     suffix: str = ""
+    nested: tuple[bool, ...] = ()
 
     def to(self, function: str, *more: str) -> str:
         """The call under another name, with more arguments and the same DISTINCT and suffix."""

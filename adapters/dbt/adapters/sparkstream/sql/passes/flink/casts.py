@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from string import hexdigits
 
@@ -15,6 +16,9 @@ from dbt.adapters.sparkstream.sql.core.nested import entry, fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
+
 
 class Casts(Rewriter):
     """Edits casts and texts with a backslash."""
@@ -26,6 +30,8 @@ class Casts(Rewriter):
             exp.TryCast: self._cast,
             exp.Literal: self._literal,
             exp.UnicodeString: self._unicode,
+            exp.ByteString: self._escaped,
+            exp.National: self._plain,
         }
 
     def _cast(self, node: exp.Expr) -> Iterator[Edit]:
@@ -119,6 +125,20 @@ class Casts(Rewriter):
         # Characters outside Unicode's first plane are written as two of four digits each.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", escape)
         yield self.edit(node, lambda: string_literal(text))
+
+    def _escaped(self, node: exp.Expr) -> Iterator[Edit]:
+        r"""`E'a\n'` has a new line behind its a."""
+        inner = self.source.written(node)[2:-1].replace("''", "\\'")
+        found = list(_ESCAPE.finditer(inner))
+        for escape in found:
+            if escape[0][1] not in _ESCAPED and len(escape[0]) == 2:
+                self.refuse(node, f"{escape[0]} is no character here", r"write \n, \t, \\ or \u00e9")
+        text = _ESCAPE.sub(lambda m: _ESCAPED.get(m[0][1]) or chr(int(m[0][2:], 16)), inner)
+        yield self.edit(node, lambda: string_literal(text))
+
+    def _plain(self, node: exp.Expr) -> Iterator[Edit]:
+        """`N'abc'` is a text like any other."""
+        yield self.edit(node, lambda: string_literal(node.name))
 
     def _literal(self, node: exp.Expr) -> Iterator[Edit]:
         if not (isinstance(node, exp.Literal) and node.is_string and "\\" in node.name):

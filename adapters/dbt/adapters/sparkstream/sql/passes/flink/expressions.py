@@ -13,6 +13,8 @@ from dbt.adapters.sparkstream.sql.passes.flink.clauses import Clauses
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
+from dbt.adapters.sparkstream.sql.passes.flink.json import Json
+from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
@@ -30,6 +32,8 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Constructs,
     Clauses,
     Groupings,
+    Json,
+    JsonTexts,
     QueryChecks,
     Relations,
     Unnesting,

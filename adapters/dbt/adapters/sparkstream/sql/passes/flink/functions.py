@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
-from dbt.adapters.sparkstream.sql.passes.flink import aggregates
+from dbt.adapters.sparkstream.sql.passes.flink import aggregates, jsontexts
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 
@@ -203,7 +203,8 @@ FUNCTIONS: dict[str, Function] = {
     "LISTAGG": Function(aggregates.listagg, (1, 2), returns=_STRING),
     "ARRAY_AGG": Function(aggregates.array_agg, (1, 1), returns=_array),
     "COLLECT": Function(aggregates.collect, (1, 1), returns=_array),
-    "JSON_ARRAYAGG": Function(lambda c: f"TO_JSON({c.to('COLLECT_LIST')})", (1, 1), returns=_STRING),
+    "JSON_ARRAYAGG": Function(jsontexts.array_agg, (1, 2), returns=_STRING),
+    "JSON_OBJECTAGG": Function(jsontexts.object_agg, (2, 3), returns=_STRING),
     "APPROX_COUNT_DISTINCT": Function(),
     "PERCENTILE": Function(returns=_DOUBLE),
     **_named_functions("GROUPING GROUPING_ID", _grouping, returns=_BIGINT),
@@ -258,8 +259,8 @@ FUNCTIONS: dict[str, Function] = {
 AGGREGATES = frozenset(
     {
         "SUM", "AVG", "COUNT", "MIN", "MAX", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP", "VARIANCE",
-        "FIRST_VALUE", "LAST_VALUE", "LISTAGG", "ARRAY_AGG", "COLLECT", "JSON_ARRAYAGG", "APPROX_COUNT_DISTINCT",
-        "PERCENTILE",
+        "FIRST_VALUE", "LAST_VALUE", "LISTAGG", "ARRAY_AGG", "COLLECT", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
+        "APPROX_COUNT_DISTINCT", "PERCENTILE",
     }
 )  # fmt: skip
 RANKING = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LAG", "LEAD"})

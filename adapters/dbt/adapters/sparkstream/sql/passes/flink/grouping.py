@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import combinations, product
+from math import prod
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _MOST_SETS = 4096
@@ -24,36 +26,56 @@ class Groupings(Rewriter):
             exp.Anonymous: self._call,
         }
 
-    def _call(self, node: exp.Expr) -> Iterable[Edit]:
-        select, name = node.find_ancestor(exp.Select), node.name.upper()
+    def _call(self, node: exp.Expr) -> Iterator[Edit]:
+        name = node.name.upper()
+        if name not in ("GROUPING", "GROUPING_ID", "GROUP_ID"):
+            return
+        select = node.find_ancestor(exp.Select)
         group = select.args.get("group") if select else None
-        if name in ("GROUPING", "GROUPING_ID"):
-            self._check_grouping(node, name, select)
-        if name == "GROUP_ID" and group is not None:
-            kinds = [
-                _sets(item)
-                for item in [
-                    *group.expressions,
-                    *(item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []),
-                ]
-            ]
-            number = 1
-            for sets in kinds:
-                number *= len(sets)
-            if number > _MOST_SETS or len({frozenset().union(*sets) for sets in product(*kinds)}) < number:
-                self.refuse(
-                    node,
-                    "GROUP_ID() numbers equal grouping sets, which Spark doesn't tell from each other",
-                    "write each set once, or UNION ALL with a number of your own",
-                )
-        return ()
+        if select is None or group is None:
+            self.refuse(node, f"{name} stands in a query with GROUP BY", "group by its keys")
+        several = [item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []]
+        several += [item for item in group.expressions if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup))]
+        kinds = [_sets(item) for item in {id(item): item for item in [*group.expressions, *several]}.values()]
+        if name == "GROUP_ID":
+            self._check_sets(node, kinds)
+            return
+        self._check_keys(node, name, kinds)
+        if not several:  # Spark knows GROUPING beside ROLLUP and the like only
+            yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
+        else:
+            yield from self._in_having(node, name, select)
 
-    def _check_grouping(self, node: exp.Expr, name: str, select: exp.Select | None) -> None:
-        """Refuses what Spark doesn't resolve: in HAVING, a key that isn't selected under its own name."""
+    def _check_sets(self, node: exp.Expr, kinds: list[list[frozenset[str]]]) -> None:
+        number = prod(map(len, kinds))
+        if number > _MOST_SETS or len({frozenset().union(*sets) for sets in product(*kinds)}) < number:
+            self.refuse(
+                node,
+                "GROUP_ID() numbers equal grouping sets, which Spark doesn't tell from each other",
+                "write each set once, or UNION ALL with a number of your own",
+            )
+
+    def _check_keys(self, node: exp.Expr, name: str, kinds: list[list[frozenset[str]]]) -> None:
+        """Refuses GROUPING of nothing, of what is no key, and within an aggregate."""
         if not node.expressions:
             self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
-        if select is None or not isinstance(node.find_ancestor(exp.Having, exp.Select), exp.Having):
+        keys = {key for sets in kinds for keys in sets for key in keys}
+        for key in node.expressions:
+            if not any(_last(key.sql()) == _last(known) for known in keys):
+                self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
+        around = node.find_ancestor(exp.Anonymous, exp.Select, exp.Order)
+        if isinstance(around, exp.Anonymous) and around.name.upper() in AGGREGATES:
+            self.refuse(node, f"{name} can't stand in an aggregate", "select it in a subquery, and aggregate around it")
+
+    def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
+        """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""
+        if not isinstance(node.find_ancestor(exp.Having, exp.Select), exp.Having):
             return
+        for projection in select.expressions:
+            if isinstance(projection, exp.Alias) and projection.this == node:
+                alias = self.source.written(projection.args["alias"])
+                yield Edit(self.source.span(node), lambda alias=alias: alias, level=1)  # type: ignore[misc]
+                return
         selected = {p.name.casefold() for p in select.expressions if isinstance(p, exp.Column)}
         for key in node.expressions:
             if isinstance(key, exp.Column) and key.name.casefold() not in selected:
@@ -83,3 +105,8 @@ def _sets(item: exp.Expr) -> list[frozenset[str]]:
 def _keys(item: exp.Expr) -> frozenset[str]:
     parts = item.expressions if isinstance(item, exp.Tuple) else [item.unnest()]
     return frozenset(part.sql().casefold() for part in parts)
+
+
+def _last(key: str) -> str:
+    """A column's name without its table's, in small letters; another expression as it is."""
+    return key.casefold().rpartition(".")[2]

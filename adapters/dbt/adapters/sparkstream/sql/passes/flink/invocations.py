@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
@@ -73,6 +74,7 @@ class Invocations(Rewriter):
                 literals=tuple(a.name if isinstance(a, exp.Literal) and a.is_string else None for a in arguments),
                 distinct=bool(distinct),
                 suffix=self.source.render((span[1], whole[1])),
+                nested=tuple(isinstance(a, JsonConstructor) for a in arguments),
             )
             try:
                 return rewrite(call)

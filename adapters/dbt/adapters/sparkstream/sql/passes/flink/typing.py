@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.json import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
 from dbt.adapters.sparkstream.sql.core.nested import map_of
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, NTZ, TIMES, Numbers, decimal_parts, is_decimal, is_numeric
+from dbt.adapters.sparkstream.sql.core.types import (
+    INTEGERS,
+    NTZ,
+    TIMES,
+    Numbers,
+    decimal_parts,
+    is_decimal,
+    is_numeric,
+    spark_type,
+)
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
@@ -50,6 +60,12 @@ def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     return f"decimal({decimal_parts(type_)[0]},0)"
 
 
+def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
+    """JSON_EXISTS is a BOOLEAN; the others are texts, or have the type behind RETURNING."""
+    to = node.args.get("returning")
+    return "boolean" if node.args["kind"] == "EXISTS" else spark_type(to) if to else "string"
+
+
 def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
     """LOCALTIMESTAMP, which Flink reserves, looks like a column."""
     return NTZ if node.name.upper() == "LOCALTIMESTAMP" else None
@@ -80,7 +96,9 @@ FLINK = SPARK.but(
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
-        exp.UnicodeString: fixed("string"),
+        **dict.fromkeys((exp.UnicodeString, exp.ByteString, exp.National), fixed("string")),
+        JsonPath: _json,
+        JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,

@@ -1,0 +1,67 @@
+"""JSON functions of Flink SQL; the rows behind them are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql import translate
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {"c": {"i": "int", "k": "string", "j": "string", "ts": "timestamp_ntz"}}
+FOUND = "TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$.a', 'VARIANT')"
+KIND = f"SCHEMA_OF_VARIANT({FOUND})"
+
+
+class TestJson(Pairs):
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
+
+    def test_value(self) -> None:
+        good = f"WHEN {KIND} NOT RLIKE '^(ARRAY|OBJECT|VOID)'"
+        self.rewritten("JSON_VALUE(j, '$.a')", f"CASE {good} THEN GET_JSON_OBJECT(j, '$.a') END")
+        self.rewritten("JSON_VALUE(j, 'lax $.a' RETURNING INTEGER)", f"CASE {good} THEN TRY_CAST(GET_JSON_OBJECT(j, '$.a') AS INT) END")
+        self.rewritten("JSON_VALUE(j, '$.a' DEFAULT 'x' ON EMPTY)", f"CASE WHEN j IS NULL THEN NULL WHEN TRY_PARSE_JSON(j) IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE 'x' END")
+        self.rewritten("JSON_VALUE(j, 'strict $.a' DEFAULT k ON EMPTY NULL ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') WHEN {KIND} = 'VOID' THEN k END")
+        assert "RAISE_ERROR('JSON_VALUE: " in translate("SELECT JSON_VALUE(j, '$.a' ERROR ON ERROR) FROM c", "flink", schema=SCHEMA)
+
+    def test_query(self) -> None:
+        array = f"CONCAT('[', CASE WHEN {KIND} = 'STRING' THEN TO_JSON({FOUND}) ELSE GET_JSON_OBJECT(j, '$.a') END, ']')"
+        self.rewritten("JSON_QUERY(j, '$.a')", f"CASE WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN GET_JSON_OBJECT(j, '$.a') END")
+        self.rewritten("JSON_QUERY(j, '$.a' WITH ARRAY WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN {array} END")
+        self.rewritten("JSON_QUERY(j, '$.a' WITH CONDITIONAL WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN CASE WHEN {KIND} RLIKE '^ARRAY' THEN GET_JSON_OBJECT(j, '$.a') ELSE {array} END END")
+        self.rewritten("JSON_QUERY(j, '$.a' WITHOUT WRAPPER EMPTY ARRAY ON EMPTY EMPTY ARRAY ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN GET_JSON_OBJECT(j, '$.a') ELSE '[]' END")
+
+    def test_exists(self) -> None:
+        self.rewritten("JSON_EXISTS(j, '$.a')", f"CASE WHEN j IS NULL THEN NULL ELSE COALESCE({KIND} <> 'VOID', FALSE) END")
+        self.rewritten("JSON_EXISTS(j, 'strict $.a' UNKNOWN ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {FOUND} IS NULL THEN NULL ELSE COALESCE({KIND} <> 'VOID', FALSE) END")
+
+    def test_paths(self) -> None:
+        self.rewritten("JSON_EXISTS(j, '$[0].b[\"a b\"]')", "CASE WHEN j IS NULL THEN NULL ELSE COALESCE(SCHEMA_OF_VARIANT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$[0].b[\\'a b\\']', 'VARIANT')) <> 'VOID', FALSE) END")
+        for path in ("'$.a[*]'", "'$..a'", "'$.a[-1]'", "k", "'a'"):
+            self.refused_flink(f"SELECT JSON_QUERY(j, {path}) FROM c", "constant path", at=path, hint="$.a.b[0]")
+
+    def test_is_json(self) -> None:
+        self.rewritten("j IS JSON", "CASE WHEN j IS NOT NULL THEN TRY_PARSE_JSON(j) IS NOT NULL END")
+        self.rewritten("j IS NOT JSON ARRAY", "CASE WHEN j IS NOT NULL THEN NOT COALESCE(SCHEMA_OF_VARIANT(TRY_PARSE_JSON(j)) RLIKE '^ARRAY', FALSE) END")
+
+    def test_constructors(self) -> None:
+        self.rewritten("JSON_OBJECT('i' VALUE i, KEY 'k' VALUE k)", "CONCAT('{\"i\":', COALESCE(CAST(i AS STRING), 'null'), ',\"k\":', COALESCE(TO_JSON(CAST(k AS VARIANT)), 'null'), '}')")
+        self.rewritten("JSON_OBJECT('i': i, 'k': k ABSENT ON NULL)", "CONCAT('{', CONCAT_WS(',', CONCAT('\"i\":', CAST(i AS STRING)), CONCAT('\"k\":', TO_JSON(CAST(k AS VARIANT)))), '}')")
+        self.rewritten("JSON_OBJECT('a' VALUE JSON_ARRAY(1, 'b'), 'n' VALUE NULL)", "'{\"a\":[1,\"b\"],\"n\":null}'")
+        self.rewritten("JSON_ARRAY(i, NULL NULL ON NULL)", "CONCAT('[', COALESCE(CAST(i AS STRING), 'null'), ',null]')")
+        self.rewritten("JSON_ARRAY()", "'[]'")
+        self.refused_flink("SELECT JSON_OBJECT('t' VALUE ts) FROM c", "JSON of a timestamp_ntz", at="ts", hint="CAST(... AS STRING)", schema=SCHEMA)
+        self.refused_flink("SELECT JSON_OBJECT('a' VALUE 1, 'a' VALUE 2) FROM c", "stands here twice", at="'a'", hint="once")
+
+    def test_aggregates(self) -> None:
+        self.rewritten("JSON_ARRAYAGG(i)", "TO_JSON(COLLECT_LIST(i))")
+        self.rewritten("JSON_ARRAYAGG(i NULL ON NULL)", "TO_JSON(TRANSFORM(COLLECT_LIST(STRUCT(i AS e)), s -> s.e))")
+        self.rewritten("JSON_OBJECTAGG(KEY k VALUE i)", "TO_JSON(MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(k, i))))")
+        self.rewritten("JSON_OBJECTAGG(k: i ABSENT ON NULL) FILTER (WHERE i > 1)", "TO_JSON(MAP_FILTER(MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(k, i)) FILTER (WHERE i > 1)), (k, v) -> v IS NOT NULL))")
+        self.rewritten("JSON_ARRAYAGG(JSON_OBJECT('i' VALUE i))", "CONCAT('[', ARRAY_JOIN(COLLECT_LIST(CONCAT('{\"i\":', COALESCE(CAST(i AS STRING), 'null'), '}')), ','), ']')")
+
+    def test_not_written_so(self) -> None:
+        self.refused_flink("SELECT JSON_OBJECT('a' 1) FROM c", "VALUE or : is missing", at="1")
+        self.refused_flink("SELECT JSON_VALUE(j, '$.a' DEFAULT 1) FROM c", "ON EMPTY or ON ERROR", at=")")
