@@ -15,7 +15,7 @@ from tests.golden.runner import Case, compare, create_view, flink_type, load, pa
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CASES = load("flink_documented.json") + load("flink_cases.json") + load("flink_from.json")
+CASES = [case for name in ("documented", "cases", "clauses", "from") for case in load(f"flink_{name}.json")]
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 
