@@ -166,8 +166,8 @@ class Resolver:
     def starred(self, select: exp.Select, star: exp.Column) -> Columns:
         """The columns of `t.*`, or of `r.*` with the fields of a row r."""
         names = (names_of(star) or [])[:-1]
-        named = [s for s in sources(select) if s.alias_or_name.casefold() == names[-1].casefold()]
-        if named and len(names) == 1:
+        named = [s for s in sources(select) if is_called(s, names)]
+        if named:
             return self.columns(named[0])
         found = self._names.meant(names, star, select)
         inner = fields(found[0].type) if found and len(found) == 1 else None

@@ -29,8 +29,8 @@ def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
     """Whether a relation goes by some names: its alias, or its own name, as `t` and `db.t` both may."""
     if len(names) == 1 or relation.alias or not isinstance(relation, exp.Table):
         return len(names) == 1 and relation.alias_or_name.casefold() == names[0].casefold()
-    own = [part.name.casefold() for part in relation.parts]
-    return own[-len(names) :] == [name.casefold() for name in names]
+    own, asked = [part.name.casefold() for part in relation.parts], [name.casefold() for name in names]
+    return own[-len(asked) :] == asked[-len(own) :]
 
 
 def in_sight(inputs: Sequence[exp.Expr], place: exp.Expr) -> Sequence[exp.Expr]:

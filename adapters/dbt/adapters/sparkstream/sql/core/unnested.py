@@ -49,7 +49,7 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
     wanted = len(given) - ordinal if given else 0
     pair, of_array = entry(type_), element(type_)
     row, known = fields(of_array), pair is not None or of_array is not None
-    inner: tuple[tuple[str, str | None], ...]
+    inner: tuple[Field, ...]
     if pair is not None or (not known and wanted == 2):
         kind, inner = Pieces.ENTRIES, (("KEY", pair and pair[0]), ("VALUE", pair and pair[1]))
     elif row is not None:
@@ -58,7 +58,7 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
         kind, inner = Pieces.ROWS, tuple((name, None) for name in given[:wanted])
     else:
         kind, inner = Pieces.ELEMENTS, ((_only(node), of_array),)
-    columns = (*inner, ("ORDINALITY", "int")) if ordinal else inner
+    columns: tuple[Field, ...] = (*inner, ("ORDINALITY", "int")) if ordinal else inner
     own = tuple(name for name, _ in row) if row is not None else ()
     if given and len(given) == len(columns):
         columns = tuple((name, t) for name, (_, t) in zip(given, columns, strict=True))
@@ -67,11 +67,10 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
 
 def names_given(node: exp.Unnest) -> list[str]:
     """The names of `AS u(x, o)`; sqlglot keeps the last one beside the others where there is an ordinality."""
-    offset = node.args.get("offset")
+    offset, around = node.args.get("offset"), node.parent
     names = list(node.alias_column_names)
-    around = node.parent
     if not names and isinstance(around, exp.Lateral):
-        return list(around.alias_column_names)
+        names = list(around.alias_column_names)
     return [*names, offset.name] if isinstance(offset, exp.Identifier) else names
 
 

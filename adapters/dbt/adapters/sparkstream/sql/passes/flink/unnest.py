@@ -37,16 +37,19 @@ class Unnesting(Rewriter):
         rows = self._checked(node)
         relation = node.parent if isinstance(node.parent, exp.Lateral) else node
         join, span = relation.parent, self.source.span(relation)
+        if not isinstance(join, (exp.Join, exp.From)):
+            self.refuse(relation, "UNNEST stands in FROM by itself", "write CROSS JOIN UNNEST(...) AS u(x)")
         if not isinstance(join, exp.Join):
             yield Edit(span, lambda: self._relation(relation, rows, self._call(node, rows)))
             return
-        if join.side in ("RIGHT", "FULL") or join.method or join.args.get("using"):
-            written = join.side or join.method or "USING"
+        sides = ("RIGHT", "FULL", "SEMI", "ANTI", "NATURAL")
+        using = ["USING"] if join.args.get("using") else []
+        for written in (w for w in (join.kind, join.side, join.method, *using) if w in (*sides, "USING")):
             self.refuse(relation, f"UNNEST takes no {written} JOIN", "write CROSS JOIN, or LEFT JOIN ... ON condition")
         left, on = join.side == "LEFT", join.args.get("on")
+        if isinstance(on, exp.Boolean) and not on._meta:  # sqlglot has made it up
+            self.refuse(relation, "this JOIN has no ON", "write CROSS JOIN, or ON TRUE")
         condition = None if isinstance(on, exp.Boolean) and on.this else on
-        if left and on is None:
-            self.refuse(relation, "this LEFT JOIN has no ON", "write LEFT JOIN UNNEST(...) AS u(x) ON TRUE")
         if condition is not None and condition.find(exp.Query):
             self.refuse(condition, "a query can't stand in the condition of UNNEST", "put it in WHERE, or into a CTE")
         if condition is not None and rows.kind is Pieces.ROWS and not rows.fields:
