@@ -290,6 +290,26 @@ class TestPieces:
         assert ("flush=True" in made.files["README.md"]) == flushed
         assert "flush" not in made.files["models/p.sql"]
 
+    def test_versions_of_a_table(self) -> None:
+        files = "WITH ('connector' = 'filesystem', 'path' = '/x', 'format' = 'json')"
+        script = (
+            f"CREATE TABLE t (c STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) {files};\n"
+            "CREATE TABLE rates (c STRING, rate DOUBLE, ts TIMESTAMP(3), PRIMARY KEY (c) NOT ENFORCED, "
+            f"WATERMARK FOR ts AS ts) {files};\n"
+            "CREATE TABLE o WITH ('connector' = 'print') AS\n"
+            "SELECT t.c, rates.rate FROM t JOIN rates FOR SYSTEM_TIME AS OF t.ts ON t.c = rates.c;"
+        )
+        made = project("SET 'execution.runtime-mode' = 'batch';\n" + script)
+        assert configs(made) == {"o": "table"}
+        assert model(made, "o") == (
+            "WITH rates AS (\nSELECT c, rate, ts FROM (\n"
+            "  SELECT *, ROW_NUMBER() OVER (PARTITION BY c ORDER BY ts DESC) AS rn\n"
+            "  FROM {{ source('inputs', 'rates') }}\n) WHERE rn = 1\n)\n"
+            "SELECT t.c, rates.rate FROM {{ source('inputs', 't') }} "
+            "JOIN rates FOR SYSTEM_TIME AS OF t.ts ON t.c = rates.c\n"
+        )
+        assert configs(project(script)) == {"o": "table, no stream"}
+
     def test_comments_go_with_what_follows_them(self) -> None:
         made = project(
             "-- a; b\nCREATE VIEW v AS SELECT 1 AS x; -- of v\n/* of w;\n two */ CREATE VIEW w AS SELECT 'a;b' AS x"

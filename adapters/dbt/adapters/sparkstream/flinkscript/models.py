@@ -9,7 +9,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, View
-from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, PROCTIME, UNDEFINED, Leftover
+from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, UNDEFINED
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import (
     SOURCE,
@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     streamed,
 )
 from dbt.adapters.sparkstream.flinkscript.tables import Column, Name, Table
+from dbt.adapters.sparkstream.flinkscript.texts import Texts
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.tokens import Span
@@ -29,14 +30,13 @@ from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import translate
 
 
-class Models:
+class Models(Texts):
     """Makes models and sources of a job.
 
     Attributes:
         models: in the order of the script, as far as they don't need each other.
         sources: tables that nothing in the script writes to.
         seeds: those of them that are small files.
-        leftovers: what of tables and queries has no counterpart.
 
     Args:
         job: the script.
@@ -45,14 +45,11 @@ class Models:
     """
 
     def __init__(self, job: Job, folder: Path, file: str) -> None:
+        super().__init__(job, file)
         self.models: list[Model] = []
         self.sources: list[Source] = []
         self.seeds: list[Source] = []
-        self.leftovers: list[Leftover] = []
-        self._job = job
-        self._text = job.script.text
         self._folder = folder
-        self._file = file
         self._relations: dict[Name, Relation] = {}
         self._making: list[Name] = []
         self._node = Names().new
@@ -104,13 +101,14 @@ class Models:
         (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
         columns = {name: type_ for name, type_, _ in found.columns}
         kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
-        relation = Relation(node, Text("{{ " + kind + " }}", node), columns)
+        time = table.watermark.column if table.watermark else None
+        relation = Relation(node, Text("{{ " + kind + " }}", node), columns, event_time=time)
+        relation.keys = table.keys if time else ()
         streams = True
         if list(columns) != [c.name for c in table.columns] or found.partitions_moved(table):
             kind = f"ref('{node}')"
             streams = self._over(relation, table)
         if streams and not relation.disabled:
-            relation.event_time = table.watermark.column if table.watermark else None
             relation.stream = streamed(kind, node, table)
             relation.feeds = (table.watermark is not None, True)
             relation.bounded = found.is_bounded(table)
@@ -165,11 +163,6 @@ class Models:
         self.models.append(Model(node, body.jinja, {"materialized": "view"}))
         relation.text = Text("{{ ref('" + node + "') }}", node)
 
-    def _leave_out(self, span: Span, said: tuple[str, str]) -> None:
-        """Notes what of the script isn't in the project."""
-        line = self._text.count("\n", 0, span[0]) + 1
-        self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
-
     def _computed(self, expression: Span, table: Table, stored: Mapping[str, str]) -> str:
         """The type of a computed column, if it is known.
 
@@ -217,7 +210,8 @@ class Models:
         if found.complete:
             relation.columns = {column.name: column.type or "" for column in found.items}
         read = [self._relation(use.name) for use in parsed.uses]
-        relation.feeds = any(r.feeds[0] for r in read), any(r.feeds[1] for r in read)
+        if not any(use.versioned for use in parsed.uses):
+            relation.feeds = any(r.feeds[0] for r in read), any(r.feeds[1] for r in read)
         if parsed.has_star:
             relation.proctimes = frozenset(name for r in read for name in r.proctimes)
 
@@ -308,6 +302,9 @@ class Models:
     ) -> Text | None:
         """The query as a streaming model; None, with a reason, where it can't be one."""
         read = [self._relation(use.name) for use in parsed.uses]
+        if any(use.versioned for use in parsed.uses):
+            model.reason = relation.still = "a join FOR SYSTEM_TIME AS OF reads all versions"
+            return None
         inlining = Inlining(timed=any(r.feeds[0] for r in read))
         body = self._streamed(parsed, inlining)
         if not inlining.streams:
@@ -341,59 +338,9 @@ class Models:
         relation.feeds = (relation.event_time is not None, True)
         return body
 
-    # -- texts -------------------------------------------------------------------------------------
-    def _checked(self, query: Query) -> tuple[Text, str, Parsed | None]:
-        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed."""
-        try:
-            parsed = Parsed(self._text, query)
-        except TranslationError as error:
-            return sql(self._text[slice(*query.span)]), self._told(error), None
-        fault = ""
-        for hint in parsed.hints:
-            self._leave_out(hint, HINT)
-        try:
-            read = [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
-            parsed.refuse_functions(self._job.functions)
-            parsed.refuse_columns(name for _, r in read for name in r.proctimes)
-            translate(parsed.blanked, "flink", schema=self._schema(parsed), warn=lambda _: None)
-        except TranslationError as error:
-            fault = self._told(error)
-            read = []
-        lame = next((r.node for _, r in read if r.disabled), None)
-        if lame is not None:
-            fault = f"it reads {lame}, which is disabled"
-        if fault and not read:
-            return sql(self._text[slice(*query.span)]), fault, parsed
-        return parsed.rendered(lambda use: self._relation(use.name).text), fault, parsed
-
-    def _streamed(self, parsed: Parsed, inlining: Inlining) -> Text:
-        return parsed.rendered(lambda use: self._read(self._relation(use.name), inlining))
-
-    def _read(self, relation: Relation, inlining: Inlining) -> Text:
-        """How a streaming model reads a relation."""
-        feeds = relation.feeds[0 if inlining.timed else 1]
-        if relation.expand is not None and feeds:
-            if relation.node not in inlining.ctes:
-                inlining.ctes[relation.node] = relation.expand(inlining)
-            return sql(relation.node)
-        if relation.stream is not None and feeds:
-            inlining.streams[relation.stream.plain] = relation
-            return relation.stream
-        inlining.tables[relation.text.plain] = relation
-        return relation.text
-
-    def _schema(self, parsed: Parsed) -> dict[str, dict[str, str]]:
-        found = ((use.written, self._relation(use.name).columns) for use in parsed.uses)
-        return {written: columns for written, columns in found if columns}
-
     def _declared(self, model: Model, table: Table | None) -> Model:
         """A model with what the script says of its table."""
         if table is not None:
             model.description = plain_comment(table.comment)
             model.columns = tuple((c.name, c.type or "", c.comment) for c in table.columns)
         return model
-
-    def _told(self, error: TranslationError) -> str:
-        """An error in a line, with its place in the script."""
-        hint = f"; {error.hint}" if error.hint else ""
-        return f"{error.message} ({self._file}:{error.line}:{error.column}){hint}"

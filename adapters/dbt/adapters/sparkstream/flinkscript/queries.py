@@ -72,6 +72,7 @@ class Use:
         span: where it stands in the script.
         needs_alias: whether columns are named by it, and no alias says otherwise.
         windowed: whether it is in the arguments of a window function, where there are no aliases.
+        versioned: whether FOR SYSTEM_TIME AS OF stands behind it.
     """
 
     name: Name
@@ -79,6 +80,7 @@ class Use:
     span: Span
     needs_alias: bool
     windowed: bool
+    versioned: bool
 
 
 class Parsed:
@@ -131,6 +133,7 @@ class Parsed:
                 span,
                 not alias and not windowed and table.name.casefold() in qualified,
                 windowed,
+                table.args.get("version") is not None,
             )
 
     def rendered(self, relation: Callable[[Use], Text]) -> Text:
@@ -144,7 +147,7 @@ class Parsed:
         for use in self.uses:
             read = relation(use)
             found += sql(self._kept(at, use.span[0])) + read
-            if use.needs_alias and read.plain.casefold() != use.name[2].casefold():
+            if use.needs_alias and not use.versioned and read.plain.casefold() != use.name[2].casefold():
                 found += sql(f" AS {named(use.name[2])}")
             at = use.span[1]
         return found + sql(self._kept(at, end))

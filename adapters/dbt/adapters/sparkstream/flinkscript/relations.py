@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.flinkscript.inputs import Input
-from dbt.adapters.sparkstream.flinkscript.queries import Text
+from dbt.adapters.sparkstream.flinkscript.queries import Text, named, sql
 from dbt.adapters.sparkstream.flinkscript.tables import Table
 
 SOURCE = "inputs"
@@ -42,6 +42,7 @@ class Relation:
         event_time: the column with its watermark, if it has one.
         expand: gives its query, for a model that reads streams through it; None of what isn't a view.
         feeds: whether rows of a stream come through it: with a watermark, and at all.
+        keys: its primary key, where its rows are versions of what the key names.
         bounded: whether its rows come to an end, so that all windows over them close.
         disabled: why models that read it can't run; empty where they can.
         still: why it is no stream in a streaming job; empty where it is one.
@@ -55,6 +56,7 @@ class Relation:
     event_time: str | None = None
     expand: Callable[[Inlining], Text] | None = None
     feeds: tuple[bool, bool] = (False, False)
+    keys: tuple[str, ...] = ()
     bounded: bool = False
     disabled: str = ""
     still: str = ""
@@ -132,3 +134,11 @@ def streamed(kind: str, node: str, table: Table | None, event_time: str | None =
     watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
     time = f", event_time='{event_time}'" if event_time else ""
     return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")
+
+
+def versions(relation: Relation) -> Text:
+    """What a join FOR SYSTEM_TIME AS OF reads: the rows of a table, and by which key and time they are versions."""
+    columns = ", ".join(map(named, relation.columns or ()))
+    keys = ", ".join(map(named, relation.keys))
+    ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {named(relation.event_time or '')} DESC) AS rn"
+    return sql(f"SELECT {columns} FROM (\n  {ranked}\n  FROM ") + relation.text + sql("\n) WHERE rn = 1")

@@ -1,0 +1,111 @@
+"""The texts of queries, as batches and as streams read what they name."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.flinkscript.fitting import with_ctes
+from dbt.adapters.sparkstream.flinkscript.job import Job, Query
+from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, Leftover
+from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, named, sql
+from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Relation, versions
+from dbt.adapters.sparkstream.flinkscript.tables import Name
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.translate import translate
+
+
+class Texts:
+    """Writes the queries of a job, with what a subclass knows of the names in them.
+
+    Attributes:
+        leftovers: what of tables and queries has no counterpart.
+
+    Args:
+        job: the script.
+        file: its name, for messages.
+    """
+
+    def __init__(self, job: Job, file: str) -> None:
+        self.leftovers: list[Leftover] = []
+        self._job = job
+        self._text = job.script.text
+        self._file = file
+
+    def _relation(self, name: Name, use: Use | None = None, parsed: Parsed | None = None) -> Relation:
+        """What a name is in the project.
+
+        Args:
+            use: where the script reads it.
+            parsed: the query that reads it.
+
+        Raises:
+            TranslationError: it reads itself.
+        """
+        raise NotImplementedError
+
+    def _checked(self, query: Query) -> tuple[Text, str, Parsed | None]:
+        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed."""
+        try:
+            parsed = Parsed(self._text, query)
+        except TranslationError as error:
+            return sql(self._text[slice(*query.span)]), self._told(error), None
+        fault = ""
+        for hint in parsed.hints:
+            self._leave_out(hint, HINT)
+        try:
+            read = [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
+            parsed.refuse_functions(self._job.functions)
+            parsed.refuse_columns(name for _, r in read for name in r.proctimes)
+            whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.blanked
+            translate(whole, "flink", schema=self._schema(parsed), warn=lambda _: None)
+        except TranslationError as error:
+            fault = self._told(error)
+            read = []
+        lame = next((r.node for _, r in read if r.disabled), None)
+        if lame is not None:
+            fault = f"it reads {lame}, which is disabled"
+        if fault and not read:
+            return sql(self._text[slice(*query.span)]), fault, parsed
+        return self._versioned(parsed), fault, parsed
+
+    def _versioned(self, parsed: Parsed) -> Text:
+        """A query's text; tables of which it joins versions are CTEs that say what makes them versions."""
+        ctes: dict[str, Text] = {}
+
+        def read(use: Use) -> Text:
+            relation = self._relation(use.name)
+            if not (use.versioned and relation.keys):
+                return relation.text
+            ctes[use.name[2]] = versions(relation)
+            return sql(named(use.name[2]))
+
+        return with_ctes(parsed.rendered(read), ctes)
+
+    def _streamed(self, parsed: Parsed, inlining: Inlining) -> Text:
+        return parsed.rendered(lambda use: self._read(self._relation(use.name), inlining))
+
+    def _read(self, relation: Relation, inlining: Inlining) -> Text:
+        """How a streaming model reads a relation."""
+        feeds = relation.feeds[0 if inlining.timed else 1]
+        if relation.expand is not None and feeds:
+            if relation.node not in inlining.ctes:
+                inlining.ctes[relation.node] = relation.expand(inlining)
+            return sql(relation.node)
+        if relation.stream is not None and feeds:
+            inlining.streams[relation.stream.plain] = relation
+            return relation.stream
+        inlining.tables[relation.text.plain] = relation
+        return relation.text
+
+    def _schema(self, parsed: Parsed) -> dict[str, dict[str, str]]:
+        found = ((use.written, self._relation(use.name).columns) for use in parsed.uses)
+        return {written: columns for written, columns in found if columns}
+
+    def _leave_out(self, span: Span, said: tuple[str, str]) -> None:
+        """Notes what of the script isn't in the project."""
+        line = self._text.count("\n", 0, span[0]) + 1
+        self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
+
+    def _told(self, error: TranslationError) -> str:
+        """An error in a line, with its place in the script."""
+        hint = f"; {error.hint}" if error.hint else ""
+        return f"{error.message} ({self._file}:{error.line}:{error.column}){hint}"
