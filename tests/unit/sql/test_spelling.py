@@ -75,6 +75,8 @@ EXPRESSIONS = {
     "b + 1": "CAST(b AS INT) + 1",
     "i MOD 2": "i % 2",
     "mod(i, 2)": "mod(i, 2)",
+    "(i) MOD (n + 1)": "(i) % (n + 1)",
+    "mod(i MOD 2, 2) AS mod, t.mod AS z, mod": "mod(i % 2, 2) AS mod, t.mod AS z, mod",
     "1.5 * i": "1.5D * i",
 }
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import names_of, output_name
+from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type

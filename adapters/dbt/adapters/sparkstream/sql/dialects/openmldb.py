@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
@@ -28,12 +28,38 @@ class OpenMLDB(SparkStream):
     class Tokenizer(SparkStream.Tokenizer):
         # 3s and 1d are lengths of time, not numbers with a type.
         NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
-        KEYWORDS = {**SparkStream.Tokenizer.KEYWORDS, "MOD": TokenType.MOD}
 
     class Parser(ForeignParser):
         FRAME_DIALECT = "openmldb"
-        FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.MOD, TokenType.JOIN}
+        FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.JOIN}
         CONJUNCTION: ClassVar[dict[TokenType, type[exp.Expr]]] = {
             **ForeignParser.CONJUNCTION,
             TokenType.XOR: exp.Xor,
         }
+
+        def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
+            return super().parse([_operator(t) if is_mod(raw_tokens, i) else t for i, t in enumerate(raw_tokens)], sql)
+
+
+_ENDS_OPERAND = (
+    *(TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING),
+    *(TokenType.R_PAREN, TokenType.R_BRACKET),
+)
+_BEGINS_OPERAND = (
+    *(TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING),
+    *(TokenType.L_PAREN, TokenType.DASH, TokenType.CASE),
+)
+
+
+def is_mod(tokens: list[Token], index: int) -> bool:
+    """Whether a token is the operator MOD, between two operands, and not a function, column or alias of this name."""
+    if tokens[index].token_type is not TokenType.VAR or tokens[index].text.upper() != "MOD":
+        return False
+    if not 0 < index < len(tokens) - 1:
+        return False
+    before, behind = tokens[index - 1].token_type, tokens[index + 1].token_type
+    return before in _ENDS_OPERAND and behind in _BEGINS_OPERAND
+
+
+def _operator(token: Token) -> Token:
+    return Token(TokenType.MOD, token.text, token.line, token.col, token.start, token.end, token.comments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -111,28 +111,24 @@ def _parse_statement(
     """
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)
-    ways: tuple[Callable[[Tokens], list[Token]], ...] = (list, _query) if opaque else (list, _query, _parenthesised)
-    for narrowed in ways:
-        part = narrowed(tokens)
-        if part:
-            try:
-                return _parse(reader, found, sql, part)
-            except ParseError as error:
-                faults.append(error)
+    parts = [Tokens(part) for part in (tokens, _query(tokens), [] if opaque else _parenthesised(tokens)) if part]
+    for part in parts:
+        try:
+            return _parse(reader, found, sql, part)
+        except ParseError as error:
+            faults.append(error)
     if not certain:
         return None
     unread: exp.Expr | None = None
-    for i, narrowed in enumerate(ways if opaque else ()):
-        part = Tokens(narrowed(tokens))
-        if part:
-            try:
-                tree = Blocks(part, partial(_parse, reader, found, sql), certain_places(part, found)).read()
-            except ParseError as error:
-                faults[i] = error
-                continue
-            if not isinstance(tree, Opaque):
-                return tree
-            unread = unread or tree
+    for i, part in enumerate(parts if opaque else ()):
+        try:
+            tree = Blocks(part, partial(_parse, reader, found, sql), certain_places(part, found)).read()
+        except ParseError as error:
+            faults[i] = error
+            continue
+        if not isinstance(tree, Opaque):
+            return tree
+        unread = unread or tree
     if unread:
         return unread
     fault = faults[1 if len(faults) > 1 and tokens[0].token_type not in _QUERY else 0]

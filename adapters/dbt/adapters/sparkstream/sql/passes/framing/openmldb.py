@@ -14,6 +14,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric
+from dbt.adapters.sparkstream.sql.dialects.openmldb import is_mod
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
@@ -98,7 +99,7 @@ class OpenMLDBSpelling:
                 yield _edit(span, f"{raw}D")
             elif token.token_type is TokenType.COMMA and following is TokenType.FROM:
                 yield _edit(span, "")
-            elif token.token_type is TokenType.MOD and raw != "%" and following is not TokenType.L_PAREN:
+            elif is_mod(tokens, i):
                 yield _edit(span, "%")
             elif token.token_type is TokenType.XOR:
                 yield _edit(span, "<>")
@@ -162,9 +163,9 @@ class OpenMLDBSpelling:
             for side in (node.left, node.right):
                 self._wrap(side, ("(", ")"))
         if isinstance(node, (exp.Connector, exp.Not, exp.Where)):
-            for operand in (node.this, node.args.get("expression")):
-                if isinstance(operand, exp.Expr) and is_numeric(self._type(operand, node)):
-                    self._wrap(operand, _TO_BOOLEAN)
+            for condition in (node.this, node.args.get("expression")):
+                if isinstance(condition, exp.Expr) and is_numeric(self._type(condition, node)):
+                    self._wrap(condition, _TO_BOOLEAN)
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
