@@ -118,7 +118,9 @@ class Example:
 
     @property
     def name(self) -> str:
-        return "flink_" + self.case.id.removeprefix("doc-").replace("-", "_")
+        name = self.case.id.removeprefix("doc-").replace("-", "_")
+        # Examples that print a table have the table's name: `SELECT * FROM Bid`.
+        return f"flink_select_{name}" if f"flink_{name}" in INPUTS.values() else f"flink_{name}"
 
     @property
     def page(self) -> str:
