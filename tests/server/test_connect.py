@@ -112,10 +112,11 @@ def test_python_processes_import_the_installed_pyspark(config: ServerConfig) -> 
     import pyspark
     from pyspark.sql.connect.functions import udf
     from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.types import StringType
 
     session = SparkSession.builder.remote(f"sc://127.0.0.1:{config.connect_port}").create()
     try:
-        where: Any = udf(lambda _: __import__("pyspark").__file__, "string")
+        where: Any = udf(lambda _: __import__("pyspark").__file__, StringType())
         [[imported]] = session.range(1).select(where("id")).collect()
     finally:
         session.stop()
