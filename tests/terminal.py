@@ -33,7 +33,7 @@ class Terminal:
     def lines(self) -> list[str]:
         """The lines that stand there at the end."""
         self.stream.close()
-        self._reader.join(5)
+        self._reader.join(60)
         return screen(self.seen)
 
 

@@ -41,7 +41,8 @@ def answer(
         if not read:
             break
         screen += read
-        if left and screen[asked:].rstrip().endswith(b":"):
+        # What was typed comes back in pieces, of which one may end with a colon, too.
+        if left and screen[asked:].rstrip().endswith(b":") and not select.select([terminal], [], [], 0.2)[0]:
             asked = len(screen)
             typed = left.pop(0)
             os.write(terminal, (typed if isinstance(typed, str) else typed(screen.decode())).encode() + b"\n")

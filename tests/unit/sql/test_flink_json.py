@@ -22,8 +22,10 @@ class TestJson(Pairs):
         good = f"WHEN {KIND} NOT RLIKE '^(ARRAY|OBJECT|VOID)'"
         self.rewritten("JSON_VALUE(j, '$.a')", f"CASE {good} THEN GET_JSON_OBJECT(j, '$.a') END")
         self.rewritten("JSON_VALUE(j, 'lax $.a' RETURNING INTEGER)", f"CASE {good} THEN TRY_CAST(GET_JSON_OBJECT(j, '$.a') AS INT) END")
-        self.rewritten("JSON_VALUE(j, '$.a' DEFAULT 'x' ON EMPTY)", f"CASE WHEN j IS NULL THEN NULL WHEN TRY_PARSE_JSON(j) IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE 'x' END")
-        self.rewritten("JSON_VALUE(j, 'strict $.a' DEFAULT k ON EMPTY NULL ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') WHEN {KIND} = 'VOID' THEN k END")
+        self.rewritten("JSON_VALUE(j, 'lax $.a' DEFAULT 'x' ON EMPTY ERROR ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE 'x' END")
+        self.rewritten("JSON_VALUE(j, 'strict $.a' DEFAULT k ON EMPTY NULL ON ERROR)", f"CASE {good} THEN GET_JSON_OBJECT(j, '$.a') END")
+        self.rewritten("JSON_VALUE(j, '$.a' DEFAULT k ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE k END")
+        self.refused_flink("SELECT JSON_VALUE(j, '$.a' RETURNING BIGINT) FROM c", "takes STRING, BOOLEAN, INTEGER or DOUBLE", at="JSON_VALUE(j, '$.a' RETURNING BIGINT)", hint="CAST")
         assert "RAISE_ERROR('JSON_VALUE: " in translate("SELECT JSON_VALUE(j, '$.a' ERROR ON ERROR) FROM c", "flink", schema=SCHEMA)
 
     def test_query(self) -> None:
@@ -33,18 +35,25 @@ class TestJson(Pairs):
         self.rewritten("JSON_QUERY(j, '$.a' WITH CONDITIONAL WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN CASE WHEN {KIND} RLIKE '^ARRAY' THEN GET_JSON_OBJECT(j, '$.a') ELSE {array} END END")
         self.rewritten("JSON_QUERY(j, '$.a' WITHOUT WRAPPER EMPTY ARRAY ON EMPTY EMPTY ARRAY ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN GET_JSON_OBJECT(j, '$.a') ELSE '[]' END")
 
+    def test_query_of_texts(self) -> None:
+        self.rewritten("JSON_QUERY(j, '$.a' RETURNING ARRAY<STRING>)", f"FROM_JSON(CASE WHEN {KIND} RLIKE '^ARRAY' THEN GET_JSON_OBJECT(j, '$.a') END, 'ARRAY<STRING>')")
+        self.refused_flink("SELECT JSON_QUERY(j, '$.a' RETURNING ARRAY<INT>) FROM c", "takes STRING or ARRAY<STRING>", at="JSON_QUERY(j, '$.a' RETURNING ARRAY<INT>)", hint="ARRAY<STRING>")
+
     def test_exists(self) -> None:
-        self.rewritten("JSON_EXISTS(j, '$.a')", f"CASE WHEN j IS NULL THEN NULL ELSE COALESCE({KIND} <> 'VOID', FALSE) END")
-        self.rewritten("JSON_EXISTS(j, 'strict $.a' UNKNOWN ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {FOUND} IS NULL THEN NULL ELSE COALESCE({KIND} <> 'VOID', FALSE) END")
+        self.rewritten("JSON_EXISTS(j, '$.a')", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} <> 'VOID' THEN TRUE ELSE FALSE END")
+        self.rewritten("JSON_EXISTS(j, 'lax $.a' TRUE ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} <> 'VOID' THEN TRUE ELSE FALSE END")
+        self.rewritten("JSON_EXISTS(j, 'strict $.a' UNKNOWN ON ERROR)", f"CASE WHEN {KIND} <> 'VOID' THEN TRUE END")
 
     def test_paths(self) -> None:
-        self.rewritten("JSON_EXISTS(j, '$[0].b[\"a b\"]')", "CASE WHEN j IS NULL THEN NULL ELSE COALESCE(SCHEMA_OF_VARIANT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$[0].b[\\'a b\\']', 'VARIANT')) <> 'VOID', FALSE) END")
+        for path in ('$[0].b["a b"]', '$.[0].b.["a b"]'):
+            self.rewritten(f"JSON_EXISTS(j, '{path}' UNKNOWN ON ERROR)", "CASE WHEN SCHEMA_OF_VARIANT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$[0].b[\\'a b\\']', 'VARIANT')) <> 'VOID' THEN TRUE END")
         for path in ("'$.a[*]'", "'$..a'", "'$.a[-1]'", "k", "'a'"):
             self.refused_flink(f"SELECT JSON_QUERY(j, {path}) FROM c", "constant path", at=path, hint="$.a.b[0]")
 
     def test_is_json(self) -> None:
-        self.rewritten("j IS JSON", "CASE WHEN j IS NOT NULL THEN TRY_PARSE_JSON(j) IS NOT NULL END")
-        self.rewritten("j IS NOT JSON ARRAY", "CASE WHEN j IS NOT NULL THEN NOT COALESCE(SCHEMA_OF_VARIANT(TRY_PARSE_JSON(j)) RLIKE '^ARRAY', FALSE) END")
+        self.rewritten("j IS JSON", "TRY_PARSE_JSON(j) IS NOT NULL")
+        self.rewritten("j IS NOT JSON", "TRY_PARSE_JSON(j) IS NULL")
+        self.rewritten("j IS NOT JSON ARRAY", "NOT COALESCE(SCHEMA_OF_VARIANT(TRY_PARSE_JSON(j)) RLIKE '^ARRAY', FALSE)")
 
     def test_constructors(self) -> None:
         self.rewritten("JSON_OBJECT('i' VALUE i, KEY 'k' VALUE k)", "CONCAT('{\"i\":', COALESCE(CAST(i AS STRING), 'null'), ',\"k\":', COALESCE(TO_JSON(CAST(k AS VARIANT)), 'null'), '}')")
@@ -53,13 +62,14 @@ class TestJson(Pairs):
         self.rewritten("JSON_ARRAY(i, NULL NULL ON NULL)", "CONCAT('[', COALESCE(CAST(i AS STRING), 'null'), ',null]')")
         self.rewritten("JSON_ARRAY()", "'[]'")
         self.refused_flink("SELECT JSON_OBJECT('t' VALUE ts) FROM c", "JSON of a timestamp_ntz", at="ts", hint="CAST(... AS STRING)", schema=SCHEMA)
-        self.refused_flink("SELECT JSON_OBJECT('a' VALUE 1, 'a' VALUE 2) FROM c", "stands here twice", at="'a'", hint="once")
+        self.rewritten("JSON_OBJECT('b' VALUE 1, 'a' VALUE 2, 'b' VALUE 3)", "'{\"a\":2,\"b\":3}'")
+        self.refused_flink("SELECT JSON_OBJECT(k VALUE 1) FROM c", "is a constant text", at="k", hint="JSON_OBJECT('id' VALUE id)")
 
     def test_aggregates(self) -> None:
         self.rewritten("JSON_ARRAYAGG(i)", "TO_JSON(COLLECT_LIST(i))")
         self.rewritten("JSON_ARRAYAGG(i NULL ON NULL)", "TO_JSON(TRANSFORM(COLLECT_LIST(STRUCT(i AS e)), s -> s.e))")
-        self.rewritten("JSON_OBJECTAGG(KEY k VALUE i)", "TO_JSON(MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(k, i))))")
-        self.rewritten("JSON_OBJECTAGG(k: i ABSENT ON NULL) FILTER (WHERE i > 1)", "TO_JSON(MAP_FILTER(MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(k, i)) FILTER (WHERE i > 1)), (k, v) -> v IS NOT NULL))")
+        self.rewritten("JSON_OBJECTAGG(KEY k VALUE i)", "TO_JSON(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)))))")
+        self.rewritten("JSON_OBJECTAGG(k: i ABSENT ON NULL) FILTER (WHERE i > 1)", "TO_JSON(MAP_FILTER(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)) FILTER (WHERE i > 1))), (k, v) -> v IS NOT NULL))")
         self.rewritten("JSON_ARRAYAGG(JSON_OBJECT('i' VALUE i))", "CONCAT('[', ARRAY_JOIN(COLLECT_LIST(CONCAT('{\"i\":', COALESCE(CAST(i AS STRING), 'null'), '}')), ','), ']')")
 
     def test_not_written_so(self) -> None:

@@ -15,10 +15,11 @@ from dbt.adapters.sparkstream.sql.core.types import spark_type
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _PATH = re.compile(
-    r"""\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:\.[A-Za-z_]\w*|\[\d+\]|\['[^'\\\]]+'\]|\["[^"\\\]]+"\])*)\s*""",
+    r"""\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"\\\]]+"\])*)\s*""",
     re.I | re.A,
 )
 """Members and elements. Wildcards, filters and negative numbers are none of Spark's."""
+_ARRAYS = "'^ARRAY'"
 _CONTAINERS = "'^(ARRAY|OBJECT)'"
 _SCALARS = "'^(ARRAY|OBJECT|VOID)'"
 _KINDS = {
@@ -26,14 +27,15 @@ _KINDS = {
     "ARRAY": "RLIKE '^ARRAY'",
     "SCALAR": f"NOT RLIKE {_CONTAINERS}",
 }
-_CASTS = ("boolean", "int", "bigint", "double", "float", "smallint", "tinyint", "decimal")
+_RETURNED = ("boolean", "int", "double")
 
 
 class Json(Rewriter):
     """Edits functions that look into a JSON text.
 
     Whether a path finds a text, a container or nothing is told by the type that the value has as a VARIANT. A container
-    is written by GET_JSON_OBJECT, which keeps the order of its keys.
+    is written by GET_JSON_OBJECT, which keeps the order of its keys. Whatever doesn't fit is EMPTY in lax, and an ERROR in
+    strict, which is the mode of a path that names none (measured in Flink 2.3).
     """
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
@@ -53,11 +55,10 @@ class Json(Rewriter):
 
         def text() -> str:
             variant = f"TRY_PARSE_JSON({self.text(node.this)})"
-            found = f"{variant} IS NOT NULL"
+            negated = whole is not node
             if kind in _KINDS:
-                found = f"COALESCE(SCHEMA_OF_VARIANT({variant}) {_KINDS[kind]}, FALSE)"
-            negated = "NOT " if whole is not node else ""
-            return f"CASE WHEN {self.text(node.this)} IS NOT NULL THEN {negated}{found} END"
+                return f"{'NOT ' if negated else ''}COALESCE(SCHEMA_OF_VARIANT({variant}) {_KINDS[kind]}, FALSE)"
+            return f"{variant} IS {'' if negated else 'NOT '}NULL"
 
         yield Edit(self.source.span(whole), text, level=1)
 
@@ -74,49 +75,37 @@ class Json(Rewriter):
                 f"JSON_{node.args['kind']} takes a constant path of members and elements here",
                 "write such as '$.a.b[0]'; for a wildcard, FROM_JSON and TRANSFORM in the model around it",
             )
-        strict = (found["mode"] or "").lower() == "strict"
-        steps = string_literal(found["path"].replace('"', "'"))
+        strict = (found["mode"] or "strict").lower() == "strict"
+        steps = string_literal(found["path"].replace('"', "'").replace(".[", "["))
 
         def text() -> str:
             document = self.text(node.this)
+            variant = f"TRY_VARIANT_GET(TRY_PARSE_JSON({document}), {steps}, 'VARIANT')"
             if node.args["kind"] == "EXISTS":
-                return self._exists(node, document, steps, strict)
-            return self._value(node, document, steps, strict)
+                fits, value = f"SCHEMA_OF_VARIANT({variant}) <> 'VOID'", "TRUE"
+                otherwise = self._word(node, (node.args.get("error") or "FALSE") if strict else "FALSE")
+            else:
+                fits, value = self._found(node, variant, f"GET_JSON_OBJECT({document}, {steps})")
+                otherwise = self._behaviour(node, "error" if strict else "empty")
+            if otherwise == "NULL":
+                answer = f"CASE WHEN {fits} THEN {value} END"
+            else:
+                answer = f"CASE WHEN {document} IS NULL THEN NULL WHEN {fits} THEN {value} ELSE {otherwise} END"
+            return f"FROM_JSON({answer}, 'ARRAY<STRING>')" if self._is_array(node) else answer
 
         yield self.edit(node, text)
 
-    def _exists(self, node: exp.Expr, document: str, path: str, strict: bool) -> str:
-        variant = f"TRY_VARIANT_GET(TRY_PARSE_JSON({document}), {path}, 'VARIANT')"
-        found = f"COALESCE(SCHEMA_OF_VARIANT({variant}) <> 'VOID', FALSE)"
-        wrong = node.args.get("error") or "FALSE"
-        cases = [f"WHEN {document} IS NULL THEN NULL"]
-        if wrong != "FALSE":
-            fault = f"{variant} IS NULL" if strict else f"TRY_PARSE_JSON({document}) IS NULL"
-            cases.append(f"WHEN {fault} THEN {self._word(node, wrong)}")
-        return f"CASE {' '.join(cases)} ELSE {found} END"
-
-    def _value(self, node: exp.Expr, document: str, path: str, strict: bool) -> str:
-        variant = f"TRY_VARIANT_GET(TRY_PARSE_JSON({document}), {path}, 'VARIANT')"
-        kind, written = f"SCHEMA_OF_VARIANT({variant})", f"GET_JSON_OBJECT({document}, {path})"
+    def _found(self, node: exp.Expr, variant: str, written: str) -> tuple[str, str]:
+        """Whether JSON_VALUE or JSON_QUERY may return what the path finds, and how it is returned."""
+        kind = f"SCHEMA_OF_VARIANT({variant})"
         if node.args["kind"] == "VALUE":
-            fits, value = f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, written)
-        elif node.args.get("wrapper"):
-            fits = f"{kind} <> 'VOID'"
-            value = f"CONCAT('[', CASE WHEN {kind} = 'STRING' THEN TO_JSON({variant}) ELSE {written} END, ']')"
-            if node.args["wrapper"] == "CONDITIONAL":
-                value = f"CASE WHEN {kind} RLIKE '^ARRAY' THEN {written} ELSE {value} END"
-        else:
-            fits, value = f"{kind} RLIKE {_CONTAINERS}", written
-        empty, error = (self._behaviour(node, name) for name in ("empty", "error"))
-        cases = [f"WHEN {fits} THEN {value}"]
-        if empty != "NULL" or error != "NULL":
-            cases.insert(0, f"WHEN {document} IS NULL THEN NULL")
-        if strict:
-            cases += [f"WHEN {kind} = 'VOID' THEN {empty}"] if empty != error else []
-        elif empty != error:
-            cases.insert(1, f"WHEN TRY_PARSE_JSON({document}) IS NULL THEN {error}")
-        last = error if strict else empty
-        return f"CASE {' '.join(cases)}{'' if last == 'NULL' else f' ELSE {last}'} END"
+            return f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, written)
+        if not node.args.get("wrapper"):
+            return f"{kind} RLIKE {_ARRAYS if self._is_array(node) else _CONTAINERS}", written
+        value = f"CONCAT('[', CASE WHEN {kind} = 'STRING' THEN TO_JSON({variant}) ELSE {written} END, ']')"
+        if node.args["wrapper"] == "CONDITIONAL":
+            value = f"CASE WHEN {kind} RLIKE {_ARRAYS} THEN {written} ELSE {value} END"
+        return f"{kind} <> 'VOID'", value
 
     def _returned(self, node: exp.Expr, text: str) -> str:
         """A scalar in the type behind RETURNING."""
@@ -124,11 +113,22 @@ class Json(Rewriter):
         type_ = spark_type(to) if to is not None else "string"
         if type_ == "string":
             return text
-        if type_ is None or not type_.startswith(_CASTS):
+        if type_ not in _RETURNED:
             self.refuse(
-                to or node, "RETURNING takes STRING, BOOLEAN, INTEGER or DOUBLE", "write CAST(JSON_VALUE(...) AS ...)"
+                node,
+                "RETURNING of JSON_VALUE takes STRING, BOOLEAN, INTEGER or DOUBLE",
+                "write such as CAST(JSON_VALUE(...) AS BIGINT)",
             )
         return f"TRY_CAST({text} AS {type_.upper()})"
+
+    def _is_array(self, node: exp.Expr) -> bool:
+        """Whether JSON_QUERY returns an array of texts, and no text."""
+        to = node.args.get("returning")
+        if node.args["kind"] != "QUERY" or to is None or spark_type(to) == "string":
+            return False
+        if to.this != exp.DType.ARRAY or [spark_type(of) for of in to.expressions] != ["string"]:
+            self.refuse(node, "RETURNING of JSON_QUERY takes STRING or ARRAY<STRING>", "write ARRAY<STRING>")
+        return True
 
     def _behaviour(self, node: exp.Expr, name: str) -> str:
         """The value ON EMPTY or ON ERROR."""

@@ -34,10 +34,7 @@ class JsonTexts(Rewriter):
             keys: list[exp.Expr | None] = [None] * len(node.expressions)
             values = node.expressions
         else:
-            keys, values = node.expressions[::2], node.expressions[1::2]
-            for i, key in enumerate(keys):
-                if isinstance(key, exp.Literal) and key in keys[:i]:
-                    self.refuse(key, f"the key {key.name} stands here twice", "write each key once")
+            keys, values = self._members(node)
         for value in values:
             self._check(value)
         opening, closing = ("[", "]") if node.args["kind"] == "ARRAY" else ("{", "}")
@@ -51,6 +48,16 @@ class JsonTexts(Rewriter):
             return f"CONCAT('{opening}', CONCAT_WS(',', {', '.join(map(_joined, parts))}), '{closing}')"
 
         yield self.edit(node, text)
+
+    def _members(self, node: exp.Expr) -> tuple[list[exp.Expr | None], list[exp.Expr]]:
+        """The keys and values of JSON_OBJECT as Flink writes them: in the order of the keys, and of two equal keys the last one."""
+        members = {}
+        for key, value in zip(node.expressions[::2], node.expressions[1::2], strict=True):
+            if not (isinstance(key, exp.Literal) and key.is_string):
+                self.refuse(key, "a key of JSON_OBJECT is a constant text", "write such as JSON_OBJECT('id' VALUE id)")
+            members[key.name] = (key, value)
+        ordered = [members[name] for name in sorted(members)]
+        return [key for key, _ in ordered], [value for _, value in ordered]
 
     def _check(self, value: exp.Expr) -> None:
         type_ = self.type(value)
@@ -69,10 +76,8 @@ class JsonTexts(Rewriter):
     def _part(self, key: exp.Expr | None, value: exp.Expr, *, absent: bool) -> list[str]:
         """The texts that make up an element, or a key with its value."""
         parts = []
-        if isinstance(key, exp.Literal):
+        if key is not None:
             parts.append(string_literal(json.dumps(key.name, ensure_ascii=False) + ":"))
-        elif key is not None:
-            parts += [json_of(self.text(key), self.type(key)), "':'"]
         if isinstance(value, exp.Null):
             return [*parts, "CAST(NULL AS STRING)" if absent else "'null'"]
         if isinstance(value, exp.Literal):
@@ -124,13 +129,15 @@ def array_agg(call: FlinkCall) -> str:
 
 
 def object_agg(call: FlinkCall) -> str:
-    """JSON_OBJECTAGG, which keeps NULLs unless it says ABSENT ON NULL."""
+    """JSON_OBJECTAGG, which is in the order of its keys, and keeps NULLs unless it says ABSENT ON NULL."""
     call, nulls = _nulls(call, 2, "NULL")
     key, value = call.args
     if call.nested[1]:
-        member = f"CONCAT({json_of(key, call.types[0])}, ':', {value})"
-        return f"CONCAT('{{', ARRAY_JOIN({replace(call, args=(member,)).to('COLLECT_LIST')}, ','), '}}')"
-    entries = f"MAP_FROM_ENTRIES({replace(call, args=(f'STRUCT({key}, {value})',)).to('COLLECT_LIST')})"
+        member = f"CONCAT({json_of(key, call.types[0])}, ':', {value}) AS m"
+        members = replace(call, args=(f"STRUCT({key} AS k, {member})",)).to("COLLECT_LIST")
+        return f"CONCAT('{{', ARRAY_JOIN(TRANSFORM(ARRAY_SORT({members}), s -> s.m), ','), '}}')"
+    rows = replace(call, args=(f"STRUCT({key}, {value})",)).to("COLLECT_LIST")
+    entries = f"MAP_FROM_ENTRIES(ARRAY_SORT({rows}))"
     if nulls == "ABSENT":
         entries = f"MAP_FILTER({entries}, (k, v) -> v IS NOT NULL)"
     return f"TO_JSON({entries})"

@@ -63,7 +63,11 @@ def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
 def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
     """JSON_EXISTS is a BOOLEAN; the others are texts, or have the type behind RETURNING."""
     to = node.args.get("returning")
-    return "boolean" if node.args["kind"] == "EXISTS" else spark_type(to) if to else "string"
+    if node.args["kind"] == "EXISTS":
+        return "boolean"
+    if to is None:
+        return "string"
+    return "array<string>" if to.this == exp.DType.ARRAY else spark_type(to)
 
 
 def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
