@@ -29,14 +29,14 @@ class TestJson(Pairs):
         assert "RAISE_ERROR('JSON_VALUE: " in translate("SELECT JSON_VALUE(j, '$.a' ERROR ON ERROR) FROM c", "flink", schema=SCHEMA)
 
     def test_query(self) -> None:
-        array = f"CONCAT('[', CASE WHEN {KIND} = 'STRING' THEN TO_JSON({FOUND}) ELSE GET_JSON_OBJECT(j, '$.a') END, ']')"
-        self.rewritten("JSON_QUERY(j, '$.a')", f"CASE WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN GET_JSON_OBJECT(j, '$.a') END")
+        array = f"CONCAT('[', TO_JSON({FOUND}), ']')"
+        self.rewritten("JSON_QUERY(j, '$.a')", f"CASE WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN TO_JSON({FOUND}) END")
         self.rewritten("JSON_QUERY(j, '$.a' WITH ARRAY WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN {array} END")
-        self.rewritten("JSON_QUERY(j, '$.a' WITH CONDITIONAL WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN CASE WHEN {KIND} RLIKE '^ARRAY' THEN GET_JSON_OBJECT(j, '$.a') ELSE {array} END END")
-        self.rewritten("JSON_QUERY(j, '$.a' WITHOUT WRAPPER EMPTY ARRAY ON EMPTY EMPTY ARRAY ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN GET_JSON_OBJECT(j, '$.a') ELSE '[]' END")
+        self.rewritten("JSON_QUERY(j, '$.a' WITH CONDITIONAL WRAPPER)", f"CASE WHEN {KIND} <> 'VOID' THEN CASE WHEN {KIND} RLIKE '^ARRAY' THEN TO_JSON({FOUND}) ELSE {array} END END")
+        self.rewritten("JSON_QUERY(j, '$.a' WITHOUT WRAPPER EMPTY ARRAY ON EMPTY EMPTY ARRAY ON ERROR)", f"CASE WHEN j IS NULL THEN NULL WHEN {KIND} RLIKE '^(ARRAY|OBJECT)' THEN TO_JSON({FOUND}) ELSE '[]' END")
 
     def test_query_of_texts(self) -> None:
-        self.rewritten("JSON_QUERY(j, '$.a' RETURNING ARRAY<STRING>)", f"FROM_JSON(CASE WHEN {KIND} RLIKE '^ARRAY' THEN GET_JSON_OBJECT(j, '$.a') END, 'ARRAY<STRING>')")
+        self.rewritten("JSON_QUERY(j, '$.a' RETURNING ARRAY<STRING>)", f"FROM_JSON(CASE WHEN {KIND} RLIKE '^ARRAY' THEN TO_JSON({FOUND}) END, 'ARRAY<STRING>')")
         self.refused_flink("SELECT JSON_QUERY(j, '$.a' RETURNING ARRAY<INT>) FROM c", "takes STRING or ARRAY<STRING>", at="JSON_QUERY(j, '$.a' RETURNING ARRAY<INT>)", hint="ARRAY<STRING>")
 
     def test_exists(self) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
-from dbt.adapters.sparkstream.sql.passes.flink import aggregates, jsontexts
+from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 
@@ -90,6 +91,20 @@ def _grouping(call: FlinkCall) -> str:
     return "(" + " + ".join(f"{bit} * {2 ** (len(bits) - 1 - i)}" for i, bit in enumerate(bits)) + ")"
 
 
+def _neighbour(call: FlinkCall) -> str:
+    """LAG or LEAD. Spark takes constant offsets alone: another one picks a row of the partition, which is an array."""
+    offset = call.args[1] if len(call.args) > 1 else "1"
+    if offset.lstrip("-").isdigit():
+        return call.same()
+    window = call.suffix.strip()
+    if not window.endswith(")"):
+        raise RefusedError(f"{call.name} with an offset that changes needs its window behind OVER", "write OVER (...)")
+    rows = f"{window[:-1]} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+    place = f"ROW_NUMBER() {window} - 1 {'-' if call.name.upper() == 'LAG' else '+'} {offset}"
+    row = f"GET(COLLECT_LIST(STRUCT({call.args[0]} AS v)) {rows}, {place})"
+    return f"{row}.v" if len(call.args) < 3 else f"COALESCE({row}, STRUCT({call.args[2]} AS v)).v"
+
+
 def _texts_only(call: FlinkCall) -> str:
     for arg, type_ in zip(call.args, call.types, strict=True):
         if types.is_numeric(type_):
@@ -105,6 +120,24 @@ def _text_first(call: FlinkCall) -> str:
     return call.same()
 
 
+def _trim(call: FlinkCall, side: str) -> str:
+    """LTRIM or RTRIM. With characters to take away, Spark has them before the text."""
+    if len(call.args) == 1:
+        return _text_first(call)
+    return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
+
+
+def _regexp_replace(call: FlinkCall) -> str:
+    """REGEXP_REPLACE, whose replacement is a text: `$1` is no group."""
+    text, pattern, replacement = call.args
+    literal = call.literals[2]
+    if literal is None:
+        replacement = f"REPLACE(REPLACE({replacement}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    elif "\\" in literal or "$" in literal:
+        replacement = string_literal(literal.replace("\\", "\\\\").replace("$", "\\$"))
+    return f"{call.name}({text}, {pattern}, {replacement})"
+
+
 def _regexp_extract(call: FlinkCall) -> str:
     # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
     text, pattern = call.args[:2]
@@ -117,13 +150,32 @@ def _fields(values: Sequence[str]) -> list[str]:
     return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]
 
 
-def _split_index(call: FlinkCall) -> str:
-    if call.literals[1] is not None:
-        separator = call.literals[1].replace("\\", "\\\\").replace("'", "\\'")
-        pattern = f"'\\\\Q{separator}\\\\E'"
-    else:
+def _split(call: FlinkCall) -> str:
+    """SPLIT at a text, which Spark takes for a pattern."""
+    separator = call.literals[1]
+    if separator is None:
         pattern = f"CONCAT('\\\\Q', {call.args[1]}, '\\\\E')"
-    return f"GET(SPLIT({call.args[0]}, {pattern}), {call.args[2]})"
+    else:
+        pattern = string_literal(f"\\Q{separator}\\E" if separator else "")
+    return f"SPLIT({call.args[0]}, {pattern})"
+
+
+def _split_index(call: FlinkCall) -> str:
+    return f"GET({_split(call)}, {call.args[2]})"
+
+
+def _sha(call: FlinkCall) -> str:
+    return f"SHA2({call.args[0]}, {call.name[3:]})"
+
+
+def _only(call: FlinkCall, pattern: str) -> str:
+    """Whether a text is made of some characters and isn't empty; FALSE for NULL."""
+    return f"COALESCE({call.args[0]} RLIKE {string_literal(f'^{pattern}$')}, FALSE)"
+
+
+def _rand_integer(call: FlinkCall) -> str:
+    *seed, bound = call.args
+    return f"CAST(FLOOR(RAND({''.join(seed)}) * {bound}) AS INT)"
 
 
 def _to_timestamp(call: FlinkCall) -> str:
@@ -180,6 +232,11 @@ def _proctime(call: FlinkCall) -> str:
     )
 
 
+def _ceiling(call: FlinkCall) -> str:
+    """CEILING, which leaves an integer as it is, type included."""
+    return call.args[0] if known(call) in types.INTEGERS else call.to("CEIL")
+
+
 def _truncate(call: FlinkCall) -> str:
     type_ = known(call)
     digits = call.args[1] if len(call.args) > 1 else "0"
@@ -211,7 +268,8 @@ FUNCTIONS: dict[str, Function] = {
     "GROUP_ID": Function(lambda _: "CAST(0 AS BIGINT)", returns=_BIGINT),
     # windows
     **_named_functions("ROW_NUMBER RANK DENSE_RANK NTILE", _as("bigint"), returns=_BIGINT),
-    **_named_functions("PERCENT_RANK CUME_DIST LAG LEAD"),
+    **_named_functions("PERCENT_RANK CUME_DIST"),
+    **_named_functions("LAG LEAD", _neighbour, (1, 3), same),
     # conditions
     **_named_functions("COALESCE IFNULL NULLIF IF"),
     **_named_functions("GREATEST LEAST", _null_if_any),
@@ -220,6 +278,7 @@ FUNCTIONS: dict[str, Function] = {
     "MOD": Function(returns=_second),
     **_named_functions("POWER SQRT EXP LN LOG10 LOG2 LOG SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
     **_named_functions("DEGREES RADIANS PI E RAND"),
+    "CEILING": Function(_ceiling, (1, 1), returns=_rounded),
     "SIGN": Function(lambda c: cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same(), returns=same),
     "ROUND": Function(returns=_rounded),
     "TRUNCATE": Function(_truncate, (1, 2), returns=same),
@@ -227,9 +286,29 @@ FUNCTIONS: dict[str, Function] = {
     "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
     "STR_TO_MAP": Function(arguments=(1, 3)),
     "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
+    # arrays and maps
     "CARDINALITY": Function(renamed("SIZE")),
+    "ARRAY_CONTAINS": Function(containers.contains, (2, 2), returns=always("boolean")),
+    "ARRAY_REMOVE": Function(containers.remove, (2, 2), returns=same),
+    "ARRAY_POSITION": Function(containers.position, (2, 2), returns=always("int")),
+    "ARRAY_SLICE": Function(containers.slice_, (2, 3), returns=same),
+    "ARRAY_SORT": Function(containers.sort, (1, 3), returns=same),
+    "ARRAY_REVERSE": Function(renamed("REVERSE"), (1, 1), returns=same),
+    "ARRAY_CONCAT": Function(renamed("CONCAT"), returns=same),
+    "ARRAY_JOIN": Function(arguments=(2, 3), returns=_STRING),
+    **_named_functions("ARRAY_MAX ARRAY_MIN", arguments=(1, 1), returns=containers.type_of_element),
+    **_named_functions("ARRAY_APPEND ARRAY_PREPEND ARRAY_UNION ARRAY_EXCEPT ARRAY_INTERSECT", None, (2, 2), same),
+    "ARRAY_DISTINCT": Function(arguments=(1, 1), returns=same),
+    "MAP_KEYS": Function(arguments=(1, 1), returns=containers.type_of_keys),
+    "MAP_VALUES": Function(arguments=(1, 1), returns=containers.type_of_values),
+    "MAP_ENTRIES": Function(arguments=(1, 1), returns=containers.type_of_entries),
+    "MAP_FROM_ARRAYS": Function(arguments=(2, 2)),
+    "MAP_UNION": Function(containers.map_union, returns=same),
     # texts
-    **_named_functions("UPPER LOWER LTRIM RTRIM BTRIM REPLACE REPEAT INITCAP REGEXP_REPLACE TRANSLATE", _text_first),
+    **_named_functions("UPPER LOWER BTRIM REPLACE REPEAT INITCAP TRANSLATE", _text_first),
+    "LTRIM": Function(lambda c: _trim(c, "LEADING"), (1, 2)),
+    "RTRIM": Function(lambda c: _trim(c, "TRAILING"), (1, 2)),
+    "REGEXP_REPLACE": Function(_regexp_replace, (3, 3), returns=_STRING),
     **_named_functions("MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE", _text_first),
     **_named_functions("REVERSE LPAD RPAD LEFT RIGHT SUBSTR UNHEX", _text_first, returns=_STRING),
     **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
@@ -240,6 +319,21 @@ FUNCTIONS: dict[str, Function] = {
     "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
     **_named_functions("CHAR_LENGTH CHARACTER_LENGTH ASCII POSITION INSTR LOCATE REGEXP"),
+    **_named_functions("SHA224 SHA256 SHA384 SHA512", _sha, (1, 1), _STRING),
+    **_named_functions("STARTSWITH ENDSWITH", None, (2, 2), always("boolean")),
+    **_named_functions("REGEXP_COUNT REGEXP_INSTR", None, (2, 2), always("int")),
+    "REGEXP_SUBSTR": Function(arguments=(2, 2), returns=_STRING),
+    "REGEXP_EXTRACT_ALL": Function(arguments=(2, 3), returns=always("array<string>")),
+    "SPLIT": Function(_split, (2, 2), returns=always("array<string>")),
+    "ENCODE": Function(arguments=(2, 2), returns=always("binary")),
+    "DECODE": Function(arguments=(2, 2), returns=_STRING),
+    "IS_ALPHA": Function(lambda c: _only(c, "\\p{L}+"), (1, 1), returns=always("boolean")),
+    "IS_DIGIT": Function(lambda c: _only(c, "\\p{Nd}+"), (1, 1), returns=always("boolean")),
+    "IS_DECIMAL": Function(lambda c: f"(TRY_CAST({c.args[0]} AS DOUBLE) IS NOT NULL)", (1, 1), always("boolean")),
+    "JSON_STRING": Function(lambda c: jsontexts.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
+    "JSON_QUOTE": Function(lambda c: jsontexts.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
+    "JSON_UNQUOTE": Function(jsontexts.unquote, (1, 1), returns=_STRING),
+    "RAND_INTEGER": Function(_rand_integer, (1, 2), returns=always("int")),
     # times
     "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),
     "DATE_FORMAT": Function(_date_format, (2, 2)),

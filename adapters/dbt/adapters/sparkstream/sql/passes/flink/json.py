@@ -34,8 +34,8 @@ class Json(Rewriter):
     """Edits functions that look into a JSON text.
 
     Whether a path finds a text, a container or nothing is told by the type that the value has as a VARIANT. A container
-    is written by GET_JSON_OBJECT, which keeps the order of its keys. Whatever doesn't fit is EMPTY in lax, and an ERROR in
-    strict, which is the mode of a path that names none (measured in Flink 2.3).
+    is written by TO_JSON of the VARIANT, which has the keys in order, as Flink has them. Whatever doesn't fit is EMPTY
+    in lax, and an ERROR in strict, which is the mode of a path that names none (measured in Flink 2.3).
     """
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
@@ -95,14 +95,15 @@ class Json(Rewriter):
 
         yield self.edit(node, text)
 
-    def _found(self, node: exp.Expr, variant: str, written: str) -> tuple[str, str]:
+    def _found(self, node: exp.Expr, variant: str, scalar: str) -> tuple[str, str]:
         """Whether JSON_VALUE or JSON_QUERY may return what the path finds, and how it is returned."""
         kind = f"SCHEMA_OF_VARIANT({variant})"
         if node.args["kind"] == "VALUE":
-            return f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, written)
+            return f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, scalar)
+        written = f"TO_JSON({variant})"
         if not node.args.get("wrapper"):
             return f"{kind} RLIKE {_ARRAYS if self._is_array(node) else _CONTAINERS}", written
-        value = f"CONCAT('[', CASE WHEN {kind} = 'STRING' THEN TO_JSON({variant}) ELSE {written} END, ']')"
+        value = f"CONCAT('[', {written}, ']')"
         if node.args["wrapper"] == "CONDITIONAL":
             value = f"CASE WHEN {kind} RLIKE {_ARRAYS} THEN {written} ELSE {value} END"
         return f"{kind} <> 'VOID'", value

@@ -50,7 +50,7 @@ class JsonTexts(Rewriter):
         yield self.edit(node, text)
 
     def _members(self, node: exp.Expr) -> tuple[list[exp.Expr | None], list[exp.Expr]]:
-        """The keys and values of JSON_OBJECT as Flink writes them: in the order of the keys, and of two equal keys the last one."""
+        """The keys and values of JSON_OBJECT as Flink writes them: in order, and of two equal keys the last one."""
         members = {}
         for key, value in zip(node.expressions[::2], node.expressions[1::2], strict=True):
             if not (isinstance(key, exp.Literal) and key.is_string):
@@ -96,6 +96,13 @@ def json_of(sql: str, type_: str | None) -> str:
     if types.is_numeric(type_) or type_ == "boolean":
         return f"CAST({sql} AS STRING)"
     return f"TO_JSON(CAST({sql} AS VARIANT))"
+
+
+def unquote(call: FlinkCall) -> str:
+    """JSON_UNQUOTE: the text that a JSON string holds; what is no JSON string stays as it is."""
+    text = call.args[0]
+    variant = f"TRY_PARSE_JSON({text})"
+    return f"CASE WHEN SCHEMA_OF_VARIANT({variant}) = 'STRING' THEN CAST({variant} AS STRING) ELSE {text} END"
 
 
 def _joined(parts: list[str]) -> str:

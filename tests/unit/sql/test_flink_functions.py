@@ -1,0 +1,56 @@
+"""Functions of Flink SQL that Spark spells otherwise; the values behind them were compared with Flink 2.3."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {"c": {"i": "int", "k": "string", "a": "array<int>", "m": "map<string,int>", "ts": "timestamp_ntz"}}
+
+
+class TestFunctions(Pairs):
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
+
+    def test_texts(self) -> None:
+        self.rewritten("LTRIM(k)", "LTRIM(k)")
+        self.rewritten("LTRIM(k, 'x')", "TRIM(LEADING 'x' FROM k)")
+        self.rewritten("RTRIM(k, 'x')", "TRIM(TRAILING 'x' FROM k)")
+        self.rewritten("SPLIT(k, '.')", r"SPLIT(k, '\\Q.\\E')")
+        self.rewritten("SPLIT(k, '')", "SPLIT(k, '')")
+        self.rewritten("SPLIT_INDEX(k, k, 1)", r"GET(SPLIT(k, CONCAT('\\Q', k, '\\E')), 1)")
+        self.rewritten("SHA384(k)", "SHA2(k, 384)")
+        self.rewritten("IS_DIGIT(k)", r"COALESCE(k RLIKE '^\\p{Nd}+$', FALSE)")
+        self.rewritten("JSON_STRING(i)", "CAST(i AS STRING)")
+
+    def test_a_replacement_is_a_text(self) -> None:
+        self.rewritten("REGEXP_REPLACE(k, 'a', 'b')", "REGEXP_REPLACE(k, 'a', 'b')")
+        self.rewritten("REGEXP_REPLACE(k, '(a)', '$1')", r"REGEXP_REPLACE(k, '(a)', '\\$1')")
+        self.rewritten("REGEXP_REPLACE(k, 'a', k)", r"REGEXP_REPLACE(k, 'a', REPLACE(REPLACE(k, '\\', '\\\\'), '$', '\\$'))")
+
+    def test_numbers(self) -> None:
+        self.rewritten("CEILING(i)", "i")
+        self.rewritten("CEILING(1.5)", "CEIL(1.5)")
+
+    def test_arrays(self) -> None:
+        self.rewritten("ARRAY_CONTAINS(a, i)", "EXISTS(a, __e -> __e <=> i)")
+        self.rewritten("ARRAY_REMOVE(a, i)", "FILTER(a, __e -> NOT __e <=> i)")
+        self.rewritten("ARRAY_SLICE(a, 2, 3)", "FILTER(a, (__e, __i) -> __i + 1 BETWEEN 2 AND 3)")
+        self.rewritten("ARRAY_SORT(a)", "SORT_ARRAY(a, TRUE)")
+        self.rewritten("ARRAY_SORT(a, FALSE, TRUE)", "CONCAT(FILTER(a, __e -> __e IS NULL), SORT_ARRAY(FILTER(a, __e -> __e IS NOT NULL), FALSE))")
+        self.refused_flink("SELECT ARRAY_SORT(a, i > 1) FROM c", "TRUE or FALSE", at="ARRAY_SORT(a, i > 1)", hint="FALSE", schema=SCHEMA)
+        self.refused_flink("SELECT ARRAY_SORT() FROM c", "takes 1 to 3 arguments", at="ARRAY_SORT()")
+
+    def test_maps(self) -> None:
+        self.rewritten("MAP_UNION(m, m)", "MAP_CONCAT(MAP_FILTER(m, (__k, __v) -> NOT MAP_CONTAINS_KEY(m, __k)), m)")
+
+    def test_neighbours(self) -> None:
+        over = "OVER (PARTITION BY k ORDER BY ts)"
+        rows = "OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+        self.rewritten(f"LAG(i, 2, 0) {over}", f"LAG(i, 2, 0) {over}")
+        self.rewritten(f"LAG(ts, i) {over}", f"GET(COLLECT_LIST(STRUCT(ts AS v)) {rows}, ROW_NUMBER() {over} - 1 - i).v")
+        self.rewritten(f"LEAD(i, i, 0) {over}", f"COALESCE(GET(COLLECT_LIST(STRUCT(i AS v)) {rows}, ROW_NUMBER() {over} - 1 + i), STRUCT(0 AS v)).v")
+        self.refused_flink("SELECT LAG(i, i) OVER w FROM c WINDOW w AS (ORDER BY ts)", "behind OVER", at="LAG(i, i)", hint="OVER (...)", schema=SCHEMA)
