@@ -51,6 +51,6 @@ class TestFunctions(Pairs):
         over = "OVER (PARTITION BY k ORDER BY ts)"
         rows = "OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
         self.rewritten(f"LAG(i, 2, 0) {over}", f"LAG(i, 2, 0) {over}")
-        self.rewritten(f"LAG(ts, i) {over}", f"GET(COLLECT_LIST(STRUCT(ts AS v)) {rows}, ROW_NUMBER() {over} - 1 - i).v")
-        self.rewritten(f"LEAD(i, i, 0) {over}", f"COALESCE(GET(COLLECT_LIST(STRUCT(i AS v)) {rows}, ROW_NUMBER() {over} - 1 + i), STRUCT(0 AS v)).v")
+        self.rewritten(f"LAG(ts, i) {over}", f"GET(COLLECT_LIST(STRUCT(ts AS v)) {rows}, ROW_NUMBER() {over} - 1 - (i)).v")
+        self.rewritten(f"LEAD(i, i, 0) {over}", f"COALESCE(GET(COLLECT_LIST(STRUCT(i AS v)) {rows}, ROW_NUMBER() {over} - 1 + (i)), STRUCT(0 AS v)).v")
         self.refused_flink("SELECT LAG(i, i) OVER w FROM c WINDOW w AS (ORDER BY ts)", "behind OVER", at="LAG(i, i)", hint="OVER (...)", schema=SCHEMA)

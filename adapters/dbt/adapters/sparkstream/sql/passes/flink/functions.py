@@ -100,7 +100,7 @@ def _neighbour(call: FlinkCall) -> str:
     if not window.endswith(")"):
         raise RefusedError(f"{call.name} with an offset that changes needs its window behind OVER", "write OVER (...)")
     rows = f"{window[:-1]} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
-    place = f"ROW_NUMBER() {window} - 1 {'-' if call.name.upper() == 'LAG' else '+'} {offset}"
+    place = f"ROW_NUMBER() {window} - 1 {'-' if call.name.upper() == 'LAG' else '+'} ({offset})"
     row = f"GET(COLLECT_LIST(STRUCT({call.args[0]} AS v)) {rows}, {place})"
     return f"{row}.v" if len(call.args) < 3 else f"COALESCE({row}, STRUCT({call.args[2]} AS v)).v"
 
