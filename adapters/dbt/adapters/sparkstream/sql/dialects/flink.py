@@ -54,6 +54,7 @@ class Flink(SparkStream):
         STRICT_FLINK = True
         FUNCTION_PARSERS = {
             **ForeignParser.FUNCTION_PARSERS,
+            "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],
             "JSON_VALUE": lambda self: parse_path(self, "VALUE"),
             "JSON_QUERY": lambda self: parse_path(self, "QUERY"),
             "JSON_EXISTS": lambda self: parse_path(self, "EXISTS"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -61,21 +62,13 @@ def _behaviour(parser: SpanParser) -> str | exp.Expr | None:
 
 def parse_object(parser: SpanParser) -> exp.Expr:
     """Reads `KEY 'a' VALUE 1, 'b': 2 ABSENT ON NULL`."""
-    values: list[exp.Expr] = []
-    while parser._curr and parser._curr.token_type != TokenType.R_PAREN and not _at_nulls(parser):
-        values += _pair(parser)
-        if not parser._match(TokenType.COMMA):
-            break
+    values = _listed(parser, _pair)
     return JsonConstructor(expressions=values, kind="OBJECT", absent=_nulls(parser) == "ABSENT")
 
 
 def parse_array(parser: SpanParser) -> exp.Expr:
     """Reads `1, 'a' NULL ON NULL`."""
-    values: list[exp.Expr] = []
-    while parser._curr and parser._curr.token_type != TokenType.R_PAREN and not _at_nulls(parser):
-        values.append(_value(parser))
-        if not parser._match(TokenType.COMMA):
-            break
+    values = _listed(parser, lambda p: [_value(p)])
     return JsonConstructor(expressions=values, kind="ARRAY", absent=_nulls(parser) != "NULL")
 
 
@@ -88,6 +81,16 @@ def parse_aggregate(parser: SpanParser, name: str) -> exp.Expr:
     if nulls:
         values.append(exp.Var(this=nulls).update_positions(at))
     return exp.Anonymous(this=name, expressions=values).update_positions(first)
+
+
+def _listed(parser: SpanParser, read: Callable[[SpanParser], list[exp.Expr]]) -> list[exp.Expr]:
+    """What `read` reads between commas, up to the closing parenthesis or NULL ON NULL."""
+    values: list[exp.Expr] = []
+    while parser._curr and parser._curr.token_type != TokenType.R_PAREN and not _at_nulls(parser):
+        values += read(parser)
+        if not parser._match(TokenType.COMMA):
+            break
+    return values
 
 
 def _pair(parser: SpanParser) -> list[exp.Expr]:

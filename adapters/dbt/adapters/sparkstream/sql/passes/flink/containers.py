@@ -71,19 +71,24 @@ def type_of_element(arguments: Types, numbers: Numbers) -> str | None:
     return element(arguments[0]) if arguments else None
 
 
+def _entry(arguments: Types) -> tuple[str | None, str | None] | None:
+    """The types of the map's keys and values."""
+    return entry(arguments[0]) if arguments else None
+
+
 def type_of_keys(arguments: Types, numbers: Numbers) -> str | None:
     """An array of the map's keys."""
-    parts = entry(arguments[0]) if arguments else None
+    parts = _entry(arguments)
     return array_of(parts[0]) if parts else None
 
 
 def type_of_values(arguments: Types, numbers: Numbers) -> str | None:
     """An array of the map's values."""
-    parts = entry(arguments[0]) if arguments else None
+    parts = _entry(arguments)
     return array_of(parts[1]) if parts else None
 
 
 def type_of_entries(arguments: Types, numbers: Numbers) -> str | None:
     """An array of rows (key, value)."""
-    parts = entry(arguments[0]) if arguments else None
+    parts = _entry(arguments)
     return array_of(row_of(zip(("key", "value"), parts, strict=True))) if parts else None

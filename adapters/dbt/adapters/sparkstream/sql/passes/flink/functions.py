@@ -232,11 +232,6 @@ def _proctime(call: FlinkCall) -> str:
     )
 
 
-def _ceiling(call: FlinkCall) -> str:
-    """CEILING, which leaves an integer as it is, type included."""
-    return call.args[0] if known(call) in types.INTEGERS else call.to("CEIL")
-
-
 def _truncate(call: FlinkCall) -> str:
     type_ = known(call)
     digits = call.args[1] if len(call.args) > 1 else "0"
@@ -278,7 +273,6 @@ FUNCTIONS: dict[str, Function] = {
     "MOD": Function(returns=_second),
     **_named_functions("POWER SQRT EXP LN LOG10 LOG2 LOG SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
     **_named_functions("DEGREES RADIANS PI E RAND"),
-    "CEILING": Function(_ceiling, (1, 1), returns=_rounded),
     "SIGN": Function(lambda c: cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same(), returns=same),
     "ROUND": Function(returns=_rounded),
     "TRUNCATE": Function(_truncate, (1, 2), returns=same),

@@ -24,7 +24,7 @@ _CONTAINERS = "'^(ARRAY|OBJECT)'"
 _SCALARS = "'^(ARRAY|OBJECT|VOID)'"
 _KINDS = {
     "OBJECT": "RLIKE '^OBJECT'",
-    "ARRAY": "RLIKE '^ARRAY'",
+    "ARRAY": f"RLIKE {_ARRAYS}",
     "SCALAR": f"NOT RLIKE {_CONTAINERS}",
 }
 _RETURNED = ("boolean", "int", "double")
