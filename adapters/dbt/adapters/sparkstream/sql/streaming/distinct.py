@@ -29,6 +29,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
 from dbt.adapters.sparkstream.sql.statement import Statement
@@ -78,7 +79,7 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
                 f"{key.name} is a column and the name of something else in the SELECT list",
                 "give that another name",
             )
-    sets = [tuple(sorted({_form(key) for key in keys})) for keys in alternatives(group)]
+    sets = [tuple(sorted({normal_form(key) for key in keys})) for keys in alternatives(group)]
     if len(set(sets)) < len(sets):
         raise source.error(
             source.span(group), "the same grouping set stands here twice, beside DISTINCT values", "leave one out"
@@ -130,15 +131,6 @@ def _item_of(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
     return None
 
 
-def _form(node: exp.Expr) -> str:
-    """An expression's normal form: the same for two that mean the same."""
-    copy = node.unnest().copy()
-    for identifier in copy.find_all(exp.Identifier):
-        identifier.set("this", identifier.this.casefold())
-        identifier.set("quoted", False)
-    return copy.sql("spark", comments=False)
-
-
 def _aggregate(node: exp.Expr) -> exp.Expr | None:
     """The aggregate that a node calls, without FILTER and the like around it; None where it calls none."""
     call = node
@@ -163,7 +155,7 @@ class _Writer:
         self._has_sets = any(isinstance(key, _SETS) for key in group.expressions)
         self._keys: dict[str, str] = {}
         for key in _keys(group):
-            self._keys.setdefault(_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
+            self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
         self._inner: list[str] = []
         self._plain: dict[str, str] = {}
         self._lists: dict[tuple[tuple[str, ...], str | None], int] = {}
@@ -220,7 +212,7 @@ class _Writer:
     def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
         seen: set[str] = set()
         for key in _keys(self._select.args["group"]):
-            name = self._keys[_form(self._means[id(key)] or key)]
+            name = self._keys[normal_form(self._means[id(key)] or key)]
             if name not in seen:
                 seen.add(name)
                 yield key, name
@@ -230,13 +222,13 @@ class _Writer:
 
     def _key_of(self, node: exp.Expr) -> str | None:
         """The name that the first aggregation gives an expression, if that is a key."""
-        found = self._keys.get(_form(node))
+        found = self._keys.get(normal_form(node))
         if found is None and isinstance(node, exp.Column):
             # `k` and `b.k` are the same where only one of them has a table's name.
             same = {
                 name
                 for form, name in self._keys.items()
-                if form.rsplit(".", 1)[-1] == _form(node).rsplit(".", 1)[-1] and ("." in form) != bool(node.table)
+                if form.rsplit(".", 1)[-1] == normal_form(node).rsplit(".", 1)[-1] and ("." in form) != bool(node.table)
             }
             found = next(iter(same)) if len(same) == 1 else None
         return found

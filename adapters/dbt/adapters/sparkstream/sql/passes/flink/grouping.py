@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 
 _MOST_SETS = 4096
 """Grouping sets that Spark makes of a GROUP BY."""
@@ -61,7 +62,7 @@ class Groupings(Rewriter):
             self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
         keys = {key for sets in kinds for keys in sets for key in keys}
         for key in node.expressions:
-            if not any(_last(key.sql()) == _last(known) for known in keys):
+            if not any(_last(normal_form(key)) == _last(known) for known in keys):
                 self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
         around = node.find_ancestor(exp.Anonymous, exp.Select, exp.Order)
         if isinstance(around, exp.Anonymous) and around.name.upper() in AGGREGATES:
@@ -104,9 +105,9 @@ def _sets(item: exp.Expr) -> list[frozenset[str]]:
 
 def _keys(item: exp.Expr) -> frozenset[str]:
     parts = item.expressions if isinstance(item, exp.Tuple) else [item.unnest()]
-    return frozenset(part.sql().casefold() for part in parts)
+    return frozenset(map(normal_form, parts))
 
 
 def _last(key: str) -> str:
-    """A column's name without its table's, in small letters; another expression as it is."""
-    return key.casefold().rpartition(".")[2]
+    """A column's name without its table's; another expression as it is."""
+    return key.rpartition(".")[2]

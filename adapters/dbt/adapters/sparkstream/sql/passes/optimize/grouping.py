@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
+from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 Set = tuple[exp.Expr, ...]
@@ -76,12 +77,7 @@ class Names:
         for column in copy.find_all(exp.Column):
             if column.table.casefold() == self._alias and not column.args.get("db"):
                 column.set("table", None)
-        for identifier in copy.find_all(exp.Identifier):
-            identifier.set("this", identifier.this.casefold())
-            identifier.set("quoted", False)
-        while isinstance(copy, exp.Paren):
-            copy = copy.this
-        return copy.sql("spark", comments=False)
+        return normal_form(copy)
 
     def is_plain(self, column: exp.Column) -> bool:
         """Whether a column is one of the window function, and no field of one."""

@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
 from dbt.adapters.sparkstream.sql.passes.windows.times import check_time
 
@@ -45,12 +46,7 @@ class GroupWindow:
 
     def same(self, other: GroupWindow) -> bool:
         """Whether both are the same window; names are the same in any case."""
-        return (self.kind, self.window, form(self.time)) == (other.kind, other.window, form(other.time))
-
-
-def form(time: exp.Expr) -> str:
-    """A group window's time as text, the same for the same column in any case."""
-    return time.sql("spark").casefold()
+        return (self.kind, self.window, normal_form(self.time)) == (other.kind, other.window, normal_form(other.time))
 
 
 def is_call(node: exp.Expr, names: object) -> bool:
@@ -131,8 +127,8 @@ class GroupWindows:
                 )
         calls = [c for c in calls if not is_call(c, ("CUMULATE",))]
         if not self._strict:
-            times = {form(w.expressions[0]) for w in windows}
-            calls = [c for c in calls if _has_interval(c) or (c.expressions and form(c.expressions[0]) in times)]
+            times = {normal_form(w.expressions[0]) for w in windows}
+            calls = [c for c in calls if _has_interval(c) or (c.expressions and normal_form(c.expressions[0]) in times)]
         if not calls:
             return
         spans = self._source
