@@ -90,19 +90,19 @@
 {% endmacro %}
 
 {#- What stands in FROM: a Relation, a table's or CTE's name, or a query in parentheses. -#}
-{% macro default__sparkstream_relation(relation, macro_name) %}
-  {%- set text = relation | string | trim -%}
-  {%- if relation is none or not text -%}
+{% macro default__sparkstream_relation(relation, macro_name, argument='relation') %}
+  {%- set text = '' if relation is undefined or relation is none else relation | string | trim -%}
+  {%- if not text -%}
     {{ exceptions.raise_compiler_error(
-      macro_name ~ "'s relation is missing\n  write ref('...'), the name of a table or CTE, or a query in parentheses"
+      macro_name ~ "'s " ~ argument ~ " is missing\n  write ref('...'), the name of a table or CTE, or a query in parentheses"
     ) }}
   {%- elif (text.split() | first | lower) in ['select', 'with'] -%}
     {{ exceptions.raise_compiler_error(
-      macro_name ~ "'s relation is a query without parentheses: " ~ text ~ "\n  write '(" ~ text ~ ")'"
+      macro_name ~ "'s " ~ argument ~ " is a query without parentheses: " ~ text ~ "\n  write '(" ~ text ~ ")'"
     ) }}
   {%- endif -%}
   {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
-  {{ return(piece(text, macro_name, 'relation', comments=true)) }}
+  {{ return(piece(text, macro_name, argument, comments=true)) }}
 {% endmacro %}
 
 {#- The name of a column, in backticks or not. -#}
@@ -124,19 +124,19 @@
   {{ return(text) }}
 {% endmacro %}
 
-{#- The columns of PARTITION BY, as a list. -#}
-{% macro default__sparkstream_keys(partition_by, macro_name) %}
+{#- The columns of PARTITION BY, or of another argument, as a list. -#}
+{% macro default__sparkstream_keys(partition_by, macro_name, argument='partition_by') %}
   {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
   {%- set names = [partition_by] if partition_by is string else (partition_by or []) -%}
   {%- set keys = [] -%}
   {%- for name in names -%}
     {%- if name is string and ',' in name and not name.startswith('`') -%}
       {{ exceptions.raise_compiler_error(
-        macro_name ~ "'s partition_by has several columns in one text: '" ~ name ~ "'"
+        macro_name ~ "'s " ~ argument ~ " has several columns in one text: '" ~ name ~ "'"
         ~ "\n  write a list of them: ['" ~ name.replace(' ', '').split(',') | join("', '") ~ "']"
       ) }}
     {%- endif -%}
-    {%- do keys.append(column(name, macro_name, 'partition_by')) -%}
+    {%- do keys.append(column(name, macro_name, argument)) -%}
   {%- endfor -%}
   {{ return(keys) }}
 {% endmacro %}

@@ -15,8 +15,8 @@
       "window_join knows no type '" ~ type ~ "'\n  write one of " ~ joins | join(', ')
     ) }}
   {%- endif -%}
-  {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'window_join') -%}
-  {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'window_join') -%}
+  {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'window_join', 'left') -%}
+  {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'window_join', 'right') -%}
   {%- set l = adapter.dispatch('sparkstream_column', 'sparkstream')(left_alias, 'window_join', 'left_alias') -%}
   {%- set r = adapter.dispatch('sparkstream_column', 'sparkstream')(right_alias, 'window_join', 'right_alias') -%}
   {%- set conditions = [
@@ -26,7 +26,7 @@
   {%- if on is string and not on.replace('_', 'a').isalnum() -%}
     {%- do conditions.append(adapter.dispatch('sparkstream_condition', 'sparkstream')(on, 'window_join', 'on')) -%}
   {%- else -%}
-    {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'window_join') -%}
+    {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'window_join', 'on') -%}
       {%- do conditions.append(l ~ '.' ~ name ~ ' = ' ~ r ~ '.' ~ name) -%}
     {%- endfor -%}
   {%- endif -%}

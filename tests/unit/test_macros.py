@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import pytest
@@ -49,6 +50,13 @@ BREAKS_OUT = [
     ("window_top_n", ("t", 3, "x) --"), {}),
     ("window_top_n", ("t", 3, "x; select 1"), {}),
     ("window_dedup", ("t", "k", "x desc"), {}),
+    ("asof_join", ("a) x --", "b", "k", "ts", "ts"), {}),
+    ("asof_join", ("a", "b; select 1", "k", "ts", "ts"), {}),
+    ("asof_join", ("a", "b", {"k": "j) --"}, "ts", "ts"), {}),
+    ("asof_join", ("a", "b", "k", "ts) --", "ts"), {}),
+    ("asof_join", ("a", "b", "k", "ts", "ts"), {"columns": {"x": "y, z"}}),
+    ("asof_join", ("a", "b", "k", "ts", "ts"), {"ties": "x desc"}),
+    ("asof_join", ("a", "b", "k", "ts", "ts"), {"tolerance": "interval '1' day) --"}),
 ]
 
 
@@ -75,6 +83,7 @@ def test_no_argument_breaks_out(adapter: str, name: str, args: tuple[Any, ...], 
         ("over", ("sum(x)",), {"partition_by": "k, j", "order_by": "ts"}, "k, j"),
         ("window_join", ("a", "b"), {"on": "L.k = R.k and coalesce(L.x, 1) = R.x - -1"}, "R.x - -1"),
         ("window_top_n", ("t", 3, "x desc, coalesce(y, 'a;b')"), {}, "'a;b'"),
+        ("asof_join", ("a", "(select * from b -- it's\n)", "`*/ k`", "ts", "ts"), {}, "-- it's\n)"),
     ],
 )
 def test_whole_pieces_stay_as_they_are(
@@ -89,6 +98,43 @@ def test_arrival_is_one_column(arrival: str) -> None:
     with pytest.raises(TranslationError, match="name of one column"):
         translate(sql, arrival=arrival)
     assert "`a b`" in translate(sql, arrival="`a b`")
+
+
+# -- asof_join -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_asof_join(adapter: str) -> None:
+    call = partial(macros(adapter).call, "asof_join")
+    assert (
+        call("trades", "quotes", "sym", "ts", "ts")
+        == """\
+(
+  /* asof_join: each row of the left side with the last row of the right side up to its time, by sym */
+  SELECT __left.*, __match.*
+  FROM (
+    SELECT __left, last_value(__right, TRUE) OVER before AS __match
+    FROM (
+      SELECT struct(*) AS __left, NULL AS __right, sym AS __key0, ts AS __time, TRUE AS __is_left
+      FROM trades
+      UNION ALL
+      SELECT NULL, struct(* EXCEPT (sym, ts)), sym, ts, FALSE
+      FROM quotes
+      WHERE ts IS NOT NULL AND sym IS NOT NULL
+    )
+    WINDOW
+      before AS (PARTITION BY __key0 ORDER BY __time, __is_left, __right ROWS UNBOUNDED PRECEDING)
+  )
+  WHERE __left IS NOT NULL
+)"""
+    )
+    inner = call("t", "u", {"a": "`B`", "`C`": "c"}, "ts", "at", type="inner", direction="forward", tolerance="90 s")
+    assert "ts IS NOT NULL AND a IS NOT NULL AND `C` IS NOT NULL" in inner
+    assert "struct(* EXCEPT (c))" in inner
+    assert "WHEN __after_time <= __time + INTERVAL '90' SECOND THEN __after" in inner
+    assert "ORDER BY __time DESC NULLS FIRST, __is_left, __right ROWS" in inner
+    assert inner.endswith("WHERE __left IS NOT NULL AND __match IS NOT NULL\n)")
+    chosen = call("t", "u", [], "ts", "at", columns={"v": "w", "at": "at"}, ties=["v", "id"], allow_exact=False)
+    assert "struct(v AS w, at), at, FALSE, struct(v, id)" in chosen
+    assert "before AS (ORDER BY __time, __is_left DESC, __tie ROWS UNBOUNDED PRECEDING)" in chosen
 
 
 # -- intervals -----------------------------------------------------------------------------------------

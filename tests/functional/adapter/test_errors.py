@@ -392,6 +392,37 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
     "tumble(ref('bid'), 'bidtime', '10')": ("tumble's size is no interval: '10'", "is not an interval"),
     "tumble(ref('bid'), 'bidtime', '1.2.3 s')": ("tumble's size is no interval: '1.2.3 s'", "is not a number"),
     "tumble(ref('bid'), 'bidtime', '10 minutes 5')": ("is no interval: '10 minutes 5'", "is not an interval"),
+    "asof_join(none, ref('bid'), 'key', 'bidtime', 'bidtime')": ("asof_join's left is missing\n  write ref('...')"),
+    "asof_join(ref('bid'), ref('bid'), left_time='bidtime', right_time='bidtime')": (
+        "asof_join's on is missing\n  write on='key', on=['key', ...], "
+        "on={'left_key': 'right_key'}, or on=[] where only times matter"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime')": (
+        "asof_join's right_time is missing\n  write it as right_time: ..."
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key, item', 'bidtime', 'bidtime')": (
+        "asof_join's on has several columns in one text: 'key, item'\n  write a list of them: ['key', 'item']"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', 'backwards')": (
+        "asof_join's direction is none that it knows: 'backwards'\n  write one of backward, forward, nearest"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', type='full')": (
+        "asof_join's type is none that it knows: 'full'\n  write one of left, inner"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', allow_exact='no')": (
+        "asof_join's allow_exact is neither true nor false: no"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', tolerance='-1m')": (
+        "asof_join's tolerance is negative: '-1m'\n  write a tolerance such as '10 minutes'"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', tolerance='1 month')": (
+        "asof_join's tolerance can't be in months or years"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', columns=['key'])": (
+        "asof_join's columns gives a second column the name key\n"
+        "  write a new name behind it: columns={'key': 'right_key', ...}"
+    ),
+    "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', columns=[])": ("asof_join's columns is empty"),
     "tumble(ref('bid'), 'bidtime', '')": ("tumble's size is no interval: ''", "tumble's size is not a text: "),
 }
 

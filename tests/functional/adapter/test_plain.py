@@ -20,6 +20,10 @@ WORKS = {
     "window_join": "select * from {{ sparkstream.window_join(ref('tumbling'), ref('tumbling'), 'k', 'full') }}",
     "window_top_n": "select * from {{ sparkstream.window_top_n(ref('tumbling'), 3, 'price desc', 'k') }}",
     "window_dedup": "select * from {{ sparkstream.window_dedup(ref('tumbling'), 'k', 'ts') }}",
+    "asof_join": (
+        "select * from {{ sparkstream.asof_join(ref('rows'), ref('timed'), 'k', 'ts', 'ts', 'nearest', '1 hour',"
+        " columns={'price': 'other'}) }}"
+    ),
     "over": "select {{ sparkstream.over('sum(price)', 'k', 'ts', 'range', '5 minutes') }} as n from {{ ref('rows') }}",
     "microbatch": (
         "{{ config(materialized='incremental', incremental_strategy='microbatch', partition_by='day',"
