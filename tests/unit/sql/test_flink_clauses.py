@@ -109,6 +109,7 @@ class TestLiterals(Pairs):
 
     def test_intervals(self) -> None:
         self.rewritten("INTERVAL '5.111' SECOND(1,3)", "INTERVAL '5.111' SECOND")
+        self.becomes("SELECT * FROM c AS CAST(x AS INTERVAL DAY)", "SELECT * FROM c AS CAST(x AS INTERVAL DAY)")
         self.rewritten("ts + INTERVAL '10 10:20:30.5' DAY(2) TO SECOND(1)", "ts + INTERVAL '10 10:20:30.5' DAY TO SECOND")
         self.rewritten("INTERVAL '100' DAY(3)", "INTERVAL '100' DAY")
         self.refused_flink("SELECT ts + INTERVAL '100' DAY FROM c", "exceeds the precision of DAY(2)", at="INTERVAL '100' DAY", hint="DAY(3)")
@@ -129,6 +130,7 @@ class TestHints(Pairs):
         ("SELECT /*+ STATE_TTL('c'='1d'), BROADCAST(u) */ k FROM c JOIN u ON i = a", "SELECT /*+ BROADCAST(u) */ k FROM c JOIN u ON i = a", "STATE_TTL"),
         ("SELECT /*+ LOOKUP('table'='u'), NEST_LOOP(u) */ k FROM c JOIN u ON i = a", "SELECT k FROM c JOIN u ON i = a", "LOOKUP, NEST_LOOP"),
         ("SELECT k FROM c /*+ X('it''s') */ -- end", "SELECT k FROM c -- end", "X"),
+        ("SELECT/*+ X *//*+ Y */k/*+ Z */FROM c", "SELECT  k FROM c", "X"),
     ])
     def test_left_out(self, flink: str, spark: str, gone: str) -> None:
         with pytest.warns(TranslationWarning, match=f"no hint {gone}, so it is left out"):

@@ -85,6 +85,8 @@ def test_union_tables_and_arrival() -> None:
         "select row_number() over (order by ts), lag(x) over (order by ts) from t",
         "select k, sum(count(*)) over (order by k) from t group by k",
         "select 1",
+        "select sum(x) over w from t window w as (w)",
+        "select sum(x) over v from t window v as (w), w as (v)",
     ],
 )
 def test_what_has_no_rows_on_a_line_of_time(sql: str) -> None:

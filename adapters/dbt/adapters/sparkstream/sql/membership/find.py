@@ -170,8 +170,9 @@ class _Finder:
                 continue
             name, window = None, node
             alias = node.args.get("alias")
-            while isinstance(alias, exp.Identifier) and alias.name.lower() in definitions:
-                name, window = alias.name, definitions[alias.name.lower()]
+            passed = dict(definitions)
+            while isinstance(alias, exp.Identifier) and alias.name.lower() in passed:
+                name, window = alias.name, passed.pop(alias.name.lower())  # WINDOW w AS (w) ends, too
                 alias = window.args.get("alias")
             function = self._function_name(node)
             if function.upper() in _FRAMELESS or (name is None and alias is not None):

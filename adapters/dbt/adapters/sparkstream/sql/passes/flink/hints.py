@@ -27,7 +27,7 @@ class Hints:
         for span, in_select in _hints(self.source.text, self.source.tokens):
             kept = [text for name, text in self._parts(span) if in_select and name in _KEPT]
             if len(kept) < len(self._parts(span)):
-                written = f"/*+ {', '.join(kept)} */" if kept else ""
+                written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
                 yield Edit(span, lambda written=written: written)  # type: ignore[misc]
 
     def warnings(self) -> Iterator[TranslationWarning]:
@@ -40,6 +40,11 @@ class Hints:
                     f"Spark has no hint {', '.join(gone)}, so it is left out",
                     "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
                 )
+
+    def _between(self, span: Span) -> str:
+        """What stands for a hint that is left out: a space in `SELECT/*+ x */a`, nothing beside white space."""
+        around = self.source.text[span[0] - 1 : span[0]] + self.source.text[span[1] : span[1] + 1]
+        return "" if len(around) < 2 or any(c.isspace() for c in around) else " "
 
     def _parts(self, span: Span) -> list[tuple[str, str]]:
         """Name and text of each hint of `/*+ A(x), B(y) */`."""

@@ -83,7 +83,7 @@ class TimeExpressions(Rewriter):
 
     def _interval(self, node: exp.Expr) -> Iterator[Edit]:
         unit = node.args.get("unit")
-        if unit is None:
+        if unit is None or node.this is None:  # the type INTERVAL DAY
             return
         names = [
             str(u.name or u.sql()).upper()
