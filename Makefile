@@ -5,6 +5,8 @@
 #   make test       all tests but the slow ones
 #   make test-all   all tests
 #   make coverage   make test, and which lines of the adapter it runs, in target/coverage
+#   make parts     Delta, Iceberg, Kafka and a Spark that they are built for, in parts; needs Maven (`mvn`)
+#   make test-parts  the tests with them
 #   make suites     dbt's own test suites, and the page that says how they went
 #   make lint       style and types, and the files that GitHub reads
 #   make docs       the documentation as a site, in target/docs
@@ -35,7 +37,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo unit test test-all coverage suites lint docs dist bench clean
+.PHONY: venv demo unit test test-all parts test-parts coverage suites lint docs dist bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -80,6 +82,23 @@ test: $(INSTALLED)
 test-all: export SPARKSTREAM_FRAMES := 10000
 test-all: $(INSTALLED)
 	$(PYTEST) $(TESTS)
+
+# Table formats lag behind Spark: an environment of its own has the newest Spark that all of them are built for.
+PARTS := parts/.installed
+
+parts: $(PARTS)
+
+$(PARTS): parts/pom.xml pyproject.toml
+	rm -rf parts/jars
+	for part in delta iceberg kafka broker; do \
+		mvn --quiet --batch-mode --file parts/pom.xml --activate-profiles $$part dependency:copy-dependencies \
+			-DoutputDirectory=jars/$$part || exit 1; \
+	done
+	$(MAKE) venv VENV=parts/.venv SPARK=4.2
+	@touch $@
+
+test-parts: $(PARTS)
+	parts/.venv/bin/python -m pytest -q tests/parts
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html
