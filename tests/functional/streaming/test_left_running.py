@@ -58,7 +58,7 @@ class Command:
     def output(self) -> str:
         return self._log.read_text()
 
-    def wait_for(self, what: Callable[[], Any], seconds: float = 180) -> None:
+    def wait_for(self, what: Callable[[], Any], seconds: float = 400) -> None:
         deadline = time.monotonic() + seconds
         while not what():
             assert self.process.poll() is None, self.output

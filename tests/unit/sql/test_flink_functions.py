@@ -31,6 +31,23 @@ class TestFunctions(Pairs):
         self.rewritten("REGEXP_REPLACE(k, '(a)', '$1')", r"REGEXP_REPLACE(k, '(a)', '\\$1')")
         self.rewritten("REGEXP_REPLACE(k, 'a', k)", r"REGEXP_REPLACE(k, 'a', REPLACE(REPLACE(k, '\\', '\\\\'), '$', '\\$'))")
 
+    def test_parts_of_texts(self) -> None:
+        self.rewritten("SUBSTRING(k, 2)", "SUBSTRING(k, 2)")
+        self.rewritten("SUBSTRING(k FROM 2 FOR 1)", "SUBSTRING(k FROM 2 FOR 1)")
+        self.rewritten("SUBSTRING(k, -5)", "CASE WHEN -5 + CHAR_LENGTH(k) < 0 THEN '' ELSE SUBSTRING(k, -5) END")
+        self.rewritten("SUBSTR(k, 2, i)", "CASE WHEN i < 0 THEN NULL ELSE SUBSTR(k, 2, i) END")
+        self.rewritten("OVERLAY(k PLACING 'x' FROM 2 FOR 1)", "CASE WHEN 2 NOT BETWEEN 1 AND CHAR_LENGTH(k) THEN k ELSE CONCAT(LEFT(k, 2 - 1), 'x', CASE WHEN 1 <= 0 THEN '' ELSE SUBSTRING(k, 2 + 1) END) END")
+
+    def test_replace(self) -> None:
+        self.rewritten("REPLACE(k, 'a', 'b')", "REPLACE(k, 'a', 'b')")
+        self.rewritten("REPLACE(k, '', '$')", r"REGEXP_REPLACE(k, '', '\\$')")
+        self.rewritten("REPLACE(k, k, 'b')", "CASE WHEN k = '' THEN REGEXP_REPLACE(k, '', 'b') ELSE REPLACE(k, k, 'b') END")
+
+    def test_groups_of_a_pattern(self) -> None:
+        self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 1)", "CASE WHEN k RLIKE 'a(b)' THEN REGEXP_EXTRACT(k, 'a(b)', 1) END")
+        self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 2)", "CAST(NULL AS STRING)")
+        self.rewritten("REGEXP_EXTRACT(k, k, -1)", "CAST(NULL AS STRING)")
+
     def test_numbers(self) -> None:
         self.rewritten("CEILING(i)", "CAST(CEIL(i) AS INT)")
         self.rewritten("CEILING(1.5)", "CEILING(1.5)")

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, p
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
+from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
@@ -55,6 +56,7 @@ class Flink(SparkStream):
         FUNCTION_PARSERS = {
             **ForeignParser.FUNCTION_PARSERS,
             "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],
+            "SUBSTR": WindowParser.FUNCTION_PARSERS["SUBSTR"],
             "JSON_VALUE": lambda self: parse_path(self, "VALUE"),
             "JSON_QUERY": lambda self: parse_path(self, "QUERY"),
             "JSON_EXISTS": lambda self: parse_path(self, "EXISTS"),

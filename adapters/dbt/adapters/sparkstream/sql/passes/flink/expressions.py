@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
+from dbt.adapters.sparkstream.sql.passes.flink.textparts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
@@ -28,6 +29,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Invocations,
     Casts,
     Operators,
+    TextParts,
     TimeExpressions,
     Constructs,
     Clauses,

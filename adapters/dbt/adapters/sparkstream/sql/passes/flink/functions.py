@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -127,21 +128,52 @@ def _trim(call: FlinkCall, side: str) -> str:
     return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
 
 
-def _regexp_replace(call: FlinkCall) -> str:
-    """REGEXP_REPLACE, whose replacement is a text: `$1` is no group."""
-    text, pattern, replacement = call.args
+def _replacement(call: FlinkCall) -> str:
+    """The third argument for REGEXP_REPLACE, which takes it as a text: `$1` is no group."""
     literal = call.literals[2]
     if literal is None:
-        replacement = f"REPLACE(REPLACE({replacement}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-    elif "\\" in literal or "$" in literal:
-        replacement = string_literal(literal.replace("\\", "\\\\").replace("$", "\\$"))
-    return f"{call.name}({text}, {pattern}, {replacement})"
+        return f"REPLACE(REPLACE({call.args[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    if "\\" in literal or "$" in literal:
+        return string_literal(literal.replace("\\", "\\\\").replace("$", "\\$"))
+    return call.args[2]
+
+
+def _regexp_replace(call: FlinkCall) -> str:
+    return f"{call.name}({call.args[0]}, {call.args[1]}, {_replacement(call)})"
+
+
+def _replace(call: FlinkCall) -> str:
+    """REPLACE. An empty text is found around each character, where Spark finds it nowhere."""
+    same = _text_first(call)
+    if call.literals[1]:
+        return same
+    around = f"REGEXP_REPLACE({call.args[0]}, '', {_replacement(call)})"
+    return around if call.literals[1] == "" else f"CASE WHEN {call.args[1]} = '' THEN {around} ELSE {same} END"
+
+
+def _initcap(call: FlinkCall) -> str:
+    """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
+    _text_first(call)
+    pieces = f"REGEXP_EXTRACT_ALL({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
+    word = "CASE WHEN w RLIKE '^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END"
+    return f"ARRAY_JOIN(TRANSFORM({pieces}, w -> {word}), '')"
+
+
+def _groups(pattern: str | None) -> int | None:
+    """How many groups a pattern has; None where it isn't known."""
+    try:
+        return None if pattern is None else re.compile(pattern).groups
+    except (re.error, OverflowError):
+        return None
 
 
 def _regexp_extract(call: FlinkCall) -> str:
     # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
     text, pattern = call.args[:2]
     group = call.args[2] if len(call.args) > 2 else "0"
+    groups = _groups(call.literals[1])
+    if group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups):
+        return "CAST(NULL AS STRING)"
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
 
 
@@ -299,12 +331,14 @@ FUNCTIONS: dict[str, Function] = {
     "MAP_FROM_ARRAYS": Function(arguments=(2, 2)),
     "MAP_UNION": Function(containers.map_union, returns=same),
     # texts
-    **_named_functions("UPPER LOWER BTRIM REPLACE REPEAT INITCAP TRANSLATE", _text_first),
+    **_named_functions("UPPER LOWER BTRIM REPEAT TRANSLATE", _text_first),
+    "REPLACE": Function(_replace, (3, 3)),
+    "INITCAP": Function(_initcap, (1, 1), returns=_STRING),
     "LTRIM": Function(lambda c: _trim(c, "LEADING"), (1, 2)),
     "RTRIM": Function(lambda c: _trim(c, "TRAILING"), (1, 2)),
     "REGEXP_REPLACE": Function(_regexp_replace, (3, 3), returns=_STRING),
     **_named_functions("MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE", _text_first),
-    **_named_functions("REVERSE LPAD RPAD LEFT RIGHT SUBSTR UNHEX", _text_first, returns=_STRING),
+    **_named_functions("REVERSE LPAD RPAD LEFT RIGHT UNHEX", _text_first, returns=_STRING),
     **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
     "ELT": Function(returns=_STRING),
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),

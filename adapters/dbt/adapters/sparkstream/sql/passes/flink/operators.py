@@ -25,7 +25,6 @@ class Operators(Rewriter):
             exp.In: self._in,
             exp.Case: self._case,
             exp.DPipe: self._concat,
-            exp.Substring: self._substring,
             **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
         }
 
@@ -129,9 +128,4 @@ class Operators(Rewriter):
                         f"{name} finds {a.type} and {b.type} in column {where}",
                         "write CAST(...) on one side",
                     )
-        return ()
-
-    def _substring(self, node: exp.Expr) -> Iterable[Edit]:
-        if types.is_numeric(self.type(node.this)):
-            self.refuse(node.this, "SUBSTRING takes a text, and this is a number", "write CAST(... AS STRING)")
         return ()
