@@ -23,6 +23,7 @@ class AsOf:
 
     Attributes:
         keys: how many of the keys have to be equal.
+        null_keys: whether two NULL keys are equal, as they are to a LAST JOIN.
         tolerance: microseconds between the two times at most; None for any.
         inner: whether left rows without a match are left out.
     """
@@ -32,6 +33,7 @@ class AsOf:
     tolerance: int | None = None
     inner: bool = False
     keys: int = 1
+    null_keys: bool = False
 
     def match(self, left: Row, right: Sequence[Row]) -> Row | None:
         """The right row that a left row meets: the nearest, then the earlier one, then the one with the greatest v."""
@@ -41,7 +43,8 @@ class AsOf:
     def _may_meet(self, left: Row, right: Row) -> bool:
         if left.time is None or right.time is None:
             return False
-        if any(a is None or a != b for a, b in zip(left[: self.keys], right[: self.keys], strict=True)):
+        pairs = zip(left[: self.keys], right[: self.keys], strict=True)
+        if any(a != b or (a is None and not self.null_keys) for a, b in pairs):
             return False
         gap = left.time - right.time
         if (gap == 0 and not self.exact) or (self.tolerance is not None and abs(gap) > self.tolerance):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dbt.adapters.sparkstream.sql import translate
 from tests.macros import macros
 from tests.property.asof_reference import AsOf, Row
 from tests.property.window_reference import DAY, HOUR, MINUTE, SECOND
@@ -164,13 +165,14 @@ def view(spark: SparkSession, batch: Batch, side: int) -> None:
         for number, tables in enumerate(batch.tables)
         for row in tables[side]
     ]
+    none = ", ".join(f"CAST(NULL AS {type_})" for type_ in types)
     # A time that no clock shows twice: a TIMESTAMP_NTZ shows what UTC would.
     micros = "timestamp_micros(time)"
     time = micros if batch.type == "timestamp" else "TIMESTAMP_NTZ'1970-01-01' + make_dt_interval(0, 0, 0, time / 1e6)"
     name, column = (("l", "ts"), ("r", "at"))[side]
     spark.sql(
         f"SELECT number, k1, k2, {time} AS {column}, v, id FROM VALUES "
-        f"{', '.join([*rows, '(-1, NULL, NULL, NULL, NULL, NULL)'])} AS t(number, k1, k2, time, v, id) "
+        f"{', '.join([*rows, f'(-1, {none})'])} AS t(number, k1, k2, time, v, id) "
         "WHERE number >= 0"
     ).createOrReplaceTempView(name)
 
@@ -222,5 +224,30 @@ def test_spark_gives_the_rows_of_the_definition(session: SparkSession) -> None:
         assert names[found] == ("found" if batch.ties else "id")
         rows = frame.toDF(*map(str, range(len(names)))).select("0", "5", str(found)).collect()
         assert Counter(map(tuple, rows)) == Counter(expected(batch)), call(batch)
+
+    test()
+
+
+def last_join(batch: Batch) -> str:
+    """An OpenMLDB query that gives the numbers of each left row and of its match."""
+    join = batch.join
+    keys = [*(["number"] if batch.numbered else []), *("k1", "k2")[: join.keys]]
+    on = [*(f"l.{key} = r.{key}" for key in keys), f"l.ts {'>=' if join.exact else '>'} r.at"]
+    return f"SELECT l.number, l.id, r.id AS found FROM l LAST JOIN r ORDER BY r.at ON {' AND '.join(on)}"
+
+
+def test_a_last_join_back_in_time_gives_the_rows_of_the_definition(session: SparkSession) -> None:
+    @thorough
+    @given(batches())
+    def test(batch: Batch) -> None:
+        join = replace(batch.join, direction="backward", tolerance=None, inner=False, null_keys=True)
+        tables = tuple((left, tuple(one_per_time(join, right))) for left, right in batch.tables)
+        batch = replace(batch, join=join, tables=tables)
+        session.conf.set("spark.sql.session.timeZone", batch.zone)
+        for side in (0, 1):
+            view(session, batch, side)
+        sql = translate(last_join(batch), "openmldb", schema={name: dict(session.table(name).dtypes) for name in "lr"})
+        assert "in order of time" in sql
+        assert Counter(map(tuple, session.sql(sql).collect())) == Counter(expected(batch)), sql
 
     test()

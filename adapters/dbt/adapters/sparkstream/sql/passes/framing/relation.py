@@ -11,7 +11,9 @@ from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.asof import as_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
+from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
 
 
@@ -125,36 +127,6 @@ def _loose(select: FramedSelect) -> list[str]:
 
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
-def _side(select: FramedSelect, node: exp.Expr, right: str) -> str:
-    """Whose columns an expression has: the `right` table's, those of the `left` tables, `both`, or `unknown`."""
-    found: set[str] = set()
-    for column in node.find_all(exp.Column):
-        if column.table:
-            found.add("right" if quoted(column.table).lower() == right.lower() else "left")
-            continue
-        owners = [name_of(s) for s in sources(select.select) if select.resolver.columns(s).find(column.name)]
-        known = all(select.resolver.columns(s).complete for s in sources(select.select))
-        if not known or len(owners) != 1:
-            return "unknown"
-        found.add("right" if (owners[0] or "").lower() == right.lower() else "left")
-    if len(found) > 1:
-        return "both"
-    return found.pop() if found else "left"
-
-
-def _equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
-    """The left and the right side of a comparison of left rows with the right table by equality."""
-    if not isinstance(node, exp.EQ):
-        return None
-    sides = _side(select, node.this, right), _side(select, node.expression, right)
-    one, other = select.source.span(node.this), select.source.span(node.expression)
-    if sides == ("left", "right"):
-        return one, other
-    if sides == ("right", "left"):
-        return other, one
-    return None
-
-
 def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str] | None:
     """A left join with one row for each key, if the condition is equality and what concerns the right table alone."""
     right = name_of(join.this)
@@ -163,10 +135,10 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
     keys: list[tuple[Span, Span]] = []
     conditions: list[str] = []
     for part in conjuncts(join.args["on"]):
-        equality = _equality(select, part, right)
-        if equality:
-            keys.append(equality)
-        elif _side(select, part, right) == "right":
+        equal = equality(select, part, right)
+        if equal:
+            keys.append(equal)
+        elif side(select, part, right) == "right":
             conditions.append(select.render(select.source.span(part)))
         else:
             return None
@@ -211,6 +183,13 @@ def _choosing(
     first = relation.first
     start = min(j.meta[SPAN][0] for j in select.last_joins)
     head = block.trim((span[0], start))
+    relation.structured = True
+    # Frames number the rows, and a request marks one.
+    if not (select.our_windows or select.requested):
+        sorted_rows = as_of(select, joins[0], head, relation.loose)
+        if sorted_rows is not None:
+            relation.lines = sorted_rows
+            return relation
     pieces.append(
         (head, [f"(SELECT *, monotonically_increasing_id() AS {ARRIVAL} FROM {select.render(head)}) AS {first}"])
     )
@@ -219,7 +198,7 @@ def _choosing(
         right = name_of(join.this) or ""
         parts = []
         for part in conjuncts(join.args["on"]):
-            sides = _equality(select, part, right)
+            sides = equality(select, part, right)
             parts.append(
                 f"{select.render(sides[0])} <=> {select.render(sides[1])}"
                 if sides
@@ -236,5 +215,4 @@ def _choosing(
     matches = Select(structs, _lines(select.source, span, pieces))
     last = Select(["* EXCEPT (__nth)"], matches, where=["__nth = 1"])
     relation.lines = parenthesized(last, f"last join: for every row of {first}, the last match")
-    relation.structured = True
     return relation
