@@ -53,6 +53,14 @@ TABLES = {
         "(2, 'A', '2024-03-01 10:00:10', 1, 1.1D)",
         "(3, 'B', '2024-03-01 10:00:01', 1, 6.9D)",
     ),
+    "readings_10min": _rows(
+        "col1 as sensor, cast(col2 as timestamp) as window_start, cast(col3 as timestamp) as window_end, "
+        "col4 as temperature, col5 as state, col6 as readings",
+        "('a', '2024-05-01 08:00:00', '2024-05-01 08:10:00', 20.0D, 'on', 6)",
+        "('a', '2024-05-01 08:10:00', '2024-05-01 08:20:00', 21.0D, 'on', 5)",
+        "('a', '2024-05-01 08:40:00', '2024-05-01 08:50:00', 24.0D, 'off', 6)",
+        "('b', '2024-05-01 08:20:00', '2024-05-01 08:30:00', 15.0D, 'on', 2)",
+    ),
     "bids": _rows(
         "col1 as ID, cast(col2 as timestamp) as ROWTIME, col3 as PKEY, col4 as PRICE",
         "(1, '2024-03-01 10:00:00', 1, 10)",

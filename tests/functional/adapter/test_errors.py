@@ -423,6 +423,15 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
         "  write a new name behind it: columns={'key': 'right_key', ...}"
     ),
     "asof_join(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', columns=[])": ("asof_join's columns is empty"),
+    "gapfill(ref('bid'), 'key')": (
+        "gapfill's size is missing\n  write it as in the macro that made the windows, such as size='10 minutes'"
+    ),
+    "gapfill(ref('bid'), 'key', '10m', from='2024-01-01', span='keys')": (
+        "gapfill's span is neither key nor all: 'keys'\n  write span='key' or span='all'"
+    ),
+    "gapfill(ref('bid'), 'key', '10m', fill={'price': 'LOCF'})": (
+        "gapfill's fill knows no way 'LOCF' for price, did you mean 'locf'?"
+    ),
     "tumble(ref('bid'), 'bidtime', '')": ("tumble's size is no interval: ''", "tumble's size is not a text: "),
 }
 

@@ -133,6 +133,23 @@ TESTS: Tests = {
     # Nobody bid from 08:10 to 08:15.
     "cumulate_incomplete": ("cumulating", "window_complete", CUMULATE, 1),
     "cumulate_incomplete_keys": ("cumulating", "window_complete", {**CUMULATE, "partition_by": "item"}, 2),
+    "gaps": ("tumbling", "no_gaps", {**TEN, "by": "item"}, 2),
+    "gaps_span": ("tumbling", "no_gaps", {**TEN, "by": ["item"], "span": "all"}, 5),
+    "gaps_from_to": (
+        "tumbling",
+        "no_gaps",
+        {**TEN, "by": "item", "from": "2020-04-15 07:55:00", "to": "timestamp'2020-04-15 08:40:00'"},
+        8,
+    ),
+    "hop_no_gaps": ("hopping_twice", "no_gaps", {"slide": "5 minutes", "size": "10 minutes"}, PASS),
+    "gaps_of_nothing": ("nothing", "no_gaps", TEN, PASS),
+    "all_missing": ("nothing", "no_gaps", {**TEN, "from": "2020-04-15 08:00:00", "to": "2020-04-15 08:40:00"}, 4),
+    "spine_missing": (
+        "nothing",
+        "no_gaps",
+        {**TEN, "by": "item", "spine": BIDS, "from": "2020-04-15 08:00:00", "to": "2020-04-15 08:11:00"},
+        6,
+    ),
     "aligned": ("tumbling", "window_aligned", TEN, PASS),
     "hop_aligned": ("hopping", "window_aligned", HOP, PASS),
     "hop_other_offset": ("hopping", "window_aligned", {**HOP, "offset": "2 minutes"}, 15),
@@ -251,6 +268,12 @@ IN_BERLIN: Tests = {
     "spring_complete": ("spring_hourly", "window_complete", {"size": "1 hour"}, PASS),
     "spring_aligned": ("spring_hourly", "window_aligned", {"size": "1 hour"}, PASS),
     "spring_apart": ("spring_hourly", "no_overlap", {}, PASS),
+    "spring_no_gaps": ("spring_hourly", "no_gaps", {"size": "1 hour"}, PASS),
+    "spring_gap": ("spring_broken", "no_gaps", {"size": "1 hour"}, 1),
+    "spring_hop_no_gaps": ("spring_hop", "no_gaps", {"slide": "30 minutes", "size": "2 hours"}, PASS),
+    "spring_growing_no_gaps": ("spring_growing", "no_gaps", {"step": "30m", "size": "4 hours"}, PASS),
+    "autumn_no_gaps": ("autumn_hourly", "no_gaps", {"size": "1 hour"}, PASS),
+    "days_no_gaps": ("daily", "no_gaps", {"size": "1 day"}, PASS),
     "spring_incomplete": ("spring_broken", "window_complete", {"size": "1 hour"}, 1),
     "spring_hop_complete": ("spring_hop", "window_complete", {"slide": "30 minutes", "size": "2 hours"}, PASS),
     "spring_hop_aligned": ("spring_hop", "window_aligned", {"slide": "30 minutes", "size": "2 hours"}, PASS),
@@ -336,6 +359,11 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
     "watermark_lag": [
         ({"source": BIDS, "max_lag": "1 day"}, "or neither to compare with the clock"),
         ({"max_lag": "soon"}, "watermark_lag's max_lag is no interval: 'soon'"),
+    ],
+    "no_gaps": [
+        ({"by": "item"}, "no_gaps's size is missing"),
+        ({**TEN, "span": "model"}, "no_gaps's span is neither key nor all: 'model'"),
+        ({**TEN, "by": "item", "spine": BIDS}, "no_gaps's spine has keys without a window, whose time nothing says"),
     ],
     "no_overlap": [({"window_start": "a b"}, "no_overlap's window_start is no column name: a b")],
 }

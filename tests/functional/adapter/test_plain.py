@@ -24,6 +24,10 @@ WORKS = {
         "select * from {{ sparkstream.asof_join(ref('rows'), ref('timed'), 'k', 'ts', 'ts', 'nearest', '1 hour',"
         " columns={'price': 'other'}) }}"
     ),
+    "gapfill": (
+        "select * from {{ sparkstream.gapfill(ref('tumbling'), 'k', '1 hour', offset='1 minute', span='all',"
+        " fill={'price': 'linear'}, max_gap=3) }}"
+    ),
     "over": "select {{ sparkstream.over('sum(price)', 'k', 'ts', 'range', '5 minutes') }} as n from {{ ref('rows') }}",
     "microbatch": (
         "{{ config(materialized='incremental', incremental_strategy='microbatch', partition_by='day',"
@@ -45,6 +49,7 @@ NEEDS = {
 TESTS = {
     "window_aligned": {"size": "1 hour", "offset": "1 minute"},
     "window_complete": {"size": "1 hour", "offset": "1 minute", "partition_by": "k"},
+    "no_gaps": {"size": "1 hour", "offset": "1 minute", "by": "k", "from": "2023-12-31 23:30:00", "span": "all"},
     "no_overlap": {"partition_by": ["k"]},
     "conserved": {"source": "ref('rows')", "measure": "price"},
     "watermark_lag": {"source": "ref('rows')", "timecol": "ts", "max_lag": "1 hour"},
