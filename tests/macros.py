@@ -33,9 +33,10 @@ class Macros:
 
     Args:
         adapter: `sparkstream`, whose macros leave windows to the translator; or another name for the package alone.
+        names: further names that dbt gives to macros, such as `model`, or other values for those below.
     """
 
-    def __init__(self, adapter: str = "sparkstream") -> None:
+    def __init__(self, adapter: str = "sparkstream", **names: Any) -> None:
         self._adapter = adapter
         self._environment = jinja2.Environment(extensions=["jinja2.ext.do"], undefined=jinja2.StrictUndefined)
         self._environment.globals.update(
@@ -46,6 +47,7 @@ class Macros:
             ref=lambda name: name,
             **{"return": _give},
         )
+        self._environment.globals.update(names)
         for pattern in _FILES:
             for file in sorted(FOLDER.glob(pattern)):
                 self._load(file)

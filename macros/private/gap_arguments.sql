@@ -15,6 +15,11 @@
       macro_name ~ " can't fill sessions: they have no fixed places, so none is missing between two of them"
       ~ "\n  fill the windows of tumble, hop or cumulate"
     ) }}
+  {%- elif model is defined and model.resource_type == 'model' and config.get('materialized') == 'streaming_incremental' -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ " can't run in a streaming model: which windows are missing is known when the next one is there"
+      ~ "\n  write it in a view or table over the streaming model"
+    ) }}
   {%- endif -%}
   {%- set keys = adapter.dispatch('sparkstream_keys', 'sparkstream')(by, macro_name, 'by') -%}
   {%- set taken = ['window_start', 'window_end'] -%}

@@ -1,5 +1,5 @@
 {#
-  What the generic tests of windows share; not part of the package's interface.
+  What `gapfill` and the generic tests of windows share; not part of the package's interface.
 
   A TUMBLE, HOP or CUMULATE ends every `period`, from `origin` on (microseconds since 1970-01-01 on the wall clock).
 #}

@@ -66,11 +66,11 @@ class Gapfill:
         there: dict[int, Row] = {}
         for row in own:
             if row.bounds is None:
-                yield Filled(key, None, None, *[row.value] * 5, False)
+                yield Filled._make((key, None, None, *[row.value] * 5, False))
             else:
                 there[row.bounds[1]] = row
                 start, end = self.shown(row.bounds)
-                yield Filled(key, start, end, *[row.value] * 5, False)
+                yield Filled._make((key, start, end, *[row.value] * 5, False))
         ends = list(all_ends) if self.everywhere else list(there)
         if not ends and (self.since is None or self.until is None):
             return
@@ -94,7 +94,8 @@ class Gapfill:
                 continue
             if later is None and self.until is None and not self.everywhere:
                 continue
-            yield Filled(key, *shown, None, *self._values(there, earlier, end, later, first, last), True)
+            values = self._values(there, earlier, end, later, first, last)
+            yield Filled._make((key, *shown, None, *values, True))
 
     def _values(
         self, there: Mapping[int, Row], earlier: int | None, end: int, later: int | None, first: int, last: int

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.macros import CompilerError, macros
+from tests.macros import CompilerError, Macros, macros
 
 ADAPTERS = ("spark", "sparkstream")
 
@@ -187,6 +188,21 @@ def test_wrong_arguments(name: str) -> None:
     with pytest.raises(CompilerError) as refused:
         macros("spark").call("gapfill", **{"relation": "t", "by": "k", "size": "10 minutes", **wrong})
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "materialized", "refused"),
+    [("model", "streaming_incremental", True), ("model", "table", False), ("test", "streaming_incremental", False)],
+)
+def test_a_streaming_model_cannot_look_ahead(kind: str, materialized: str, refused: bool) -> None:
+    fresh = Macros(model=SimpleNamespace(resource_type=kind), config={"materialized": materialized})
+    told = ""
+    try:
+        fresh.call("gapfill", "t", "k", "10 minutes")
+    except CompilerError as error:
+        told = str(error)
+    assert bool(told) == refused
+    assert not refused or ("can't run in a streaming model" in told and "write it in a view or table over" in told)
 
 
 @pytest.mark.parametrize("text", ["'a' --'", "'a', 'b'", "'a') x, ('b'", "'a'; drop table t; '", "'a' /* '"])
