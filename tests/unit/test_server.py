@@ -16,7 +16,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.cli import main
-from dbt.adapters.sparkstream.server import Server, ServerConfig, ServerError, ServerState, probe, process
+from dbt.adapters.sparkstream.server import (
+    Server,
+    ServerConfig,
+    ServerError,
+    ServerState,
+    cluster,
+    launch,
+    probe,
+    process,
+)
 from dbt.adapters.sparkstream.server.state import read_state, write_state
 from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, local_conf, read_properties
 
@@ -213,3 +222,43 @@ def test_a_port_that_is_given_up_in_a_moment_is_free_soon() -> None:
         assert not probe.is_free_soon(port, 0.1)
         threading.Timer(0.2, listening.close).start()
         assert probe.is_free_soon(port, 10)
+
+
+# -- A cluster ----------------------------------------------------------------------------------------------
+def test_the_masters_of_a_cluster() -> None:
+    config = ServerConfig(master="spark://one:7077,[::1]:7078")
+    assert config.masters == [("one", 7077), ("::1", 7078)]
+    assert config.cores is None
+    assert ServerConfig(master="spark://one:7077", conf={"spark.cores.max": "6"}).cores == 6
+    assert ServerConfig().masters == []
+
+
+def test_the_driver_is_where_the_master_sees_it() -> None:
+    """One master of two is there."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = ServerConfig(master=f"spark://127.0.0.1:1,127.0.0.1:{listening.getsockname()[1]}")
+        assert cluster.own_address(config) == "127.0.0.1"
+
+
+def test_no_master_is_there(tmp_path: Path) -> None:
+    ports = ("--port", "10997", "--connect-port", "10998")
+    said = run("start", "--dir", tmp_path / "server", "--master", "spark://127.0.0.1:1", *ports)
+    assert said.exit_code == 1
+    assert "can't reach Spark's master at spark://127.0.0.1:1 (127.0.0.1:1: Connection refused)" in said.output
+    assert not (tmp_path / "server" / "server.json").exists()
+
+
+def test_settings_on_a_cluster(tmp_path: Path) -> None:
+    config = ServerConfig(folder=tmp_path, master="spark://one:7077", conf={"spark.driver.host": "driver.example.com"})
+    settings = launch.settings(config, "t", "192.0.2.7")
+    assert (settings["spark.driver.host"], settings["spark.driver.bindAddress"]) == ("driver.example.com", "192.0.2.7")
+    assert "spark.sql.shuffle.partitions" not in settings
+    # What clients talk to has no passwords, so it stays on this machine.
+    assert settings["spark.hadoop.hive.server2.thrift.bind.host"] == "127.0.0.1"
+    assert settings["spark.connect.grpc.binding.address"] == "127.0.0.1"
+
+
+def test_the_python_of_executors(tmp_path: Path) -> None:
+    config = ServerConfig(folder=tmp_path, conf={"spark.pyspark.python": "/opt/python3.12"})
+    environ, _ = launch.environment(config, launch.find_spark())
+    assert environ["PYSPARK_PYTHON"] == "/opt/python3.12"

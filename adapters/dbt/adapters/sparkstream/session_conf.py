@@ -46,24 +46,25 @@ def embedded_session_conf(folder: Path) -> dict[str, str]:
     }
 
 
-def local_conf(folder: Path, cores: int) -> dict[str, str]:
+def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
     """What an embedded session and the local server have in common.
 
     Args:
         folder: absolute path that warehouse, metastore and Hive's temporary files go under.
-        cores: how many tasks run at a time.
+        cores: how many tasks run at a time; None where that isn't known.
 
     Raises:
         ValueError: Derby can't have its files at this path.
     """
     if ";" in str(folder):
         raise ValueError(f"Derby takes no ';' in a path; choose another folder than {folder}")
+    # As many as can run at a time: the default of 200 makes small queries slow.
+    partitions = {} if cores is None else {"spark.sql.shuffle.partitions": str(max(2, cores))}
     return {
+        **partitions,
         "spark.ui.enabled": "false",
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
-        # As many as can run at a time: the default of 200 makes small queries slow.
-        "spark.sql.shuffle.partitions": str(max(2, cores)),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         METASTORE_URL: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
         METASTORE_POOL: "NONE",

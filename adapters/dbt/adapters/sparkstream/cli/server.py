@@ -15,7 +15,7 @@ import click
 
 from dbt.adapters.sparkstream.cli.common import fail
 from dbt.adapters.sparkstream.redaction import is_secret
-from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus
+from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.state import read_state
 from dbt.adapters.sparkstream.session_conf import LOOPBACK, read_properties
@@ -28,7 +28,7 @@ _EXIT_CODES = {Phase.RUNNING: 0, Phase.DEAD: 1, Phase.STOPPED: 3}
 
 @click.group()
 def server() -> None:
-    """A local Spark server for development, for SQL and streams.
+    """A Spark server for SQL and streams: for development on this machine, or as the driver of a cluster.
 
     It listens on this machine only, and keeps its tables, settings and logs in a folder of its own.
     """
@@ -55,7 +55,9 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
         option("--connect-port", int, ServerConfig.connect_port, "Port for Spark Connect: streams, or all there is."),
         click.option("--no-connect", is_flag=True, help="Start without Spark Connect."),
         click.option("--connect-only", is_flag=True, help="Start with Spark Connect alone, for `method: connect`."),
-        option("--master", str, ServerConfig.master, "local[N] for N tasks at a time."),
+        option(
+            "--master", str, ServerConfig.master, "local[N] for N tasks at a time, or a cluster's spark://HOST:PORT."
+        ),
         option("--memory", str, ServerConfig.memory, "Memory of the server's Java heap."),
         click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times."),
         click.option(
@@ -123,7 +125,7 @@ def start(folder: Path, foreground: bool, **options: Any) -> None:
         started = local.start(on_launch=_describe_launch)
         if started.already_running and foreground:
             fail(f"the server (pid {started.state.pid}) runs already; stop it first, or leave --foreground out")
-        click.echo(_describe_start(started.state, started.already_running))
+        _show_start(started)
         if foreground:
             try:
                 local.wait()
@@ -147,7 +149,7 @@ def restart(folder: Path, **options: Any) -> None:
         given = _given(**options)
         given["conf"] = {**state.conf, **given.get("conf", {})}
         local = Server(replace(state.config(folder), **given))
-        click.echo(_describe_start(local.restart(on_launch=_describe_launch).state, already_running=False))
+        _show_start(local.restart(on_launch=_describe_launch))
 
 
 def _settings(conf: tuple[str, ...]) -> dict[str, str]:
@@ -179,6 +181,12 @@ def _interrupt(*_: object) -> NoReturn:
 
 def _describe_launch(state: ServerState) -> None:
     click.echo(f"starting Spark {state.spark_version} on port {state.main_port}, pid {state.pid} ...", err=True)
+
+
+def _show_start(started: Start) -> None:
+    for warning in started.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    click.echo(_describe_start(started.state, started.already_running))
 
 
 def _describe_start(state: ServerState, already_running: bool) -> str:

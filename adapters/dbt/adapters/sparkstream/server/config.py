@@ -21,6 +21,8 @@ _OWN_SETTINGS = {
     "spark.connect.grpc.binding.address": "the server has no passwords, so it listens on this machine only",
 }
 
+_HOST = r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}"
+
 
 @dataclass(frozen=True)
 class ServerConfig:
@@ -30,7 +32,7 @@ class ServerConfig:
         folder: the server's own folder, for warehouse, metastore, settings and logs; made absolute.
         port: TCP port for SQL (Thrift); None for a server with Spark Connect alone.
         connect_port: TCP port for Spark Connect; None for a server without it.
-        master: a local Spark master: `local`, `local[N]` or `local[*]`.
+        master: `local`, `local[N]` or `local[*]`, or the master of a standalone cluster, `spark://HOST:PORT`.
         memory: heap of the server's Java, such as `2g` or `512m`.
         conf: further Spark settings; they win over the server's own.
         timeout: seconds that starting may take.
@@ -53,16 +55,17 @@ class ServerConfig:
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
         if not self.ports:
             raise ServerError("a server without SQL and without Spark Connect has no use; leave one of the options out")
-        for port in self.ports:
-            if not 1 <= port <= 65535:
-                raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
         if self.port == self.connect_port:
             raise ServerError(f"SQL and Spark Connect can't share port {self.port}; choose another --connect-port")
-        if not re.fullmatch(r"local(\[(\*|[1-9]\d*)(,\s*\d+)?\])?", self.master):
+        if not re.fullmatch(rf"local(\[(\*|[1-9]\d*)(,\s*\d+)?\])?|spark://{_HOST}(,{_HOST})*", self.master):
             raise ServerError(
-                f"master '{self.master}' is not local; write 'local[N]' for N tasks at a time, "
-                "or 'local[*]' for as many as there are cores"
+                f"master '{self.master}' is neither local nor that of a standalone cluster; write 'local[N]' for N "
+                "tasks at a time, 'local[*]' for as many as there are cores, or 'spark://HOST:7077'\n"
+                "  for YARN and Kubernetes, docs/cluster.md says how to start Spark's own Thrift server"
             )
+        for port in [*self.ports, *(port for _, port in self.masters)]:
+            if not 1 <= port <= 65535:
+                raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
         if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):
             raise ServerError(f"memory '{self.memory}' is not a size; write a number with a unit, such as 2g or 512m")
         if self.timeout <= 0:
@@ -88,8 +91,19 @@ class ServerConfig:
         return [port for port in (self.port, self.connect_port) if port is not None]
 
     @property
-    def cores(self) -> int:
-        """How many tasks the master runs at a time."""
+    def masters(self) -> list[tuple[str, int]]:
+        """Host and port of each master of the cluster; none where Spark runs on this machine alone."""
+        if not self.master.startswith("spark://"):
+            return []
+        places = (place.rpartition(":") for place in self.master.removeprefix("spark://").split(","))
+        return [(host.strip("[]"), int(port)) for host, _, port in places]
+
+    @property
+    def cores(self) -> int | None:
+        """How many tasks run at a time; None where the cluster decides it."""
+        if self.masters:
+            most = self.conf.get("spark.cores.max", "")
+            return int(most) if most.isdigit() else None
         threads = re.search(r"\[(\d+)", self.master)
         if threads:
             return int(threads[1])

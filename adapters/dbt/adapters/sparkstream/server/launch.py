@@ -24,6 +24,9 @@ CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 # A setting of ours: what a server answers to "SET spark.sparkstream.server" says which one it is.
 TOKEN_SETTING = "spark.sparkstream.server"
 
+PYTHON_SETTING = "spark.pyspark.python"
+"""The program that runs Python functions, by the same path on this machine and on those of executors."""
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -134,12 +137,20 @@ def find_spark() -> Spark:
     return Spark(home, versions[0] if versions else "package")
 
 
-def settings(config: ServerConfig, token: str) -> dict[str, str]:
-    """The Spark settings of a server: its own, and the user's on top."""
+def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[str, str]:
+    """The Spark settings of a server: its own, and the user's on top.
+
+    Args:
+        config: its options.
+        token: tells it from other servers.
+        address: of this machine, where executors on others reach it.
+    """
     folder = Folder(config.folder)
     own = {
         **local_conf(folder.path, config.cores),
         "spark.app.name": "sparkstream",
+        "spark.driver.host": address,
+        "spark.driver.bindAddress": address,
         "spark.master": config.master,
         "spark.driver.memory": config.memory,
         # Or else a session goes on with the list of files that a table had before another session wrote to it.
@@ -176,7 +187,7 @@ def settings(config: ServerConfig, token: str) -> dict[str, str]:
     return merged
 
 
-def environment(config: ServerConfig, spark: Spark) -> tuple[dict[str, str], str]:
+def environment(config: ServerConfig, spark: Spark, address: str = LOOPBACK) -> tuple[dict[str, str], str]:
     """The environment for the server's process, and the version of the Java that it leads to.
 
     Raises:
@@ -193,14 +204,16 @@ def environment(config: ServerConfig, spark: Spark) -> tuple[dict[str, str], str
     except JavaNotFound as error:
         raise ServerError(str(error)) from error
     folder = Folder(config.folder)
+    # Spark Connect takes the Python of functions from the environment only.
+    python = config.conf.get(PYTHON_SETTING) or os.environ.get("PYSPARK_PYTHON")
     environ |= {
         # Spark has its Python processes import SPARK_HOME/python/lib/pyspark.zip, which Python compiles anew in each of
         # them: 3 of 4 seconds of work before a streaming query starts, and Spark waits for ten. Without the zip, they
         # import the installed pyspark. Another Python may have none.
-        "SPARK_HOME": str(spark.home if "PYSPARK_PYTHON" in os.environ else folder.spark),
+        "SPARK_HOME": str(spark.home if python else folder.spark),
         "SPARK_CONF_DIR": str(folder.conf),
-        "SPARK_LOCAL_IP": LOOPBACK,
-        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+        "SPARK_LOCAL_IP": address,
+        "PYSPARK_PYTHON": python or sys.executable,
     }
     return environ, java.version
 
@@ -253,4 +266,7 @@ logger.metastore.name = org.apache.hadoop.hive.metastore.ObjectStore
 logger.metastore.level = error
 logger.native.name = org.apache.hadoop.util.NativeCodeLoader
 logger.native.level = error
+# On a cluster: which executors come and go, and why.
+logger.cluster.name = org.apache.spark.deploy.client
+logger.cluster.level = info
 """

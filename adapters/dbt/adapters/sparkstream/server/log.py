@@ -16,6 +16,11 @@ _HINTS = {
     "must be at least 471859200": "Spark needs 512m at least; choose a larger --memory",
     "Could not reserve enough space": "the machine has less memory than that; choose a smaller --memory",
     "OutOfMemoryError": "the server had too little memory; choose a larger --memory",
+    "All masters are unresponsive": "no master answered as one of Spark does: look at the port (that of the master, "
+    "often 7077, and not its page's), and whether it is of the same version of Spark",
+    "Master removed our application: FAILED": "no executor could stay: see the logs of the workers; each must reach "
+    "this machine (spark.driver.host), and have Java and as much memory as spark.executor.memory says",
+    "Master removed our application": "the cluster has ended this server's application: see the master's page",
     "Address already in use": "another process took one of the ports; choose others with --port and --connect-port",
 }
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from dbt.adapters.sparkstream.server import launch, probe, process
+from dbt.adapters.sparkstream.server import cluster, launch, probe, process
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import (
     PortInUse,
@@ -35,10 +35,11 @@ _DYING = 3.0
 
 @dataclass(frozen=True)
 class Start:
-    """What `start` did: the server that runs now, and whether it ran before."""
+    """What `start` did: the server that runs now, whether it ran before, and what won't work on its cluster."""
 
     state: ServerState
     already_running: bool
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class _Plan:
     """What a start needs that was found on the machine."""
 
     spark: launch.Spark
+    address: str
     environ: dict[str, str]
     java_version: str
 
@@ -92,8 +94,8 @@ class Server:
             PortInUse: another process has one of the ports.
             ServerBusy: another process is starting or stopping this server, or it hangs.
             ServerDied: the new process ended before it was ready.
-            StartTimedOut: it was not ready within `config.timeout`.
-            ServerError: no Java, no Spark, or a folder that isn't the server's.
+            StartTimedOut: it was not ready within `config.timeout`, or its cluster gave it no executor.
+            ServerError: no Java, no Spark, a folder that isn't the server's, or a cluster that dbt can't work on.
         """
         if sys.platform == "win32":
             raise ServerError("the local server runs on Linux and macOS; on Windows, use it in WSL")
@@ -106,13 +108,13 @@ class Server:
                 with self._ended_on_failure():
                     launched = self._launch(plan)
                     on_launch(launched)
-                    return Start(self._ready(launched, deadline), already_running=False)
+                    return self._ready(launched, deadline, already_running=False)
             if found.phase is Phase.STOPPING:
                 raise ServerBusy(f"the server (pid {found.pid}) is being stopped; start it again in a moment")
             if found.phase is Phase.STARTING:
                 # Whoever started it has gone.
                 with self._ended_on_failure():
-                    return Start(self._ready(found, deadline), already_running=True)
+                    return self._ready(found, deadline, already_running=True)
             if not self._answers(found):
                 raise ServerBusy(f"the server (pid {found.pid}) runs on port {found.main_port}; {self.advice()}")
             return Start(found, already_running=True)
@@ -173,6 +175,7 @@ class Server:
         Args and errors: as `start`.
         """
         launch.find_spark().check(self.config)
+        cluster.own_address(self.config)
         self.stop()
         return self.start(on_launch)
 
@@ -222,7 +225,8 @@ class Server:
         """Checks everything that can be checked before a process is started."""
         spark = launch.find_spark()
         spark.check(self.config)
-        environ, java_version = launch.environment(self.config, spark)
+        address = cluster.own_address(self.config)
+        environ, java_version = launch.environment(self.config, spark, address)
         options = {self.config.port: "--port", self.config.connect_port: "--connect-port"}
         for port in self.config.ports:
             if not probe.is_free_soon(port, _DYING):
@@ -231,13 +235,13 @@ class Server:
                     f"port {port} is in use by another process; "
                     f"end that, or choose another port with {options[port]} {other}"
                 )
-        return _Plan(spark, environ, java_version)
+        return _Plan(spark, address, environ, java_version)
 
     def _launch(self, plan: _Plan) -> ServerState:
         """Starts the process and notes it in the state file."""
         config = self.config
         token = os.urandom(8).hex()
-        self._folder.prepare(launch.settings(config, token), plan.spark)
+        self._folder.prepare(launch.settings(config, token, plan.address), plan.spark)
         self._process = launch.spawn(config, plan.spark, plan.environ)
         pid = self._process.pid
         birth = process.birth(pid)
@@ -261,8 +265,8 @@ class Server:
         write_state(self._folder.state, state)
         return state
 
-    def _ready(self, state: ServerState, deadline: float) -> ServerState:
-        """Waits for a process that is starting."""
+    def _ready(self, state: ServerState, deadline: float, already_running: bool) -> Start:
+        """Waits for a process that is starting, and for the first executors of its cluster."""
         while not self._answers(state):
             if self._living() is None:
                 raise self._death()
@@ -272,9 +276,22 @@ class Server:
                     f"give it more time with --timeout, or see why: {explain(self._folder.log)}"
                 )
             time.sleep(0.2)
+        warnings = self._cluster_ready(state, deadline) if state.config(self.config.folder).masters else ()
         ready = replace(state, phase=Phase.RUNNING)
         write_state(self._folder.state, ready)
-        return ready
+        return Start(ready, already_running, warnings)
+
+    def _cluster_ready(self, state: ServerState, deadline: float) -> tuple[str, ...]:
+        """Waits until executors have done a first piece of work, and says what they can't do."""
+        check = cluster.Check(state, state.conf.get("spark.sql.warehouse.dir", str(self._folder.path / "warehouse")))
+        check.start()
+        while check.is_alive():
+            if self._living() is None:
+                raise self._death()
+            if time.monotonic() > deadline:
+                raise StartTimedOut(f"{check.too_late(self.config.timeout)}; {explain(self._folder.log)}")
+            check.join(0.2)
+        return check.result()
 
     def _death(self) -> ServerError:
         left = read_state(self._folder.state)
