@@ -6,6 +6,7 @@ import contextlib
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -22,8 +23,14 @@ _PATIENCE = 10.0
 _ROWS = 1000
 """Rows of a check; Spark shares them out to all cores that the executors have."""
 
+_PAUSE, _PAUSES = 2.0, 5
+"""Seconds between two looks at the executors that have come, and how many looks: they don't come all at once."""
+
 _HOST = "try_reflect('java.net.InetAddress', 'getLocalHost')"
 """In SQL, the machine that a row is made on, as `name/address`."""
+
+_EXECUTOR = f"concat_ws(' ', {_HOST}, try_reflect('java.lang.System', 'getProperty', 'user.dir'))"
+"""In SQL, the executor that makes a row: each works in a folder of its own."""
 
 _Ask = Callable[[str], "list[tuple[Any, ...]]"]
 
@@ -74,6 +81,7 @@ class Check(threading.Thread):
             with _asking(self._state) as ask:
                 ask(f"SELECT count(*) FROM range({_ROWS})")
                 self.has_executors = True
+                self._wait_for_more(ask)
                 self._check_storage(ask)
             if self._state.connect_port is not None:
                 self.warnings = tuple(_python_faults(self._state))
@@ -104,6 +112,18 @@ class Check(threading.Thread):
             "  and who holds it: an application takes all cores, unless it has --conf spark.cores.max=N\n"
             "  take less with --conf spark.executor.memory=512m; executors must reach this machine (spark.driver.host)"
         )
+
+    def _wait_for_more(self, ask: _Ask) -> None:
+        """Waits until no more executors come: the first may be the only one that fits."""
+        seen = -1
+        for _ in range(_PAUSES):
+            [(found,)] = ask(
+                f"SELECT count(DISTINCT executor) FROM (SELECT {_EXECUTOR} AS executor FROM range({_ROWS}))"
+            )
+            if found == seen:
+                return
+            seen = found
+            time.sleep(_PAUSE)
 
     def _check_storage(self, ask: _Ask) -> None:
         """Has all executors write a table, and all read it.
@@ -186,7 +206,8 @@ def _python_faults(state: ServerState) -> Iterator[str]:
         yield (
             f"executors can't run functions of this Python {version_here}: {_said(error)}\n"
             f"  they start {state.python}, which has to be there on every machine, with the same minor version as the\n"
-            f"  Python of dbt; another one: --conf {PYTHON_SETTING}=PATH. SQL works without it."
+            f"  Python of dbt; another one: --conf {PYTHON_SETTING}=PATH\n"
+            "  SQL works without it; streaming models need it on this machine alone"
         )
 
 

@@ -157,6 +157,9 @@ def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[
         "spark.sql.filesourceTableRelationCacheSize": "0",
         TOKEN_SETTING: token,
     }
+    if config.masters:
+        # The first query, which tries the cluster, waits half a minute for as many cores as spark.cores.max asks for.
+        own["spark.scheduler.minRegisteredResourcesRatio"] = "1.0"
     if config.port is not None:
         own |= {
             "spark.hadoop.hive.server2.thrift.port": str(config.port),

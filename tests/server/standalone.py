@@ -1,0 +1,111 @@
+"""A standalone cluster of Spark on this machine: a master, and workers that can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from dbt.adapters.sparkstream.java import prepare_session_environment
+from dbt.adapters.sparkstream.server.launch import find_spark
+from tests.support import free_port
+
+# What fits into a worker of a gigabyte.
+EXECUTORS = {"spark.executor.memory": "640m", "spark.executor.cores": "1"}
+
+
+class Standalone:
+    """Processes of a cluster.
+
+    Args:
+        folder: their logs and what executors leave; new.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self._workers: list[subprocess.Popen[bytes]] = []
+        folder.mkdir(parents=True)
+        self._master = self._start("master", "master.Master", "--port", str(self._port))
+
+    @property
+    def master(self) -> str:
+        """Its address."""
+        return f"spark://127.0.0.1:{self._port}"
+
+    def log(self, name: str) -> str:
+        """What `master`, `worker-0`, ... has said."""
+        return (self._folder / f"{name}.log").read_text()
+
+    def wait(self, sign: str, name: str = "master", times: int = 1, seconds: float = 60) -> None:
+        """Waits until a process has said something so often."""
+        deadline = time.monotonic() + seconds
+        while self.log(name).count(sign) < times:
+            assert time.monotonic() < deadline, self.log(name)
+            time.sleep(0.1)
+
+    def add_worker(self, within: Sequence[str] = ()) -> None:
+        """Starts a worker with a core and a gigabyte.
+
+        Args:
+            within: a command that runs the worker's command, which comes behind it.
+        """
+        number = len(self._workers)
+        options = ("--cores", "1", "--memory", "1g", "--work-dir", str(self._folder / f"work-{number}"))
+        self.wait("I have been elected leader")
+        worker = self._start(f"worker-{number}", "worker.Worker", *options, self.master, within=within)
+        self._workers.append(worker)
+        self.wait("Successfully registered with master", f"worker-{number}")
+
+    def kill_worker(self, number: int) -> None:
+        """Ends a worker and its executors at once, as when its machine loses power."""
+        self._kill(self._workers[number])
+
+    def kill_master(self) -> None:
+        """Ends the master at once."""
+        self._kill(self._master)
+
+    def close(self) -> None:
+        """Ends all that is left."""
+        for process in (*self._workers, self._master):
+            self._kill(process)
+
+    @staticmethod
+    def _kill(process: subprocess.Popen[bytes]) -> None:
+        # A worker's executors are in its group. A process that was waited for has given its number back.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _start(self, name: str, kind: str, *options: str, within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+        spark = find_spark()
+        environ = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+        prepare_session_environment(environ)
+        environ |= {"SPARK_HOME": str(spark.home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
+        command = [str(spark.home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}"]
+        with open(self._folder / f"{name}.log", "wb") as log:
+            return subprocess.Popen(
+                [*within, *command, "--host", "127.0.0.1", "--webui-port", "0", *options],
+                cwd=self._folder,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+
+@contextmanager
+def standalone(folder: Path, workers: int = 2) -> Iterator[Standalone]:
+    """A cluster with so many workers of a core and a gigabyte each."""
+    cluster = Standalone(folder)
+    try:
+        for _ in range(workers):
+            cluster.add_worker()
+        yield cluster
+    finally:
+        cluster.close()
