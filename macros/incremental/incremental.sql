@@ -1,6 +1,8 @@
-{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. -#}
+{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. In Delta, each of both is
+    one statement. -#}
 {% materialization incremental, adapter='sparkstream', supported_languages=['sql', 'python'] %}
-  {%- if not sparkstream_aside() -%}
+  {%- set delta = sparkstream_is_delta() -%}
+  {%- if not sparkstream_aside() and not delta -%}
     {{ return(materialization_incremental_spark()) }}
   {%- endif -%}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='parquet')) -%}
@@ -22,11 +24,12 @@
       {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(get_columns_in_query(compiled_code), 'the query') -%}
     {%- endif -%}
     {%- do sparkstream_beside(relation, '__dbt_partitions') -%}
-    {%- set built = sparkstream_beside(relation, language=language) -%}
+    {%- set built = relation if delta else sparkstream_beside(relation, language=language) -%}
+    {%- if delta -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
     {%- call statement('main', language=language) -%}
       {{ create_table_as(False, built, compiled_code, language) }}
     {%- endcall -%}
-    {%- do sparkstream_swap(built, relation, old) -%}
+    {%- if not delta -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
     {%- do persist_constraints(relation, model) -%}
   {%- else -%}
     {%- set fresh = sparkstream_beside(relation, '__dbt_tmp', language) -%}
@@ -38,7 +41,11 @@
       {{ create_table_as(True, fresh, compiled_code, language) }}
     {%- endcall -%}
     {%- do process_schema_changes(on_schema_change, fresh, old) -%}
-    {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+    {%- if delta -%}
+      {%- call statement('main') -%}
+        {{ dbt_spark_get_incremental_sql(strategy, fresh, relation, old, config.get('unique_key'), predicates) }}
+      {%- endcall -%}
+    {%- elif strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
       {%- do sparkstream_overwrite_partitions(fresh, relation) -%}
     {%- elif strategy == 'insert_overwrite' -%}
       {#- Without partitions, all of the table is replaced. -#}

@@ -10,6 +10,21 @@
       ~ "\n  You can only choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
       ~ "\n  for windows in files of " ~ file_format ~ ", write incremental_strategy='window_replace'"
     ) }}
+  {%- elif raw_strategy in ['delete+insert', 'replace_where'] and file_format != 'delta' -%}
+    {{ exceptions.raise_compiler_error(
+      "the incremental strategy " ~ raw_strategy ~ " changes rows, and files of " ~ file_format ~ " can't be changed"
+      ~ "\n  write file_format='delta', or incremental_strategy='insert_overwrite' and a partition_by"
+    ) }}
+  {%- elif raw_strategy == 'delete+insert' and not config.get('unique_key') -%}
+    {{ exceptions.raise_compiler_error(
+      "delete+insert deletes the rows whose keys come again, and needs a unique_key"
+      ~ "\n  write one such as unique_key='id', or a list of columns"
+    ) }}
+  {%- elif raw_strategy == 'replace_where' and not (config.get('predicates') or config.get('incremental_predicates')) -%}
+    {{ exceptions.raise_compiler_error(
+      "replace_where replaces the rows that conditions hold for, and needs incremental_predicates"
+      ~ "\n  write them such as incremental_predicates=[\"day >= '2024-01-01'\"]"
+    ) }}
   {%- elif raw_strategy in ['insert_overwrite', 'microbatch', 'window_replace'] and target.endpoint -%}
     {{ exceptions.raise_compiler_error(
       "Invalid incremental strategy provided: " ~ raw_strategy
@@ -37,6 +52,10 @@
     select {{ values | join(', ') }} from {{ source }}
   {%- elif strategy == 'append' -%}
     {{ get_insert_into_sql(source, target) }}
+  {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_delta() -%}
+    {#- The statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
+    insert overwrite table {{ target }}{{ " with ('partitionOverwriteMode' = 'dynamic')" if config.get('partition_by') }}
+    select {{ adapter.get_columns_in_relation(target) | map(attribute='quoted') | join(', ') }} from {{ source }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ get_insert_overwrite_sql(source, target, existing) }}
   {%- elif strategy == 'merge' -%}

@@ -19,7 +19,7 @@
     {%- do adapter.dispatch('sparkstream_no_streams', 'sparkstream')() -%}
   {%- endif -%}
   {%- if strategy and adapter.type() == 'sparkstream'
-    and strategy not in ['append', 'insert_overwrite', 'merge', 'microbatch', 'window_replace'] -%}
+    and strategy not in ['append', 'insert_overwrite', 'merge', 'microbatch', 'window_replace', 'delete+insert', 'replace_where'] -%}
     {#- dbt's error where the project has no such macro. -#}
     {%- do adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- endif -%}
@@ -243,9 +243,9 @@ GROUP BY since
   {%- do adapter.dispatch('sparkstream_check_partitions', 'sparkstream')('window_replace') -%}
 {% endmacro %}
 
-{#- Refuses a strategy that replaces partitions in a model without any. -#}
+{#- Refuses a strategy that replaces partitions in a model without any. Delta replaces windows as rows. -#}
 {% macro default__sparkstream_check_partitions(strategy) %}
-  {%- if not config.get('partition_by') -%}
+  {%- if not config.get('partition_by') and not (strategy == 'window_replace' and sparkstream_is_delta()) -%}
     {{ exceptions.raise_compiler_error(
       strategy ~ " replaces partitions, and needs a partition_by"
       ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"

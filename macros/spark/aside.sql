@@ -2,8 +2,18 @@
   A table is built beside the one that it will replace, and takes its name when it is complete. A run that is killed
   leaves the old table or the new one; what it has begun is removed by the next run.
 
-  Delta, Iceberg and Hudi replace a table in one transaction of their own, so dbt-spark's way stays for them.
+  Delta, Iceberg and Hudi replace a table in one transaction of their own, so they need no table beside.
 #}
+
+{#- Whether the model's table is Delta's, on a Spark of the user's own: on http and odbc (Databricks) dbt-spark's way stays. -#}
+{% macro sparkstream_is_delta() %}
+  {{ return(target.method in ['session', 'thrift', 'connect'] and config.get('file_format') == 'delta') }}
+{% endmacro %}
+
+{#- Makes place for a table in Delta, which replaces one in Delta by itself, and nothing else. -#}
+{% macro sparkstream_make_place(old) %}
+  {%- if old is not none and not (old.is_table and old.is_delta) -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
+{% endmacro %}
 
 {#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
 {% macro sparkstream_aside() %}
@@ -32,9 +42,13 @@
     ALTER TABLE SET LOCATION would do it in one step, but leaves a table outside its own folder: Spark takes such a table
     for empty once somebody renames it. -#}
 {% macro sparkstream_swap(built, relation, old) %}
-  {%- if old is not none -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
-  {%- if config.get('location_root') -%}
-    {#- No statement moves a folder to another place, so the files are written again. -#}
+  {%- if sparkstream_is_delta() -%}
+    {%- do sparkstream_make_place(old) -%}
+  {%- elif old is not none -%}
+    {%- do adapter.drop_relation(old) -%}
+  {%- endif -%}
+  {%- if sparkstream_is_delta() or config.get('location_root') -%}
+    {#- No statement moves a folder to another place, so the files are written again; so does Delta, to replace a table. -#}
     {%- call statement('swap') -%}
       {{ create_table_as(False, relation, 'select * from ' ~ built) }}
     {%- endcall -%}

@@ -15,3 +15,28 @@
     {%- endif -%}
   {%- endif -%}
 {% endmacro %}
+
+{#- Delta without Databricks takes NOT NULL for a new column only, so it becomes a CHECK. -#}
+{% macro sparkstream__alter_column_set_constraints(relation, column_dict) %}
+  {%- if not sparkstream_is_delta() -%}
+    {{ return(spark__alter_column_set_constraints(relation, column_dict)) }}
+  {%- endif -%}
+  {%- for column in column_dict.values() -%}
+    {%- set name = adapter.quote(column.name) if column.quote else column.name -%}
+    {%- for constraint in column.constraints -%}
+      {%- if constraint.type not in ['not_null', 'check'] -%}
+        {%- do exceptions.warn(
+          "the constraint " ~ constraint.type ~ " of " ~ relation ~ "'s column " ~ column.name ~ " is documentation:"
+          ~ " Delta enforces not_null and check"
+          ~ "\n  write a data_test for it"
+        ) -%}
+      {%- else -%}
+        {%- set called = constraint.name or column.name ~ '_' ~ constraint.type -%}
+        {%- set condition = constraint.expression if constraint.type == 'check' else name ~ ' is not null' -%}
+        {%- call statement() -%}
+          alter table {{ relation }} add constraint {{ adapter.quote(called) }} check ({{ condition }})
+        {%- endcall -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endfor -%}
+{% endmacro %}

@@ -13,6 +13,10 @@ MANAGED = (
     "[LOCATION_ALREADY_EXISTS] Cannot name the managed table as `spark_catalog`.`shop`.`{}`, as its associated location"
     " 'file:/data/shop.db/{}' already exists. Please pick a different table name."
 )
+DELTA = (
+    "[DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION] Cannot create table ('`shop`.`{}`'). The associated location"
+    " ('file:/data/shop.db/{}') is not empty and also not a Delta table."
+)
 LOCATED = (
     "CREATE-TABLE-AS-SELECT cannot create table with location to a non-empty directory file:///data/root/{}. To allow"
     " overwriting the existing non-empty directory, set 'spark.sql.legacy.allowNonEmptyLocationInCTAS' to true."
@@ -26,7 +30,8 @@ def node(materialized: str = "table", schema: str = "Shop", **config: Any) -> Si
 @pytest.mark.parametrize("name", ["bids", "bids__dbt_build", "bids__dbt_tmp"])
 @pytest.mark.parametrize("materialized", ["table", "incremental", "seed", "snapshot", "test"])
 def test_files_of_the_node(name: str, materialized: str) -> None:
-    assert leftovers.folder(MANAGED.format(name, name), node(materialized)) == f"file:/data/shop.db/{name}"
+    for message in (MANAGED, DELTA):
+        assert leftovers.folder(message.format(name, name), node(materialized)) == f"file:/data/shop.db/{name}"
 
 
 def test_files_at_its_location() -> None:
@@ -35,6 +40,8 @@ def test_files_at_its_location() -> None:
     assert leftovers.folder(LOCATED.format("other"), here) is None
     assert leftovers.folder(LOCATED.format("Bids"), node(location_root="/data/other")) is None
     assert leftovers.folder(LOCATED.format("Bids"), node()) is None
+    # A folder of the user's own, with what nobody knows in it.
+    assert leftovers.folder(DELTA.format("bids", "bids"), here) is None
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,10 @@ class SparkStreamAdapter(SparkAdapter):
     def _python_models(self) -> PythonModels:
         return PythonModels(self.connections.environment)
 
+    def valid_incremental_strategies(self) -> list[str]:
+        """dbt's own strategies that a macro of this package or of dbt-spark has SQL for."""
+        return ["append", "insert_overwrite", "merge", "microbatch", "delete+insert"]
+
     def finish_overwrite(self, node: Any) -> None:
         """Moves in the partitions that a killed run of an incremental model has left complete beside its table.
 

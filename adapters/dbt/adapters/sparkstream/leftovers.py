@@ -13,6 +13,10 @@ from urllib.parse import unquote, urlsplit
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 _MANAGED = re.compile(r"\[LOCATION_ALREADY_EXISTS\] Cannot name the managed table as (\S+), .*? location '([^']+)'")
+_DELTA = re.compile(
+    r"\[DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION\] Cannot create table \('(\S+)'\)\."
+    r" The associated location \('([^']+)'\)"
+)
 _LOCATED = re.compile(r"cannot create table with location to a non-empty directory (\S+?)\. To allow")
 _BUILT = ("table", "incremental", "seed", "snapshot", "test")
 """The materializations whose tables dbt makes from nothing; that of a test keeps its failures."""
@@ -29,11 +33,12 @@ def folder(message: str, node: Any) -> str | None:
     """
     if node is None or node.config.get("materialized") not in _BUILT:
         return None
-    if found := _MANAGED.search(message):
+    root = node.config.get("location_root")
+    found = _MANAGED.search(message) or (None if root else _DELTA.search(message))
+    if found:
         schema, table = [name.strip("`").lower() for name in found[1].split(".")][-2:]
         own = node.alias.lower()
         return found[2] if schema == node.schema.lower() and (table == own or table.startswith(own + SUFFIX)) else None
-    root = node.config.get("location_root")
     if root and (found := _LOCATED.search(message)):
         own = "/" + urlsplit(f"{root.rstrip('/')}/{node.alias}").path.strip("/")
         return found[1] if unquote(urlsplit(found[1]).path).rstrip("/").endswith(own) else None

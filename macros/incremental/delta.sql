@@ -1,0 +1,48 @@
+{#
+  Strategies of tables in Delta, which deletes and inserts in one statement: a reader sees the table before it or after it.
+#}
+
+{#- `delete+insert`: the rows whose keys come again go, and all that come are put in. Of several rows with one key all
+    stay, which MERGE by the key refuses. -#}
+{% macro sparkstream__get_incremental_delete_insert_sql(arg_dict) %}
+  {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
+  {%- set unique_key = arg_dict['unique_key'] -%}
+  {%- set keys = [unique_key] if unique_key is string else unique_key -%}
+  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
+  {%- set same = [] -%}
+  {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> kept.' ~ key) -%}{%- endfor -%}
+  merge into {{ relation }} as kept
+  using (
+    select {{ columns | join(', ') }}
+      {%- for key in keys %}, null as __key{{ loop.index }}{% endfor %}, true as __comes
+    from {{ source }}
+    union all
+    select distinct {% for column in columns %}null, {% endfor %}{{ keys | join(', ') }}, false
+    from {{ source }}
+  ) as going
+  on not going.__comes and {{ (same + (arg_dict['incremental_predicates'] or [])) | join(' and ') }}
+  when matched then delete
+  when not matched and going.__comes then insert ({{ columns | join(', ') }})
+    values ({% for column in columns %}going.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+{% endmacro %}
+
+{#- `replace_where`: what comes takes the place of the rows that the `incremental_predicates` hold for. Delta refuses rows
+    that they don't hold for. -#}
+{% macro get_incremental_replace_where_sql(arg_dict) %}
+  {%- set predicates = arg_dict['incremental_predicates'] -%}
+  {%- set predicates = [predicates] if predicates is string else predicates -%}
+  insert into table {{ arg_dict['target_relation'] }}
+  replace where ({{ predicates | join(') and (') }})
+  select {{ arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') }} from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+
+{#- `window_replace`: the windows that may have changed, computed anew, take the place of those in the table. -#}
+{% macro sparkstream_replace_windows(arg_dict) %}
+  {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
+  {%- set end = adapter.dispatch('sparkstream_window_columns', 'sparkstream')().end -%}
+  {%- set since = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(relation).since -%}
+  insert into table {{ relation }}
+  {{ 'replace where ' ~ end ~ ' >= ' ~ since if since }}
+  select {{ arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') }} from {{ source }}
+  {{ 'where ' ~ end ~ ' >= ' ~ since if since }}
+{% endmacro %}

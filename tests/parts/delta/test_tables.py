@@ -1,0 +1,253 @@
+"""Models, seeds and snapshots in Delta: what dbt builds in it, run after run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.functional.adapter.project import Project
+from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
+
+
+def model(query: str, **config: Any) -> str:
+    """A model's text, in Delta unless its configs say otherwise."""
+    given = ", ".join(f"{name}={value!r}" for name, value in {"file_format": "delta", **config}.items())
+    return f"{{{{ config({given}) }}}}\n{query}"
+
+
+def incremental(query: str, strategy: str, **config: Any) -> str:
+    return model(query, materialized="incremental", incremental_strategy=strategy, **config)
+
+
+def history(project: Project, table: str) -> list[str]:
+    """What was done to a table, as Delta's log names it, the oldest first."""
+    found = project._spark.sql(f"describe history {project.schema}.{table}").orderBy("version")
+    return [str(row["operation"]) for row in found.collect()]
+
+
+def provider(project: Project, table: str) -> str:
+    return next(row[1] for row in project.rows(f"describe extended {{}}.{table}") if row[0] == "Provider")
+
+
+def left(project: Project) -> list[str]:
+    """Tables that were made on the way and are still there; views of the session aside."""
+    return [row[1] for row in project.rows("show tables in {} like '*__dbt_*'") if not row[2]]
+
+
+def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project]) -> None:
+    project = make_project(
+        {
+            "seeds/colors.csv": "id,name\n1,red\n2,green\n",
+            "seeds/none.csv": "id,name\n",
+            "models/all_colors.sql": model("select * from {{ ref('colors') }}", materialized="table"),
+            "models/named.sql": model(
+                "select id as `the id`, name from {{ ref('colors') }}",
+                materialized="table",
+                partition_by="name",
+                tblproperties={"delta.columnMapping.mode": "name"},
+                persist_docs={"relation": True, "columns": True},
+            ),
+            "models/docs.yml": "models: [{name: named, description: it's Delta, columns: "
+            '[{name: the id, quote: true, description: the "id"}]}]\n',
+            "models/turned.sql": "{{ config(materialized='table') }} select 1 as id",
+            "dbt_project.yml": "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
+            "seeds: {+file_format: delta}\n",
+        }
+    )
+    project.dbt("build")
+    assert provider(project, "colors") == provider(project, "none") == "delta"
+    project.write(
+        {
+            "seeds/colors.csv": "id,name,more\n3,blue,x\n",
+            "models/turned.sql": model("select 2 as id", materialized="table"),
+        }
+    )
+    project.dbt("build")
+    assert project.rows("select * from {}.colors") == project.rows("select * from {}.all_colors") == [(3, "blue", "x")]
+    assert project.rows("select * from {}.turned") == [(2,)]
+    for table in ("colors", "all_colors", "named"):
+        # A reader sees the rows before it or those after it, and the rows before it can be had by their version.
+        assert all("REPLACE TABLE AS SELECT" in operation for operation in history(project, table)), table
+        assert len(project.rows(f"select * from {{}}.{table} version as of 0")) == 2
+    described = {row[0]: row for row in project.rows("describe extended {}.named")}
+    assert described["the id"][2] == 'the "id"'
+    assert described["Comment"][1] == "it's Delta"
+    project.write({"models/turned.sql": "{{ config(materialized='table') }} select 3 as id"})
+    project.dbt("run", "--select", "turned")
+    assert project.rows("select * from {}.turned") == [(3,)]
+    assert provider(project, "turned") == "parquet"
+    assert not left(project)
+
+
+NEW = """select * from values
+{% if is_incremental() %}(2, 'b', 'new'), (2, 'b', 'newer'), (3, 'c', 'new'), (cast(null as int), 'c', 'new')
+{% else %}(1, 'a', 'old'), (2, 'b', 'old'), (2, 'c', 'old'), (cast(null as int), 'b', 'old')
+{% endif %} as t (id, p, v)"""
+OLD_1, OLD_2B, OLD_2C, OLD_N = (1, "a", "old"), (2, "b", "old"), (2, "c", "old"), (None, "b", "old")
+CAME = [(2, "b", "new"), (2, "b", "newer"), (3, "c", "new"), (None, "c", "new")]
+
+STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+    "append": (incremental(NEW, "append"), [OLD_1, OLD_2B, OLD_2C, OLD_N, *CAME]),
+    "overwrite_partitions": (incremental(NEW, "insert_overwrite", partition_by="p"), [OLD_1, *CAME]),
+    "overwrite_all": (incremental(NEW, "insert_overwrite"), CAME),
+    "delete_insert": (incremental(NEW, "delete+insert", unique_key="id"), [OLD_1, *CAME]),
+    "delete_insert_keys": (incremental(NEW, "delete+insert", unique_key=["id", "p"]), [OLD_1, OLD_2C, OLD_N, *CAME]),
+    "delete_insert_some": (
+        incremental(NEW, "delete+insert", unique_key="id", incremental_predicates=["kept.p = 'b'"]),
+        [OLD_1, OLD_2C, *CAME],
+    ),
+    "replace_where": (
+        incremental(NEW, "replace_where", incremental_predicates=["p > 'a'", "p < 'd'"]),
+        [OLD_1, *CAME],
+    ),
+    "merge": (
+        incremental(
+            NEW.replace("(2, 'b', 'newer'), ", ""), "merge", unique_key=["id", "p"], merge_exclude_columns=["p", "id"]
+        ),
+        [OLD_1, OLD_2C, (2, "b", "new"), (3, "c", "new"), (None, "c", "new"), OLD_N],
+    ),
+}
+
+
+def test_incremental_strategies(make_project: Callable[..., Project]) -> None:
+    project = make_project({f"models/{name}.sql": text for name, (text, _) in STRATEGIES.items()})
+    project.dbt("run")
+    before = sorted([OLD_1, OLD_2B, OLD_2C, OLD_N], key=str)
+    for name in STRATEGIES:
+        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
+    project.dbt("run")
+    for name, (_, expected) in STRATEGIES.items():
+        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == sorted(expected, key=str), name
+        assert len(history(project, name)) == 2, name
+    project.dbt("run", "--full-refresh")
+    for name in STRATEGIES:
+        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
+        assert history(project, name)[-1] == "CREATE OR REPLACE TABLE AS SELECT", name
+    # What a statement says of partitions is no setting for those after it.
+    assert str(project._spark.conf.get("spark.sql.sources.partitionOverwriteMode")).lower() == "static"
+
+
+def test_strategies_say_what_they_need(make_project: Callable[..., Project]) -> None:
+    query = "select 1 as id"
+    project = make_project(
+        {
+            "models/files.sql": incremental(query, "delete+insert", unique_key="id", file_format="parquet"),
+            "models/no_key.sql": incremental(query, "delete+insert"),
+            "models/no_condition.sql": incremental(query, "replace_where"),
+        }
+    )
+    said = project.failure("run")
+    assert "files of parquet can't be changed" in said
+    assert "needs a unique_key" in said
+    assert "needs incremental_predicates" in said
+
+
+def test_window_replace(make_project: Callable[..., Project]) -> None:
+    """Each run is one commit, and needs no partitions."""
+    names = ("tumbling", "visits")
+    files = STEPS["one day"]
+    for name in names:
+        text = replaced(name)
+        in_delta = text[f"models/{name}.sql"].replace("partition_by='day'", "file_format='delta'")
+        files = files | text | {f"models/{name}.sql": in_delta}
+    project = make_project(files)
+    for step in ("one day", "over midnight", "a new day", "it began the day before"):
+        project.write(STEPS[step])
+        project.dbt("run", *([] if step == "one day" else ["--select", "arriving", *names]))
+        for name in names:
+            whole = project.rows(f"select * from {{}}.{name}_whole")
+            assert project.rows(f"select * from {{}}.{name}") == whole, (step, name)
+    assert history(project, "visits") == ["CREATE OR REPLACE TABLE AS SELECT"] + ["WRITE"] * 3
+    assert not left(project)
+
+
+def test_microbatch(make_project: Callable[..., Project]) -> None:
+    query = (
+        "select window_start, window_end, window_time, count(*) as n_rows, cast(window_time as date) as day\n"
+        "from {{ hop(ref('bids'), 'ts', '5 minutes', '1 hour') }} group by window_start, window_end, window_time"
+    )
+    batched = incremental(
+        query, "microbatch", batch_size="day", begin="2024-01-01", partition_by="day", event_time="window_time"
+    )
+    project = make_project(
+        {
+            "models/bids.sql": "{{ config(event_time='ts') }}\n" + ROWS,
+            "models/hops.sql": batched,
+            "models/whole.sql": query,
+        }
+    )
+    run = ("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-05")
+    project.dbt(*run)
+    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
+    project.dbt(*run)
+    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
+
+
+def test_snapshots(make_project: Callable[..., Project]) -> None:
+    project = make_project(
+        {
+            "models/users.sql": "select 1 as id, 'a' as name union all select 2, 'b'",
+            "snapshots/s.yml": "snapshots:\n  - {name: users_then, relation: ref('users'), config: {file_format: delta,"
+            " strategy: check, unique_key: id, check_cols: all, hard_deletes: invalidate}}\n",
+        }
+    )
+    project.dbt("build")
+    project.write({"models/users.sql": "select 1 as id, 'A' as name union all select 3, 'c'"})
+    project.dbt("build")
+    project.dbt("build")
+    found = project.rows("select id, name, dbt_valid_to is null from {}.users_then")
+    assert sorted(found) == [(1, "A", True), (1, "a", False), (2, "b", False), (3, "c", True)]
+
+
+CONTRACT = """models:
+  - name: checked
+    config: {contract: {enforced: true}}
+    constraints: [{type: check, name: positive, expression: id > 0}]
+    columns:
+      - {name: id, data_type: int, constraints: [{type: not_null}]}
+      - {name: name, data_type: string}
+"""
+
+
+@pytest.mark.parametrize("materialized", ["table", "incremental"])
+def test_contracts_are_enforced(make_project: Callable[..., Project], materialized: str) -> None:
+    def checked(query: str) -> dict[str, str]:
+        return {"models/checked.sql": model(query, materialized=materialized, on_schema_change="append_new_columns")}
+
+    project = make_project({"models/c.yml": CONTRACT, **checked("select 1 as id, 'a' as name")})
+    project.dbt("run")
+    project.dbt("run")
+    assert project.rows("show tblproperties {}.checked ('delta.constraints.positive')")[0][1] == "id > 0"
+    with pytest.raises(Exception, match="violated by row"):
+        project.sql("insert into {}.checked values (-1, 'b')")
+    with pytest.raises(Exception, match="violated by row"):
+        project.sql("insert into {}.checked values (null, 'b')")
+    project.write(checked("select -1 as id, 'a' as name"))
+    assert "(id > 0)" in project.failure("run")
+    project.write(checked("select 'x' as id, 'a' as name"))
+    assert "This model has an enforced contract that failed" in project.failure("run")
+
+
+def test_column_changes(make_project: Callable[..., Project]) -> None:
+    names = {"tblproperties": {"delta.columnMapping.mode": "name"}}
+    kinds = {
+        "appending": incremental("%s", "append", on_schema_change="append_new_columns"),
+        "merging": incremental("%s", "merge", unique_key="id", on_schema_change="append_new_columns"),
+        "syncing": incremental("%s", "append", on_schema_change="sync_all_columns", **names),
+        "failing": incremental("%s", "append", on_schema_change="fail"),
+        "unnamed": incremental("%s", "append", on_schema_change="sync_all_columns"),
+    }
+    first, second = "select 1 as id, 'a' as old", "select 1 as id, 2.5D as new"
+    project = make_project({f"models/{name}.sql": text % first for name, text in kinds.items()})
+    project.dbt("run")
+    project.write({f"models/{name}.sql": text % second for name, text in kinds.items()})
+    results = {result.node.name: result for result in project.invoke("run").result.results}
+    assert {name for name, result in results.items() if result.status != "success"} == {"failing", "unnamed", "merging"}
+    assert "delta.columnMapping.mode" in results["unnamed"].message
+    assert project.rows("select id, old, new from {}.appending") == [(1, None, 2.5), (1, "a", None)]
+    assert project.rows("select id, new from {}.syncing") == [(1, None), (1, 2.5)]
+    project.write({"models/merging.sql": kinds["merging"] % "select 1 as id, 'b' as old, 2.5D as new"})
+    project.dbt("run", "--select", "merging")
+    assert project.rows("select id, old, new from {}.merging") == [(1, "b", 2.5)]
