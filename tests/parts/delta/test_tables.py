@@ -227,6 +227,9 @@ def test_contracts_are_enforced(make_project: Callable[..., Project], materializ
     project.write(checked("select -1 as id, 'a' as name"))
     assert "(id > 0)" in project.failure("run")
     project.write(checked("select 'x' as id, 'a' as name"))
+    if materialized == "incremental":  # dbt-spark compares types when it makes a table; Spark does when rows come
+        assert "CAST_INVALID_INPUT" in project.failure("run")
+        return
     assert "This model has an enforced contract that failed" in project.failure("run")
 
 
