@@ -32,6 +32,11 @@ _HINTS = [
         "  the machine is busy. Run fewer models at a time (--threads 1), or try again later: dbt retry\n"
         "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
     ),
+    (
+        re.compile(r"ailed to find (the )?data source: kafka"),
+        "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
+        "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it",
+    ),
     (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
     (
         re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),

@@ -21,6 +21,7 @@ OURS = (
     "on_source_change",
     "on_foreign_write",
     "late_rows",
+    "unreadable_rows",
     "flush",
 )
 """The configs of this materialization, beside `event_time`, which is dbt's."""
@@ -63,6 +64,7 @@ class StreamConfig:
         on_source_change: `fail`, `rebuild` or `accept`: the same for a source whose processed files are gone.
         on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
         keep_late: whether late rows go to a table.
+        keep_unreadable: whether rows with values that can't be read go to a table.
         flush: whether a run ends by closing all windows; None where no run ever does.
         file_format: the format of the table.
         location_root: the folder that the table's folder goes into.
@@ -80,6 +82,7 @@ class StreamConfig:
     on_source_change: str = "fail"
     on_foreign_write: str = "fail"
     keep_late: bool = False
+    keep_unreadable: bool = True
     flush: bool | None = None
     file_format: str = "parquet"
     location_root: str | None = None
@@ -121,6 +124,7 @@ class StreamConfig:
             on_source_change=_choice(given, "on_source_change", "fail", "rebuild", "accept"),
             on_foreign_write=_choice(given, "on_foreign_write", "fail", "accept"),
             keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
+            keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
             flush=_flag(given, "flush"),
             file_format=_text(given, "file_format") or "parquet",
             location_root=_text(given, "location_root"),

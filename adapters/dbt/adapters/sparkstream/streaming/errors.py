@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 
 
@@ -25,9 +27,36 @@ UNREADABLE = "[FAILED_READ_FILE"
 """How Spark begins to say that it can't read a file, be it of a source or of the checkpoint."""
 
 
+LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
+"""What Spark says when Kafka hasn't the records any more that come next."""
+
+NO_TOPIC = "UnknownTopicOrPartitionException"
+"""Part of what Spark says when a topic isn't there."""
+
+_REASON = re.compile(
+    r"(Partition \S+ offset was changed from \d+ to \d+|Could not read records in offset .*|Starting offset for .*|"
+    r"Cannot find initial offsets for partitions .*|Partitions .* have been deleted|Added partition .* starts from .*)"
+)
+
+
 def explained(error: StreamingError, checkpoint: str) -> StreamingError:
-    """An error of a run, with words about what to do where Spark couldn't go on with a file."""
+    """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
     text = str(error)
+    whole = f"{text}\n{error.__cause__}"
+    if LOST.search(whole):
+        reason = _REASON.search(whole)
+        return StreamingError(
+            "Kafka has lost records that this model has not read: retention has removed them, or the topic was "
+            "deleted, and perhaps made again\n"
+            f"  {REBUILD}; what the model has of records that are gone is lost then, so copy its table first\n"
+            f"  Spark says: {reason[0] if reason else text}"
+        )
+    if NO_TOPIC in whole:
+        return StreamingError(
+            "Kafka hasn't a topic, or a partition of one, that this model reads\n"
+            "  look for its name in the options of the source's meta, and in Kafka\n"
+            f"  if it was deleted: make it again, and {REBUILD}"
+        )
     told = next((line for line in text.splitlines() if UNREADABLE in line), "")
     if any(words in text for words in DAMAGES) or (told and checkpoint in told):
         return StreamingError(

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.streaming.reader import state_depends_on
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
 LOWERING = 1
@@ -41,7 +42,7 @@ def fingerprint(
             s.relation,
             s.event_time or "",
             s.watermark.micros if s.watermark else -1,
-            json.dumps(s.reader),
+            json.dumps(state_depends_on(s.reader)),
             *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
         )
         for s in sources

@@ -2,13 +2,13 @@
 
 They are counted exactly, and kept where a model wants them. Spark says how many rows it dropped as late, after it has
 aggregated them within the micro-batch, and of the others only that there are some. So where there are any, the files
-of that micro-batch are read once more, and their rows are put to the same tests: is the window's end behind the
-watermark of the micro-batch before? Is the time further ahead of the micro-batch's clock than the model allows?
+of that micro-batch, or its records of Kafka, are read once more, and their rows are put to the same tests: is the
+window's end behind the watermark of the micro-batch before? Is the time further ahead of the micro-batch's clock than
+the model allows?
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,11 +19,14 @@ from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD
 from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
-from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.portions import Portions
 from dbt.adapters.sparkstream.streaming.progress import Batch, counted
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.source import Portion, StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH, Facts
+from dbt.adapters.sparkstream.streaming.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
+from dbt.adapters.sparkstream.streaming.unreadable import UnreadableRows
 
 SUFFIX = "__late"
 LATE = "window closed"
@@ -31,21 +34,30 @@ AHEAD = "time too far ahead"
 UNTIMED = "no event time"
 
 
+def tables_beside(model: Model) -> tuple[str, str]:
+    """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
+    name = model.relation
+    stem, end = (name[:-1], "`") if name.endswith("`") else (name, "")
+    return f"{stem}{SUFFIX}{end}", f"{stem}{SUFFIX_OF_UNREADABLE}{end}"
+
+
 @dataclass(frozen=True)
 class Aside:
-    """The rows of a micro-batch that no window has.
+    """The rows of a micro-batch that no window has, or that can't be read.
 
     Attributes:
         late: rows that came after their windows were closed; one that is late for several windows counts for each.
         ahead: rows whose time is too far ahead.
         untimed: rows without a time.
         furthest: the latest of the times too far ahead, on the clock of the session's zone.
+        unreadable: rows with values that can't be read.
     """
 
     late: int = 0
     ahead: int = 0
     untimed: int = 0
     furthest: str | None = None
+    unreadable: int = 0
 
     @classmethod
     def reported(cls, batch: Batch) -> Aside:
@@ -61,19 +73,29 @@ class Aside:
         """Those of several micro-batches."""
         found = list(several)
         furthest = max((one.furthest for one in found if one.furthest), default=None)
-        late, ahead, untimed = (sum(getattr(one, name) for one in found) for name in ("late", "ahead", "untimed"))
-        return cls(late, ahead, untimed, furthest)
+        names = ("late", "ahead", "untimed", "unreadable")
+        late, ahead, untimed, broken = (sum(getattr(one, name) for one in found) for name in names)
+        return cls(late, ahead, untimed, furthest, broken)
 
 
-def warnings(left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None) -> Iterator[str]:
-    """What a person has to know of the rows that no window has, and can do.
+def warnings(
+    left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
+) -> Iterator[str]:
+    """What a person has to know of the rows that no window has, and of those that can't be read, and can do.
 
     Args:
         left: the rows.
         watermark: that of the last micro-batch.
         max_future: how far ahead of the clock a time may be; None for as far as it likes.
-        table: the table that keeps the rows, if one does.
+        table: the table that keeps the rows that no window has, if one does.
+        broken: the table that keeps those that can't be read, if one does.
     """
+    if left.unreadable:
+        kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
+        yield (
+            f"{counted(left.unreadable, 'row')} left out, with values that aren't what the source's value_format and "
+            f"schema say\n  {kept}"
+        )
     if left.late and watermark and max_future and is_ahead(watermark, max_future):
         yield (
             f"the watermark stands at {watermark:%Y-%m-%d %H:%M} UTC, ahead of the clock, so rows before that are late"
@@ -97,8 +119,7 @@ class LateRows:
         plan: of the model's query.
         sources: its streams.
         checkpoint: its checkpoint.
-        table: the table that keeps them; None to count only.
-        max_future: how far ahead of the clock a time may be; None for as far as it likes.
+        model: the model.
         facts_of: tells what the catalog knows of a table.
     """
 
@@ -108,33 +129,49 @@ class LateRows:
         plan: StreamPlan,
         sources: Sequence[StreamSource],
         checkpoint: str,
-        table: str | None,
-        max_future: Interval | None,
+        model: Model,
         facts_of: Callable[[str], Facts],
     ) -> None:
+        config = model.config
+        late, broken = tables_beside(model)
         self._engine = engine
         self._plan = plan
         self._sources = sources
         self._checkpoint = checkpoint
-        self._table = table
-        self._max_future = max_future
-        self._facts_of = facts_of
+        self._table = late if config.keep_late else None
+        self._file_format = config.file_format
+        self._max_future = config.max_future
+        self._portions = Portions(engine, sources, checkpoint, facts_of)
+        self._unreadable = UnreadableRows(
+            engine, sources, self._portions, checkpoint, broken if config.keep_unreadable else None, config.file_format
+        )
 
-    def create(self, file_format: str) -> None:
+    def create(self) -> None:
         """Makes the table that keeps them, if it isn't there."""
         if self._table is None or self._engine.exists(self._table):
             return
         for source in self._sources:
-            self._define(source, [])
+            self._define(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
         columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
         self._engine.sql(
-            f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {file_format} "
+            f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
             f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'"
         )
 
     def of(self, batch: Batch) -> Aside:
-        """The rows of a micro-batch that no window has, which are kept; as exact as the streams allow."""
+        """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
+        aside = self._of_no_window(batch)
+        if not batch.unreadable:
+            return aside
+        found = self._unreadable.found(batch.number)
+        return replace(aside, unreadable=batch.unreadable if found is None else found)
+
+    def of_earlier(self, batch: int) -> Aside:
+        """The same, for a micro-batch of a run that ended before it counted them."""
+        return replace(self.found(batch) or Aside(), unreadable=self._unreadable.found(batch) or 0)
+
+    def _of_no_window(self, batch: Batch) -> Aside:
         reported = Aside.reported(batch)
         if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
             return reported
@@ -150,11 +187,11 @@ class LateRows:
         before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
         if now is None or before is None or not self._plan.waits:
             return None
-        files = self._files(before, now)
-        if files is None:
+        portions = self._portions.between(before, now)
+        if portions is None:
             return None
         for source in self._sources:
-            self._define(source, [name for name in files if self._is_of(source, name)])
+            self._define(source, portions[source.view])
         queries = list(self._queries(before, now))
         if not queries:
             return None
@@ -171,14 +208,6 @@ class LateRows:
         found = {str(reason): (int(n), furthest) for reason, n, furthest in rows}
         late, ahead, untimed = (found.get(reason, (0, None)) for reason in (LATE, AHEAD, UNTIMED))
         return Aside(late[0], ahead[0], untimed[0], ahead[1])
-
-    def _is_of(self, source: StreamSource, file: str) -> bool:
-        """Whether a file is one of a source's."""
-        if source.reader:
-            # Its path may be relative to where Spark was started, which may be on another machine.
-            folder = str(source.reader.get("path", "")).strip("./")
-            return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
-        return path_of(file).startswith(path_of(self._facts_of(source.relation).location).rstrip("/") + "/")
 
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
         """Queries for the rows, each with the name of their time.
@@ -208,21 +237,8 @@ class LateRows:
                 rows = f"SELECT * FROM {source.view}"
                 yield Arrivals(rows, rows, f"`{source.event_time}`", (source.view,))
 
-    def _define(self, source: StreamSource, files: Sequence[str]) -> None:
-        self._engine.streams.define_files(source, files, (BATCH,))
-
-    def _files(self, before: Offsets, now: Offsets) -> list[str] | None:
-        files: list[str] = []
-        for i, offset in enumerate(now.sources):
-            earlier = before.sources[i] if i < len(before.sources) else None
-            if offset is None:
-                return None
-            for line in self._engine.folders.lines(f"{self._checkpoint}/sources/{i}"):
-                if line.startswith("{"):
-                    entry = json.loads(line)
-                    if (-1 if earlier is None else earlier) < int(entry["batchId"]) <= offset:
-                        files.append(str(entry["path"]))
-        return list(dict.fromkeys(files))
+    def _define(self, source: StreamSource, portion: Portion) -> None:
+        self._engine.streams.define_portion(source, portion, (BATCH,))
 
 
 def _query(rows: str, watermark: str, reason: str, condition: str) -> str:

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH
 
@@ -58,11 +59,7 @@ def stream_of(
     meta: Mapping[str, Any] = {}
     if node is not None and str(node.resource_type) == "source":
         meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
-    reader = dict(meta.get("stream") or {})
-    if reader and "format" not in reader:
-        raise StreamingError(
-            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
-        )
+    reader = reader_of(meta, relation)
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return StreamSource(
         view=f"stream_{identifier}",

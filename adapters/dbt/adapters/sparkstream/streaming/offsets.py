@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.source import Positions
 
 
 def last_begun(engine: Engine, checkpoint: str) -> int:
@@ -40,12 +42,13 @@ class Offsets:
     Attributes:
         watermark: milliseconds since the epoch.
         clock: the same, of the micro-batch's `current_timestamp()`.
-        sources: for each source, the last number in its log that is part of the micro-batch; None for other sources.
+        sources: for each source, what it has read up to and with the micro-batch: the last number in its log of files,
+            of Kafka the first records that it hasn't, or None for other sources and for one that has read nothing yet.
     """
 
     watermark: int
     clock: int
-    sources: tuple[int | None, ...]
+    sources: tuple[int | Positions | None, ...]
 
     @classmethod
     def of(cls, engine: Engine, checkpoint: str, batch: int) -> Offsets | None:
@@ -53,14 +56,31 @@ class Offsets:
         if len(lines) < 2:
             return None
         facts = json.loads(lines[1])
-        return cls(int(facts["batchWatermarkMs"]), int(facts["batchTimestampMs"]), tuple(map(_log_offset, lines[2:])))
+        return cls(int(facts["batchWatermarkMs"]), int(facts["batchTimestampMs"]), tuple(map(_offset, lines[2:])))
 
 
 NOTHING_YET = Offsets(0, 0, ())
 
 
-def _log_offset(line: str) -> int | None:
+def first_positions(engine: Engine, checkpoint: str, source: int) -> Positions:
+    """Where a stream of Kafka began to read; empty where the checkpoint doesn't tell.
+
+    Args:
+        engine: the Spark that has the checkpoint.
+        checkpoint: the checkpoint.
+        source: the number of the source in it.
+    """
+    lines = engine.folders.lines(f"{checkpoint}/sources/{source}/0")
+    found = _offset(lines[-1]) if lines else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _offset(line: str) -> int | Positions | None:
     if not line.startswith("{"):
         return None
     facts = json.loads(line)
-    return int(facts["logOffset"]) if "logOffset" in facts else None
+    if isinstance(facts.get("logOffset"), int):
+        return int(facts["logOffset"])
+    # Those of a source that somebody has written may be anything.
+    is_kafka = facts and all(isinstance(v, dict) and all(map(str.isdigit, v)) for v in facts.values())
+    return facts if is_kafka else None

@@ -38,7 +38,7 @@ def outcome(
         engine: the run's session, whose clock the watermark is shown on.
         batches: its micro-batches.
         appended: micro-batch -> rows appended, and windows closed where columns tell them.
-        aside: micro-batch -> rows that no window has.
+        aside: micro-batch -> rows that no window has, or that can't be read.
     """
     rows = sum(written for written, _ in appended.values())
     windows = [closed for _, closed in appended.values() if closed is not None]
@@ -52,6 +52,8 @@ def outcome(
         parts.append(f"{counted(left.ahead, 'row')} too far ahead")
     if left.untimed:
         parts.append(f"{counted(left.untimed, 'row')} without a time")
+    if left.unreadable:
+        parts.append(counted(left.unreadable, "unreadable row"))
     watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
     if watermark is not None:
         parts.append("all windows closed" if watermark.year > 9000 else f"watermark {_local(engine, watermark)}")

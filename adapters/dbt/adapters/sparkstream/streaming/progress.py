@@ -10,6 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.eventtimes import EPOCH, Observed
+from dbt.adapters.sparkstream.streaming.reader import OBSERVED as VALUES
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Batch:
         ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
         is_odd: whether a row may have no time, or one too far ahead.
         observed: the times of its rows, where they are observed; else `is_odd` goes by what Spark always reports.
+        unreadable: rows with values that could not be read.
     """
 
     number: int
@@ -43,6 +45,7 @@ class Batch:
     ran: bool
     is_odd: bool = False
     observed: Observed | None = None
+    unreadable: int = 0
 
     @classmethod
     def read(cls, text: str) -> Batch:
@@ -52,7 +55,8 @@ class Batch:
         times = {name: _time(text) for name, text in (facts.get("eventTime") or {}).items()}
         moment = times.get("watermark")
         durations = facts.get("durationMs") or {}
-        observed = Observed.read(facts.get("observedMetrics") or {})
+        metrics = facts.get("observedMetrics") or {}
+        observed = Observed.read(metrics)
         # Spark reports the times of one stream only, and has 1970 for NULL.
         earliest = times.get("min") if observed is None else observed.earliest
         is_odd = bool(observed.untimed or observed.ahead) if observed else "min" in times and times["min"] <= EPOCH
@@ -69,6 +73,7 @@ class Batch:
             is_odd=is_odd,
             ran="addBatch" in durations,
             observed=observed,
+            unreadable=sum(int(m.get("unreadable") or 0) for name, m in metrics.items() if name.startswith(VALUES)),
         )
 
 

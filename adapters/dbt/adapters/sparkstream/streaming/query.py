@@ -39,7 +39,7 @@ class ModelQuery:
         if config.max_files_per_trigger is not None:
             options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
         if source.reader:
-            stream = self._engine.streams.of_format(source.reader, options)
+            stream = self._engine.streams.of_format(source, options)
         else:
             source = seen(self._engine, source, self._sources.facts_of)
             stream = self._engine.streams.of_table(source.relation, options, source.seen)

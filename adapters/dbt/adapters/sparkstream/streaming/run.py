@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming import runs
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
-from dbt.adapters.sparkstream.streaming.late import SUFFIX, Aside, LateRows, warnings
+from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
@@ -36,6 +36,7 @@ from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, RowStor
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, up_to
+from dbt.adapters.sparkstream.streaming.topics import Topics
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -152,7 +153,8 @@ class Run:
             **lease.fact,
         }
         # Late rows of a table that was there before are none of this one's.
-        self._engine.sql(f"DROP TABLE IF EXISTS {self._late_table()}")
+        for table in tables_beside(model):
+            self._engine.sql(f"DROP TABLE IF EXISTS {table}")
         self._table.create(
             columns,
             model.config,
@@ -268,23 +270,14 @@ class Run:
             done=Done(done_folder(checkpoint)),
             history=history,
         )
-        late_table = self._late_table() if model.config.keep_late else None
-        late = LateRows(
-            self._engine,
-            self._plan,
-            sources,
-            checkpoint,
-            late_table,
-            model.config.max_future,
-            self._sources.facts_of,
-        )
+        late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = _Watch(settled=last)
         mode = "update" if self._plan.slices else "append"
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
-            late.create(model.config.file_format)
+            late.create()
             for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
-                watch.aside[number] = late.found(number) or Aside()
+                watch.aside[number] = late.of_earlier(number)
             self._follow(running, watch, late, identities)
             if model.config.flush:
                 self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
@@ -303,6 +296,8 @@ class Run:
         )
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities, lease)
+        if watch.batches:
+            Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(watch.batches[-1].number)
         return outcome(self._engine, watch.batches, watch.appended, watch.aside)
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
@@ -341,8 +336,9 @@ class Run:
     def _warn_of_rows(self, left: Aside, watch: _Watch) -> None:
         config = self.model.config
         watermark = next((batch.watermark for batch in reversed(watch.batches) if batch.watermark), None)
-        table = self._late_table() if config.keep_late else None
-        for text in warnings(left, watermark, config.max_future, table):
+        late, broken = tables_beside(self.model)
+        late_table, broken_table = late if config.keep_late else None, broken if config.keep_unreadable else None
+        for text in warnings(left, watermark, config.max_future, late_table, broken_table):
             self._warn(f"{self.model.unique_id}: {text}")
 
     def _files(self) -> list[str] | None:
@@ -353,11 +349,6 @@ class Run:
         """A hash of files of the table, the same when the table has got another name and folder."""
         folder = f"{path_of(self._table.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
-
-    def _late_table(self) -> str:
-        """The table that keeps late rows: the model's name with a suffix."""
-        name = self.model.relation
-        return f"{name[:-1]}{SUFFIX}`" if name.endswith("`") else f"{name}{SUFFIX}"
 
     def _check_foreign(self, files: Sequence[str], known: Mapping[str, str], last: int, begun: int) -> None:
         own = set(up_to(files, begun))

@@ -28,6 +28,7 @@ COLUMNS = {
     "state_bytes": ("BIGINT", "memory that they take"),
     "rows_ahead": ("BIGINT", "rows left out as their time was further ahead than max_future"),
     "rows_without_time": ("BIGINT", "rows that no window has as they have no time"),
+    "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
@@ -78,6 +79,7 @@ def record(
             "state_bytes": batch.state_bytes,
             "rows_ahead": left.ahead,
             "rows_without_time": left.untimed,
+            "rows_unreadable": left.unreadable,
         }
         rows.append("(" + ", ".join(str(values[name]) for name in COLUMNS) + ")")
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())

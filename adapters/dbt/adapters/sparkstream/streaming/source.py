@@ -23,6 +23,25 @@ class View:
     columns: tuple[str, ...]
 
 
+Positions = Mapping[str, Mapping[str, int]]
+"""Of Kafka: topic -> partition -> an offset."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What a micro-batch has read of a stream.
+
+    Attributes:
+        files: the files.
+        since: of Kafka, where the first records are.
+        until: the same, of the first records that come after it.
+    """
+
+    files: tuple[str, ...] = ()
+    since: Positions = field(default_factory=dict)
+    until: Positions = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class StreamSource:
     """A stream that a model reads under a name.

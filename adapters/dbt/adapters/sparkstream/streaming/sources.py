@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, las
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, Facts
+from dbt.adapters.sparkstream.streaming.topics import Topics
 
 ONLY_ADDED = "a stream reads what is only ever added to"
 
@@ -120,6 +121,9 @@ class Sources:
         Raises:
             StreamingError: going on would lose rows or double them, or nobody has said that it may.
         """
+        for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
+            what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
+            return self.must_rebuild(relation, what)
         read = _ReadFiles.of(self._engine, checkpoint)
         changes = [change for source in sources if (change := self._change(source, read))]
         # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
@@ -219,13 +223,13 @@ class _ReadFiles:
     @classmethod
     def of(cls, engine: Engine, checkpoint: str) -> _ReadFiles:
         offsets = Offsets.of(engine, checkpoint, last_done(engine, checkpoint)) or NOTHING_YET
-        last = {str(i): -1 if number is None else number for i, number in enumerate(offsets.sources)}
+        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(offsets.sources)}
         all_: dict[str, int] = {}
         done: set[str] = set()
         # The log of each source is a folder, whose name is the source's number.
         for file, line in engine.folders.named_lines(f"{checkpoint}/sources/*"):
             facts = json.loads(line) if line.startswith("{") else {}
-            if "path" in facts:
+            if isinstance(facts.get("path"), str):  # of Kafka, it would be a topic
                 path = path_of(str(facts["path"]))
                 all_[path] = int(facts["timestamp"])
                 if int(facts["batchId"]) <= last.get(file.split("/")[-2], -1):

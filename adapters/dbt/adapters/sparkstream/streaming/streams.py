@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -11,7 +12,17 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
-from dbt.adapters.sparkstream.streaming.source import StreamSource, View
+from dbt.adapters.sparkstream.streaming.reader import OBSERVED as OBSERVED_VALUES
+from dbt.adapters.sparkstream.streaming.reader import (
+    WHERE_FROM,
+    given_options,
+    has_values,
+    is_kafka,
+    parsed,
+    seen,
+    unreadable,
+)
+from dbt.adapters.sparkstream.streaming.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 
 if TYPE_CHECKING:
@@ -42,12 +53,27 @@ class Streams:
         rows.createOrReplaceTempView("__below_the_view")
         return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
 
-    def of_format(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
-        """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for."""
-        given = {str(k): str(v) for k, v in dict(reader.get("options") or {}).items()}
+    def of_format(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
+        """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for.
+
+        Raises:
+            StreamingError: Spark has no such source, or its rows aren't those that the source's meta speaks of.
+        """
+        reader = source.reader
+        rows = self._as_it_is(reader, options)
+        if has_values(reader):
+            rows = parsed(rows, reader, source.relation)
+            count = expression(rows, f"count_if({unreadable(reader)}) AS unreadable")
+            rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(reader)}")
+        return seen(rows, reader, source.relation)
+
+    def _as_it_is(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
+        """A stream as Spark's source has it."""
         with spark_errors("can't stream from the source"):
-            stream = self._spark.readStream.format(str(reader["format"])).options(**options, **given)
-            if "schema" in reader:
+            stream = self._spark.readStream.format(str(reader["format"])).options(
+                **{**options, **given_options(reader)}
+            )
+            if "schema" in reader and not has_values(reader):
                 stream = stream.schema(str(reader["schema"]))
             return stream.load(str(reader["path"])) if "path" in reader else stream.load()
 
@@ -123,26 +149,93 @@ class Streams:
             )
         return stream
 
-    def define_files(self, source: StreamSource, files: Sequence[str], drop: tuple[str, ...]) -> None:
-        """Makes the rows of some files of a stream known under its name."""
+    def define_portion(self, source: StreamSource, portion: Portion, drop: tuple[str, ...]) -> None:
+        """Makes the rows of a stream that a micro-batch has read known under its name."""
         with spark_errors():
-            rows = self._rows_of(source, files)
+            rows = self._rows_of(source, portion)
+            if source.reader:
+                if has_values(source.reader):
+                    rows = parsed(rows, source.reader, source.relation).where(f"NOT {unreadable(source.reader)}")
+                rows = seen(rows, source.reader, source.relation)
             rows = self._seen(rows, source.seen).drop(*drop)
             if source.event_time is not None and source.watermark is not None:
                 rows = self._as_event_time(rows, source.event_time)
             rows.createOrReplaceTempView(source.view)
 
-    def _rows_of(self, source: StreamSource, files: Sequence[str]) -> DataFrame:
+    def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
+        """Makes known which rows that a micro-batch has read of a stream have values that can't be read.
+
+        Args:
+            source: the stream.
+            portion: what the micro-batch has read of it.
+            view: a name for them.
+        """
+        of_kafka = {
+            "topic": "string",
+            "partition": "int",
+            "offset": "bigint",
+            "timestamp": "timestamp",
+            "key": "binary",
+        }
+        with spark_errors():
+            rows = self._rows_of(source, portion)
+            file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
+            rows = parsed(rows, source.reader, source.relation).where(unreadable(source.reader))
+            given = of_kafka if is_kafka(source.reader) else {}
+            facts = [f"{name if name in given else 'NULL'} :: {type_} AS {name}" for name, type_ in of_kafka.items()]
+            origin = f"{string_literal(source.relation.replace('`', ''))} AS source"
+            rows = rows.selectExpr(origin, f"{file} AS file", *facts, "CAST(value AS BINARY) AS value")
+            rows.createOrReplaceTempView(view)
+
+    def _rows_of(self, source: StreamSource, portion: Portion) -> DataFrame:
+        """The rows that a micro-batch has read, as the source has them."""
         reader = source.reader
-        if reader and "path" not in reader:  # Kafka, for one, has no files
-            return self._spark.createDataFrame([], self.of_format(reader, {}).schema)
+        if reader and is_kafka(reader):
+            return self._records(reader, portion)
+        if reader and "path" not in reader:  # a socket, for one, has no files
+            return self._spark.createDataFrame([], self._as_it_is(reader, {}).schema)
         if reader:
-            loader = self._spark.read.format(str(reader["format"])).options(**dict(reader.get("options") or {}))
-            rows = (loader.schema(str(reader["schema"])) if "schema" in reader else loader).load(str(reader["path"]))
+            loader = self._spark.read.format(str(reader["format"])).options(**given_options(reader))
+            with_schema = "schema" in reader and not has_values(reader)
+            rows = (loader.schema(str(reader["schema"])) if with_schema else loader).load(str(reader["path"]))
         else:
             rows = self._spark.read.table(source.relation)
-        names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
-        return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
+        names = ", ".join(string_literal(spelled) for name in portion.files for spelled in _spellings(name))
+        return rows.where(f"_metadata.file_path IN ({names})" if portion.files else "FALSE")
+
+    def records(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
+        """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.
+
+        Args:
+            source: the source that reads them.
+            places: topic -> partition -> offset. A record that is gone is left out.
+        """
+        until = {topic: {n: offset + 1 for n, offset in of.items()} for topic, of in places.items()}
+        lenient = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "10000"}
+        reader = {**source.reader, "options": {**given_options(source.reader), **lenient}}
+        facts = ("topic", "partition", "offset", "unix_micros(timestamp)", "xxhash64(key, value)")
+        with spark_errors():
+            rows = self._records(reader, Portion(since=places, until=until)).selectExpr(*facts).collect()
+        return [tuple(row) for row in rows]
+
+    def _records(self, reader: Mapping[str, Any], portion: Portion) -> DataFrame:
+        """Records of Kafka, by their offsets."""
+        given = {
+            name: text for name, text in given_options(reader).items() if not name.casefold().startswith("starting")
+        }
+        loader = self._spark.read.format(str(reader["format"]))
+        if not portion.until:
+            return loader.options(**given).load().where("FALSE")
+        topics = {name.casefold() for name in WHERE_FROM}
+        options = {name: text for name, text in given.items() if name.casefold() not in topics}
+        partitions = {topic: sorted(map(int, until)) for topic, until in portion.until.items()}
+        earliest = -2  # as Spark reads a partition that was added
+        since = {
+            topic: {number: portion.since.get(topic, {}).get(number, earliest) for number in until}
+            for topic, until in portion.until.items()
+        }
+        places = {"assign": partitions, "startingOffsets": since, "endingOffsets": portion.until}
+        return loader.options(**options, **{name: json.dumps(place) for name, place in places.items()}).load()
 
 
 def _spellings(file: str) -> set[str]:

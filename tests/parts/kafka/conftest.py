@@ -1,0 +1,54 @@
+"""A Kafka and a Spark that can read it, each started once for the tests of this folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.functional.adapter.project import PARAMETERS
+from tests.parts.kafka.broker import PARTS, Broker
+from tests.support import without_waiting_for_the_disk
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JARS = sorted(map(str, (PARTS / "kafka").glob("*.jar")))
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="package")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    if not JARS or not any((PARTS / "broker").glob("*.jar")):
+        pytest.skip("Kafka's jars are not in parts/jars/kafka and parts/jars/broker; `make parts` fetches them")
+    if importlib.util.find_spec("kafka") is None:
+        pytest.skip("the client kafka-python is not installed; `make parts` does it")
+    broker = Broker(tmp_path_factory.mktemp("kafka"))
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture(scope="package")
+def embedded(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[SparkSession]:
+    """The Spark that `method: session` makes, with Spark's connector to Kafka."""
+    from dbt.adapters.sparkstream.session import spark_session
+
+    with without_waiting_for_the_disk():
+        session = spark_session({**PARAMETERS, "spark.jars": ",".join(JARS)}, tmp_path_factory.mktemp("embedded"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def topic(broker: Broker) -> Callable[..., str]:
+    """Makes topics, each with a name of its own: `topic(partitions=3)`."""
+
+    def make(partitions: int = 1, **configs: object) -> str:
+        name = f"topic-{next(_numbers)}"
+        broker.create(name, partitions, **configs)
+        return name
+
+    return make

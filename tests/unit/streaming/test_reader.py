@@ -1,0 +1,98 @@
+"""What `meta: stream:` of a source may say, and what is said of mistakes in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.offsets import _offset
+from dbt.adapters.sparkstream.streaming.reader import given_options, reader_of
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+
+OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}
+KAFKA = {"format": "kafka", "options": OPTIONS}
+JSON = {"value_format": "json", "schema": "id bigint"}
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        {"format": "json", "path": "incoming", "schema": "id bigint", "options": {"multiLine": True}},
+        {"format": "rate"},
+        KAFKA,
+        {**KAFKA, **JSON, "value_options": {"timestampFormat": "yyyy"}, "select": ["*", "kafka_offset"]},
+        {**KAFKA, "select": ["CAST(value AS STRING) AS text", "timestamp AS at"]},
+        {"format": "text", "path": "lines", **JSON},
+    ],
+)
+def test_what_is_right(stream: dict[str, Any]) -> None:
+    assert reader_of({"stream": stream}, "shop.bid") == stream
+
+
+def test_no_reader() -> None:
+    assert reader_of({}, "shop.bid") == {}
+    assert reader_of({"stream": None, "owner": "ada"}, "shop.bid") == {}
+
+
+@pytest.mark.parametrize(
+    ("stream", "words"),
+    [
+        ("kafka", ["stream is not a mapping", "format: json"]),
+        ({"path": "incoming"}, ["has no format"]),
+        ({"fromat": "json"}, ["no 'fromat'", "did you mean 'format'?"]),
+        ({"format": "json", "zzz": 1}, ["no 'zzz'", "what Spark has goes to options"]),
+        ({"format": "json", "options": "header"}, ["options is not a mapping"]),
+        (
+            {**KAFKA, "value_format": "avro", "schema": "id int"},
+            ["can't be 'avro'", "json, csv", "select"],
+        ),
+        ({**KAFKA, "value_format": "json"}, ["needs the schema of the value", "schema: 'id bigint"]),
+        ({**KAFKA, "value_options": {"sep": ";"}}, ["value_options", "value_format: json"]),
+        ({**KAFKA, **JSON, "value_options": {"mode": "FAILFAST"}}, ["can't have mode", "left out, counted and kept"]),
+        ({**KAFKA, "path": "bids"}, ["kafka has no path", "subscribe: bids"]),
+        ({**KAFKA, "schema": "id bigint"}, ["nothing says how it is written", "value_format"]),
+        ({"format": "kafka", "options": {"subscribe": "bids"}}, ["where Kafka is", "kafka.bootstrap.servers"]),
+        (
+            {"format": "kafka", "options": {"kafka.bootstrap.servers": "h:1"}},
+            ["which topics", "subscribe"],
+        ),
+        ({"format": "kafka", "options": {**OPTIONS, "assign": "{}"}}, ["subscribe and assign both say"]),
+        ({"format": "kafka", "options": {**OPTIONS, "failOnDataLoss": False}}, ["failOnDataLoss can't be false"]),
+        ({"format": "kafka", "options": {**OPTIONS, "endingOffsets": "latest"}}, ["no end"]),
+        ({**KAFKA, "select": "id"}, ["select is a list", "and not 'id'"]),
+        ({**KAFKA, "select": []}, ["select is a list"]),
+        ({**KAFKA, "select": ["count(*) AS n"]}, ["has an aggregate", "into the model"]),
+        ({**KAFKA, "select": ["lag(a) OVER (ORDER BY b)"]}, ["has OVER"]),
+        ({**KAFKA, "select": ["* EXCEPT (a)"]}, ["'*' alone"]),
+    ],
+)
+def test_mistakes(stream: Any, words: list[str]) -> None:
+    with pytest.raises(StreamingError) as caught:
+        reader_of({"stream": stream}, "shop.bid")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_options_as_spark_wants_them() -> None:
+    assert given_options({"options": {"a": True, "b": 1, "c": None}}) == {"a": "true", "b": "1"}
+
+
+def test_where_kafka_is_makes_no_other_stream() -> None:
+    def of(**options: Any) -> str:
+        reader = {"format": "kafka", "options": {**OPTIONS, **options}, **JSON}
+        source = StreamSource("stream_bid", "shop.bid", "at", Interval.parse("1 hour"), reader)
+        return fingerprint("select * from stream_bid", "spark", [source], [("id", "bigint")], False, "UTC")
+
+    assert of() == of(**{"kafka.bootstrap.servers": "OTHER:9092", "maxOffsetsPerTrigger": 10})
+    assert len({of(), of(subscribe="asks"), of(startingOffsets="earliest")}) == 3
+
+
+def test_offsets_in_a_checkpoint() -> None:
+    assert _offset('{"logOffset":3}') == 3
+    assert _offset('{"logOffset":{"0":7}}') == {"logOffset": {"0": 7}}  # a topic may have this name
+    assert _offset('{"bids":{"0":7,"1":0}}') == {"bids": {"0": 7, "1": 0}}
+    assert [_offset("-"), _offset("5"), _offset('{"at": 4}'), _offset("{}")] == [None] * 4
