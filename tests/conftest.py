@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
-from tests.integration.targets import SMALL_QUERIES, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.support import QUICK_JAVA, free_port, java_options, without_waiting_for_the_disk
+from tests.integration.targets import SMALL_QUERIES, ClusterTarget, ConnectTarget, SessionTarget, Target, ThriftTarget
+from tests.support import QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,13 +90,48 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
         server.stop()
 
 
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerConfig]:
+    """A server on a cluster of two workers."""
+    from dbt.adapters.sparkstream.server import Server, ServerConfig
+    from tests.server.standalone import EXECUTORS, standalone
+
+    folder = tmp_path_factory.mktemp("cluster")
+    with standalone(folder / "cluster") as cluster:
+        config = ServerConfig(
+            folder=folder / "server",
+            port=free_port(),
+            connect_port=free_port(),
+            master=cluster.master,
+            memory="1g",
+            conf={**SMALL_QUERIES, **EXECUTORS},
+            timeout=400,
+        )
+        try:
+            with without_waiting_for_the_disk():
+                Server(config).start()
+            yield config
+        finally:
+            Server(config).stop()
+
+
+_SERVERS = {
+    "thrift": ("server", ThriftTarget),
+    "connect": ("server", ConnectTarget),
+    "cluster": ("driver", ClusterTarget),
+}
+
+
 # All tests of a target come one after the other, as its Spark stays busy until then.
-@pytest.fixture(scope="session", params=["session", "thrift", pytest.param("connect", marks=pytest.mark.full)])
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=() if name in TARGETS[:2] else pytest.mark.full) for name in TARGETS],
+)
 def target(request: pytest.FixtureRequest) -> Target:
     """Each of the targets."""
     if request.param == "session":
         spark: SparkSession = request.getfixturevalue("embedded")
         return SessionTarget(spark)
-    config: ServerConfig = request.getfixturevalue("server")
-    kind = ThriftTarget if request.param == "thrift" else ConnectTarget
+    fixture, kind = _SERVERS[request.param]
+    config: ServerConfig = request.getfixturevalue(fixture)
     return kind(config.port, config.connect_port)

@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 # Tests here share nothing but a Spark, so that each goes to the process that is free.
 APART = ("tests/unit/", "tests/garbage/", "tests/golden/")
-_ON_A_SERVER = re.compile(r"[\[-](thrift|connect)[\]-]")
+_ON_A_SERVER = re.compile(r"[\[-](thrift|connect|cluster)[\]-]")
 
 
 class Groups(LoadScopeScheduling):

@@ -22,8 +22,12 @@ class Done(Protocol):
     result: Any
 
 
+TARGETS = ("session", "thrift", "connect", "cluster")
+"""Where tests of dbt projects run; `make test` takes the first two."""
+
+
 def _quick_on(target: str) -> pytest.MarkDecorator:
-    marks = {name: () if name == target else pytest.mark.full for name in ("session", "thrift", "connect")}
+    marks = {name: () if name == target else pytest.mark.full for name in TARGETS}
     return pytest.mark.parametrize(
         "target", [pytest.param(name, marks=mark) for name, mark in marks.items()], indirect=True
     )

@@ -1,4 +1,4 @@
-"""Where dbt runs here, on the Spark of this process and on a local server; both also answer questions of tests."""
+"""Where dbt runs here, on the Spark of this process, a local server or a cluster's; all answer questions of tests."""
 
 from __future__ import annotations
 
@@ -141,6 +141,12 @@ class ConnectTarget(ThriftTarget):
         if type_ == "spark":
             pytest.skip("dbt-spark speaks no Spark Connect")
         return super().output(schema, type_, zone)
+
+
+class ClusterTarget(ThriftTarget):
+    """A server whose tasks run on a standalone cluster."""
+
+    name = "cluster"
 
 
 class DbtProject:
