@@ -31,7 +31,7 @@ def test_windows_by_the_time_in_the_value_are_those_of_batch(
         for _ in range(60):
             seconds = start + 900 * run + chance.uniform(0, 1100)
             rows.append((len(rows), round(seconds, 3), chance.choice("abc"), chance.randrange(100)))
-        values = [
+        values: list[dict[str, Any]] = [
             {"id": number, "at": datetime.fromtimestamp(at, timezone.utc).isoformat(), "item": item, "price": price}
             for number, at, item, price in rows[-60:]
         ]
@@ -159,7 +159,7 @@ def test_values_of_csv_in_kafka_and_in_files(
     make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str]
 ) -> None:
     bids = topic()
-    given = {
+    given: dict[str, Any] = {
         "value_format": "csv",
         "schema": SCHEMA,
         "value_options": {"sep": ";", "timestampFormat": "dd.MM.yyyy HH:mm"},
@@ -178,7 +178,7 @@ def test_values_of_csv_in_kafka_and_in_files(
     folder.mkdir()
     (folder / "1.txt").write_text(f"{lines[0]}\n{lines[2]}\n")
     select = ["id", "at + interval 1 hour as at", "upper(item) as item"]
-    of_files = {"format": "text", "path": str(folder), "options": {}, **given, "select": select}
+    of_files: dict[str, Any] = {"format": "text", "path": str(folder), "options": {}, **given, "select": select}
     shop.write({"models/schema.yml": sources(broker, bids, **of_files)})
     shop.dbt("run", "--full-refresh")
     assert shop.rows("select id, item from {}.rows") == [(1, "A")]
