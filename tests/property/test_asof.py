@@ -228,12 +228,37 @@ def test_spark_gives_the_rows_of_the_definition(session: SparkSession) -> None:
     test()
 
 
+def keys_of(batch: Batch) -> list[str]:
+    return [*(["number"] if batch.numbered else []), *("k1", "k2")[: batch.join.keys]]
+
+
+def with_one_per_time(batch: Batch, join: AsOf) -> Batch:
+    """Tables for a join that doesn't say which of several rows of a time it takes."""
+    tables = tuple((left, tuple(one_per_time(join, right))) for left, right in batch.tables)
+    return replace(batch, join=join, tables=tables)
+
+
+def translated(session: SparkSession, sql: str, dialect: str) -> str:
+    text = translate(sql, dialect, schema={name: dict(session.table(name).dtypes) for name in "lr"})
+    assert "in order of time" in text
+    return text
+
+
 def last_join(batch: Batch) -> str:
     """An OpenMLDB query that gives the numbers of each left row and of its match."""
-    join = batch.join
-    keys = [*(["number"] if batch.numbered else []), *("k1", "k2")[: join.keys]]
-    on = [*(f"l.{key} = r.{key}" for key in keys), f"l.ts {'>=' if join.exact else '>'} r.at"]
+    on = [*(f"l.{key} = r.{key}" for key in keys_of(batch)), f"l.ts {'>=' if batch.join.exact else '>'} r.at"]
     return f"SELECT l.number, l.id, r.id AS found FROM l LAST JOIN r ORDER BY r.at ON {' AND '.join(on)}"
+
+
+def asof_join(batch: Batch) -> str:
+    """The same of Spark 4.3's ASOF JOIN."""
+    join = batch.join
+    sign = (">" if join.direction == "backward" else "<") + ("=" if join.exact else "")
+    on = " AND ".join(f"l.{key} = r.{key}" for key in keys_of(batch))
+    return (
+        f"SELECT l.number, l.id, r.id AS found FROM l {'' if join.inner else 'LEFT '}ASOF JOIN r "
+        f"MATCH_CONDITION (l.ts {sign} r.at){f' ON {on}' if on else ''}"
+    )
 
 
 def test_a_last_join_back_in_time_gives_the_rows_of_the_definition(session: SparkSession) -> None:
@@ -241,13 +266,32 @@ def test_a_last_join_back_in_time_gives_the_rows_of_the_definition(session: Spar
     @given(batches())
     def test(batch: Batch) -> None:
         join = replace(batch.join, direction="backward", tolerance=None, inner=False, null_keys=True)
-        tables = tuple((left, tuple(one_per_time(join, right))) for left, right in batch.tables)
-        batch = replace(batch, join=join, tables=tables)
+        batch = with_one_per_time(batch, join)
         session.conf.set("spark.sql.session.timeZone", batch.zone)
         for side in (0, 1):
             view(session, batch, side)
-        sql = translate(last_join(batch), "openmldb", schema={name: dict(session.table(name).dtypes) for name in "lr"})
-        assert "in order of time" in sql
+        sql = translated(session, last_join(batch), "openmldb")
         assert Counter(map(tuple, session.sql(sql).collect())) == Counter(expected(batch)), sql
 
     test()
+
+
+def test_an_asof_join_gives_the_rows_of_the_definition_and_of_spark(session: SparkSession) -> None:
+    @thorough
+    @given(batches().filter(lambda batch: batch.join.direction != "nearest"))
+    def test(batch: Batch) -> None:
+        batch = with_one_per_time(batch, replace(batch.join, tolerance=None))
+        session.conf.set("spark.sql.session.timeZone", batch.zone)
+        for side in (0, 1):
+            view(session, batch, side)
+        sql = translated(session, asof_join(batch), "spark")
+        assert Counter(map(tuple, session.sql(sql).collect())) == Counter(expected(batch)), sql
+        if own:
+            assert Counter(map(tuple, session.sql(asof_join(batch)).collect())) == Counter(expected(batch))
+
+    own = session.version >= "4.3"
+    session.conf.set("spark.sql.join.asofJoin.enabled", own)
+    try:
+        test()
+    finally:
+        session.conf.unset("spark.sql.join.asofJoin.enabled")

@@ -123,18 +123,6 @@ class TestSpellings(Pairs):
         joined = "SELECT t.k, u.v FROM t LAST JOIN u ORDER BY u.ts ON {} AND t.n > u.v"
         assert translate(joined.format("u.k = t.k"), "openmldb") == translate(joined.format("t.k = u.k"), "openmldb")
 
-    def test_a_last_join_back_in_time(self) -> None:
-        schema = {name: {"k": "string", "ts": "timestamp", "n": "int"} for name in ("t", "u")}
-        join = "SELECT t.k, u.n FROM t LAST JOIN u ORDER BY {} ON t.k = u.k AND {}"
-        sorted_once = "last_value(u, true) OVER (PARTITION BY __key1 ORDER BY __time, __is_left ROWS UNBOUNDED PRECEDING)"
-        for order, condition in (("u.ts", "t.ts >= u.ts"), ("ts", "u.ts <= t.ts"), ("u.ts", "t.ts >= u.ts AND u.n > 1")):
-            assert sorted_once in translate(join.format(order, condition), "openmldb", schema=schema)
-        before = translate(join.format("u.ts", "t.ts > u.ts"), "openmldb", schema=schema)
-        assert "__is_left DESC" in before
-        for order, condition in (("u.n", "t.ts >= u.ts"), ("u.ts", "t.ts <= u.ts"), ("u.ts", "t.ts >= u.ts AND t.n > 1"), ("u.ts", "t.n >= u.ts")):
-            assert "last_value" not in translate(join.format(order, condition), "openmldb", schema=schema)
-        assert "last_value" not in translate(join.format("u.ts", "t.ts >= u.ts"), "openmldb")
-
     def test_distinct(self) -> None:
         self.refused(f"SELECT max_by(DISTINCT x, n) OVER w AS y FROM t WINDOW w AS ({W} {ROWS})", "DISTINCT can't stand in max_by", at="max_by(DISTINCT x, n)", hint="", dialect="openmldb", schema=TYPED)
 

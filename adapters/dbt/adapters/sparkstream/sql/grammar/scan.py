@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
 FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
+MATCH_CONDITION = "MATCH_CONDITION"
 _FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
 _CALLED = frozenset({*WINDOWS, *AUXILIARY})
 _BEFORE_RELATION = (TokenType.FROM, TokenType.JOIN, TokenType.LT)
@@ -34,6 +35,7 @@ class Found:
         groups: a window in GROUP BY may be called, or is, as a function for a bound of one is called.
         frames: where in the text the `(` stands of each frame of ours, such as `OVER (... ROWS_RANGE ...)`.
         last_joins: it may have a LAST JOIN; in Spark, LAST may be the alias of the table before JOIN.
+        asof_joins: it has an ASOF JOIN.
     """
 
     calls: bool = False
@@ -41,6 +43,7 @@ class Found:
     groups: bool = False
     frames: frozenset[int] = frozenset()
     last_joins: bool = False
+    asof_joins: bool = False
 
     def __or__(self, other: Found) -> Found:
         """What two statements hold together."""
@@ -48,8 +51,8 @@ class Found:
 
     @property
     def framed(self) -> bool:
-        """Whether the pass that writes frames and LAST JOIN has something to do."""
-        return bool(self.frames) or self.last_joins
+        """Whether the pass that writes frames, LAST JOIN and ASOF JOIN has something to do."""
+        return bool(self.frames) or self.last_joins or self.asof_joins
 
 
 def scan(tokens: Tokens, sql: str) -> Found:
@@ -67,6 +70,7 @@ def scan(tokens: Tokens, sql: str) -> Found:
         groups=any(_may_group(tokens, i) for i in calls),
         frames=_frames(tokens) if may_hold_frames(text) else frozenset(),
         last_joins="last" in text and any(True for _ in _last_joins(tokens)),
+        asof_joins="asof" in text and any(True for _ in _asof_joins(tokens)),
     )
 
 
@@ -80,7 +84,7 @@ def certain_places(tokens: Tokens, found: Found) -> frozenset[int]:
     calls = (i for i in window_calls(tokens) if _is_relation(tokens, i))
     frames = (i for i in tokens.parentheses if tokens[i].start in found.frames)
     joins = (i for i in _last_joins(tokens) if is_ordered(tokens, i)) if found.last_joins else ()
-    return frozenset([*calls, *frames, *joins])
+    return frozenset([*calls, *frames, *joins, *(_asof_joins(tokens) if found.asof_joins else ())])
 
 
 def window_calls(tokens: Tokens) -> Iterator[int]:
@@ -133,6 +137,27 @@ def _last_joins(tokens: Tokens) -> Iterator[int]:
     for i, (last, following) in enumerate(pairwise(tokens)):
         if following.token_type is join and last.token_type is not name and last.text.upper() == "LAST":
             yield i
+
+
+def _asof_joins(tokens: Tokens) -> Iterator[int]:
+    """Where ASOF stands before JOIN and a relation with MATCH_CONDITION; else it is the alias of the table before."""
+    for i, (asof, following) in enumerate(pairwise(tokens)):
+        if following.token_type is TokenType.JOIN and asof.text.upper() == "ASOF" and is_matched(tokens, i):
+            yield i
+
+
+def is_matched(tokens: Tokens, asof: int) -> bool:
+    """Whether ASOF JOIN has MATCH_CONDITION before what else a join goes on with.
+
+    Args:
+        asof: the place of ASOF.
+    """
+    for i in tokens.level(asof + 2):
+        if tokens[i].text.upper() == MATCH_CONDITION and tokens[i + 1].token_type is TokenType.L_PAREN:
+            return True
+        if tokens[i].token_type in _IN_JOIN:
+            return False
+    return False
 
 
 def is_ordered(tokens: Tokens, last: int) -> bool:

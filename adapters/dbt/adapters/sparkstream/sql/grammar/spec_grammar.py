@@ -9,8 +9,15 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
-from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, is_ordered
-from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, LastJoin, OrderKey, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
+from dbt.adapters.sparkstream.sql.grammar.specs import (
+    CALL_START,
+    AsOfJoin,
+    FramedWindow,
+    LastJoin,
+    OrderKey,
+    WindowSpec,
+)
 
 _NO_WINDOW_NAMES = (
     TokenType.PARTITION_BY,
@@ -27,6 +34,8 @@ class SpecGrammar(FrameGrammar):
 
     frames: frozenset[int] = frozenset()
     """In dialect `spark`: where in the text the `(` of each frame of ours stands (see `scan`)."""
+    _in_asof = False
+    """Whether the table behind ASOF JOIN is being read."""
 
     # -- LAST JOIN -----------------------------------------------------------------------------------
     def _at_last_join(self) -> bool:
@@ -42,9 +51,24 @@ class SpecGrammar(FrameGrammar):
         # To Spark, `FROM t last JOIN u ON ...` is a join of a table with the alias `last`.
         if self._at_last_join() and (self.FRAME_DIALECT != "spark" or is_ordered(self._brackets, self._index)):
             return None
+        if (self._in_asof and self._at_match_condition()) or self._asof_place() == self._index:
+            return None
         return super()._parse_table_alias(alias_tokens)
 
+    def _at_match_condition(self) -> bool:
+        """Whether MATCH_CONDITION (...) follows, which a name with columns looks like: `t match_condition (a)`."""
+        return bool(
+            self._curr
+            and self._next
+            and self._curr.text.upper() == MATCH_CONDITION
+            and self._next.token_type == TokenType.L_PAREN
+            and self._curr.token_type != TokenType.IDENTIFIER
+        )
+
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        asof = self._asof_place()
+        if asof is not None:
+            return self._parse_asof_join(asof)
         if not self._at_last_join():
             return self._read_join(*args, **kwargs)
         first = self._curr
@@ -63,6 +87,45 @@ class SpecGrammar(FrameGrammar):
                 "LAST JOIN needs ON and a condition", "write LAST JOIN t ORDER BY t.ts ON a.k = t.k", first, self._prev
             )
         join = LastJoin(this=table, on=self._parse_disjunction(), order=order)
+        join.meta[SPAN] = (first.start, self._prev.end + 1)
+        return join
+
+    # -- ASOF JOIN -----------------------------------------------------------------------------------
+    def _asof_place(self) -> int | None:
+        """Where ASOF stands, here or behind LEFT, OUTER or INNER; None where no ASOF JOIN of Spark's begins."""
+        if self.FRAME_DIALECT != "spark":
+            return None
+        words = [token.text.upper() for token in self._tokens[self._index : self._index + 4]]
+        for before in ([], ["LEFT"], ["LEFT", "OUTER"], ["INNER"]):
+            if words[: len(before) + 2] == [*before, "ASOF", "JOIN"]:
+                place = self._index + len(before)
+                return place if is_matched(self._brackets, place) else None
+        return None
+
+    def _parse_asof_join(self, asof: int) -> AsOfJoin:
+        first = self._curr
+        side = "LEFT" if first.text.upper() == "LEFT" else ""
+        self._advance(asof + 2 - self._index)
+        start = self._curr
+        self._in_asof = True
+        table = self._parse_table()
+        self._in_asof = False
+        if table is None or not self._at_match_condition():
+            raise self._error(
+                "ASOF JOIN needs a table and MATCH_CONDITION",
+                "write ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k",
+                first,
+                self._curr or self._prev,
+            )
+        table.meta[SPAN] = (start.start, self._prev.end + 1)
+        self._advance()  # MATCH_CONDITION
+        match = self._parse_wrapped(self._parse_disjunction)
+        if self._match(TokenType.USING):
+            raise self._error(
+                "ASOF JOIN takes ON here, and no USING", "write ON l.k = r.k", self._prev, self._curr or self._prev
+            )
+        on = self._parse_disjunction() if self._match(TokenType.ON) else None
+        join = AsOfJoin(this=table, on=on, match=match, side=side)
         join.meta[SPAN] = (first.start, self._prev.end + 1)
         return join
 

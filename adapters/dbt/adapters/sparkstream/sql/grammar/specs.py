@@ -54,3 +54,13 @@ class LastJoin(exp.Join):
     """`LAST JOIN t ORDER BY t.ts ON ...`: every row once, with the last matching row of t, or NULLs."""
 
     arg_types = {**exp.Join.arg_types, "order": False}
+
+
+class AsOfJoin(LastJoin):
+    """`[LEFT] ASOF JOIN t MATCH_CONDITION (a.ts >= t.ts) ON ...`: Spark 4.3's, for every Spark.
+
+    Rows of the left side come once, with the row of t whose time is nearest on one side; without one, with NULLs if
+    LEFT, else not at all. `match` is the comparison of times.
+    """
+
+    arg_types = {**LastJoin.arg_types, "match": True}

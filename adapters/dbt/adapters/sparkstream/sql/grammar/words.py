@@ -33,7 +33,7 @@ def _holds_words(text: str) -> bool:
     return (
         any(_followed(text, word, _SUFFIXES, ("(", *_COMMENTS)) for word in _FUNCTIONS)
         or may_hold_frames(text)
-        or _followed(text, "last", ("",), ("join", *_COMMENTS))
+        or any(_followed(text, word, ("",), ("join", *_COMMENTS)) for word in ("last", "asof"))
     )
 
 

@@ -9,8 +9,9 @@ from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
@@ -57,6 +58,15 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
             raise source.error(
                 source.call_span(match),
                 "MATCH_RECOGNIZE doesn't stream here: a match may begin in one run and end in another",
+                "materialize it as a table or view over the table that the stream writes",
+            )
+    for join in tree.find_all(LastJoin):
+        around = join.find_ancestor(exp.Select)
+        if cut is None or around is None or cut.is_streamed(around):
+            raise source.error(
+                join.meta[SPAN],
+                f"{'ASOF' if isinstance(join, AsOfJoin) else 'LAST'} JOIN doesn't stream: a later row may be a better "
+                "match",
                 "materialize it as a table or view over the table that the stream writes",
             )
     for select in tree.find_all(exp.Select):

@@ -1,139 +1,215 @@
-"""LAST JOINs that look back in time, `ORDER BY r.ts ON l.k = r.k AND l.ts >= r.ts`, by one sort of both sides.
+"""Joins that look for the nearest row in time, by one sort of both sides for each of them.
 
-    SELECT l, last_value(r, true) OVER (PARTITION BY __key1 ORDER BY __time, __is_left ROWS UNBOUNDED PRECEDING) AS r
-    FROM (
-      SELECT struct(l.*) AS l, NULL AS r, l.k AS __key1, l.ts AS __time, TRUE AS __is_left FROM l
-      UNION ALL
-      SELECT NULL, struct(r.*), r.k, r.ts, FALSE FROM r WHERE r.ts IS NOT NULL
+ASOF JOIN, and LAST JOIN where its condition is `l.k = r.k AND l.ts >= r.ts` and its order `r.ts`:
+
+    SELECT l, r FROM (
+      SELECT l, last_value(r, true) OVER (PARTITION BY __key1 ORDER BY __time, __is_left ROWS UNBOUNDED PRECEDING) AS r,
+        __is_left
+      FROM (
+        SELECT struct(l.*) AS l, NULL AS r, l.k AS __key1, l.ts AS __time, TRUE AS __is_left FROM l
+        UNION ALL
+        SELECT NULL, struct(r.*), r.k, r.ts, FALSE FROM r WHERE r.ts IS NOT NULL
+      )
     )
+    WHERE __is_left
 
 The cost grows with the rows. A join that compares them pairs each row with all rows of its key before it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
-from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, parenthesized
-from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.core.writing import Query, Select, UnionAll, parenthesized
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
+
+_Sides = tuple[Span, Span]
+"""The left and the right side of a comparison."""
 
 
 @dataclass
 class _AsOf:
-    """What the condition of a LAST JOIN says.
+    """What the condition of a join says.
 
     Attributes:
-        time: the left and the right side of the comparison of times.
-        exact: whether rows of equal times meet.
-        keys: the left and the right side of each equality.
+        right: the name of the right table.
+        time: the two times.
+        comparison: of the left time with the right one: GTE, GT, LTE or LT.
+        keys: the two sides of each equality.
         conditions: of the right table alone.
     """
 
-    time: tuple[Span, Span]
-    exact: bool
-    keys: list[tuple[Span, Span]] = field(default_factory=list)
-    conditions: list[Span] = field(default_factory=list)
+    right: str
+    time: _Sides
+    comparison: type[exp.Expr]
+    keys: list[_Sides]
+    conditions: list[Span]
+
+    @property
+    def order(self) -> str:
+        """Rows in the order in which the last row of the right table is the match; equal times meet or don't."""
+        backward = self.comparison in (exp.GTE, exp.GT)
+        exact = self.comparison in (exp.GTE, exp.LTE)
+        return f"ORDER BY __time{'' if backward else ' DESC NULLS FIRST'}, __is_left{'' if exact else ' DESC'}"
 
 
-_BACKWARD: dict[type[exp.Expr], bool] = {exp.GTE: True, exp.GT: False}
-"""Comparison of a left time with a right one -> whether rows of equal times meet."""
-_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {exp.LTE: exp.GTE, exp.LT: exp.GT}
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {exp.LTE: exp.GTE, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.GT: exp.LT}
 
 
-def as_of(select: FramedSelect, join: LastJoin, head: Span, loose: list[str]) -> list[str] | None:
-    """The lines of a query that gives both sides as structs of their names; None where the join isn't of this kind.
+def as_of(select: FramedSelect, joins: list[LastJoin], head: Span, loose: list[str]) -> list[str] | None:
+    """The lines of a query that gives every table as a struct of its name; None if LAST JOINs aren't of this kind.
 
     Args:
-        head: what stands in FROM before the join.
+        joins: all joins of the SELECT.
+        head: what stands in FROM before them.
         loose: the columns that the SELECT names without a table.
+
+    Raises:
+        TranslationError: an ASOF JOIN can't be understood.
     """
-    tables = sources(select.select)
-    left, right = (name_of(table) for table in tables[:2])
-    found = _read(select, join, right or "")
-    if len(tables) != 2 or not left or not right or found is None or not _typed_alike(select, found):
+    names = [name_of(table) for table in sources(select.select)]
+    known = [name for name in names if name]
+    if len(names) != len(joins) + 1 or len(known) != len(names):
+        _refuse(select, joins[0], joins[0].meta[SPAN], "can't stand beside other relations without a name of their own")
         return None
+    read = [_read(select, join, name) for join, name in zip(joins, known[1:], strict=True)]
+    found = [one for one in read if one is not None]
     owned = _owned(select, loose)
-    if owned is None:
+    if len(found) < len(read) or owned is None:
+        if owned is None:
+            _refuse(select, joins[0], joins[0].meta[SPAN], f"needs the table of {', '.join(loose)}", "write t.column")
         return None
+    carried = known[:1]
+    rows: Query | str = select.render(head)
+    own = [f"struct({carried[0]}.*) AS {carried[0]}"]
+    for join, one in zip(joins, found, strict=True):
+        matched = _matched(select, join, one, own, carried, rows)
+        inner = isinstance(join, AsOfJoin) and not join.args["side"]
+        carried = [*carried, one.right]
+        where = f"__is_left AND {one.right} IS NOT NULL" if inner else "__is_left"
+        rows = Select([*carried, *(owned if join is joins[-1] else [])], matched, where=[where])
+        own = carried
+    assert not isinstance(rows, str)
+    kind = "as-of join" if isinstance(joins[0], AsOfJoin) else "last join"
+    return parenthesized(rows, f"{kind}: rows of {' and '.join(known)} in order of time")
+
+
+def _matched(
+    select: FramedSelect, join: LastJoin, found: _AsOf, own: list[str], carried: list[str], rows: Query | str
+) -> Select:
+    """The rows of both sides, each row of the left side with its match."""
 
     def text(span: Span) -> str:
         return select.render(span)
 
+    right = found.right
     keys = [f"__key{number}" for number in range(1, len(found.keys) + 1)]
-    own = [f"struct({left}.*) AS {left}", f"NULL AS {right}"]
-    own += [f"{text(one)} AS {key}" for (one, _), key in zip(found.keys, keys, strict=True)]
-    own += [f"{text(found.time[0])} AS __time", "TRUE AS __is_left"]
-    theirs = ["NULL", f"struct({right}.*)", *(text(other) for _, other in found.keys), text(found.time[1]), "FALSE"]
-    known = [f"{text(found.time[1])} IS NOT NULL", *map(text, found.conditions)]
-    rows = UnionAll(
+    mine = [*own, f"NULL AS {right}"]
+    mine += [f"{text(one)} AS {key}" for (one, _), key in zip(found.keys, keys, strict=True)]
+    mine += [f"{text(found.time[0])} AS __time", "TRUE AS __is_left"]
+    theirs = ["NULL" for _ in carried]
+    theirs += [f"struct({right}.*)", *(text(other) for _, other in found.keys), text(found.time[1]), "FALSE"]
+    there = [text(found.time[1])]
+    if isinstance(join, AsOfJoin):  # to a LAST JOIN, two NULLs are equal
+        there += [text(other) for _, other in found.keys]
+    known = [*(f"{value} IS NOT NULL" for value in there), *map(text, found.conditions)]
+    both = UnionAll(
         [
-            Select(own, text(head)),
+            Select(mine, rows),
             Select(theirs, text(join.this.meta[SPAN]), where=[" AND ".join(known)]),
         ]
     )
     partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
-    order = f"ORDER BY __time, __is_left{'' if found.exact else ' DESC'}"
-    last = f"last_value({right}, true) OVER ({partition}{order} ROWS UNBOUNDED PRECEDING) AS {right}"
-    matched = Select([left, last], rows)
-    whole = Select(["*", *owned] if owned else ["*"], matched, where=[f"{left} IS NOT NULL"])
-    return parenthesized(whole, f"last join: rows of {left} and {right} in order of time")
+    last = f"last_value({right}, true) OVER ({partition}{found.order} ROWS UNBOUNDED PRECEDING) AS {right}"
+    return Select([*carried, last, "__is_left"], both)
+
+
+def _refuse(select: FramedSelect, join: LastJoin, span: Span, message: str, hint: str = "") -> None:
+    """Raises an error about an ASOF JOIN. A LAST JOIN has another way."""
+    if isinstance(join, AsOfJoin):
+        raise select.source.error(span, f"an ASOF JOIN {message}", hint or _SHAPE)
+
+
+_SHAPE = "write FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k, and the rest in a query around it"
 
 
 def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
-    """The condition, if it is one time that is not before the other, equalities, and what concerns the right table."""
-    order = join.args.get("order")
-    if order is None:
-        return None
-    times: list[tuple[tuple[Span, Span], bool]] = []
+    """The condition, if it is a comparison of two times, equalities, and what concerns the right table alone."""
+    parts = list(conjuncts(join.args["on"])) if join.args.get("on") else []
     keys, conditions = [], []
-    for part in conjuncts(join.args["on"]):
+    times: list[tuple[_Sides, type[exp.Expr]]] = []
+    if isinstance(join, AsOfJoin):
+        time = _compared(select, join.args["match"], right)
+        if time is None:
+            span = select.source.span(join.args["match"])
+            _refuse(select, join, span, "compares a time of its left side with one of its right side by >=, >, <= or <")
+            return None
+        times.append(time)
+    for part in parts:
         equal = equality(select, part, right)
-        backward = _backward(select, part, right)
         if equal:
             keys.append(equal)
-        elif backward is not None and _same(select, backward[0][1], order.span, right):
-            times.append(backward)
+        elif not times and (time := _looks_back(select, join, part, right)):
+            times.append(time)
         elif side(select, part, right) == "right":
             conditions.append(select.source.span(part))
         else:
+            span = select.source.span(part)
+            _refuse(select, join, span, "takes equalities of both sides, and conditions of its right side alone")
             return None
-    return _AsOf(*times[0], keys, conditions) if len(times) == 1 else None
-
-
-def _backward(select: FramedSelect, node: exp.Expr, right: str) -> tuple[tuple[Span, Span], bool] | None:
-    """Left and right side of `l.ts >= r.ts`, however it is written, and whether equal ones meet."""
-    kind: type[exp.Expr] = type(node)
-    one, other = node.args.get("this"), node.args.get("expression")
-    if kind in _MIRRORED:
-        kind, one, other = _MIRRORED[kind], other, one
-    if kind not in _BACKWARD or one is None or other is None:
+    if not times:
         return None
+    found = _AsOf(right, *times[0], keys, conditions)
+    if not all(_comparable(select, join, sides) for sides in (found.time, *keys)):
+        return None
+    return found
+
+
+def _compared(select: FramedSelect, node: exp.Expr, right: str) -> tuple[_Sides, type[exp.Expr]] | None:
+    """Left and right side of a comparison such as `l.ts >= r.ts` or `r.ts <= l.ts`, and the former way to write it."""
+    node = node.unnest()
+    kind: type[exp.Expr] = type(node)
+    if kind not in _MIRRORED:
+        return None
+    one, other = node.args["this"], node.args["expression"]
+    if (side(select, one, right), side(select, other, right)) == ("right", "left"):
+        kind, one, other = _MIRRORED[kind], other, one
     if (side(select, one, right), side(select, other, right)) != ("left", "right"):
         return None
-    return (select.source.span(one), select.source.span(other)), _BACKWARD[kind]
+    return (select.source.span(one), select.source.span(other)), kind
 
 
-def _same(select: FramedSelect, one: Span, other: Span, right: str) -> bool:
-    """Whether two expressions of the right table are one: `r.ts`, and `r.ts` or `ts` in ORDER BY."""
-    texts = {select.source.text[slice(*span)].casefold().replace("`", "") for span in (one, other)}
-    short = min(texts, key=len)
-    return texts <= {short, f"{right}.{short}".casefold().replace("`", "")}
+def _looks_back(
+    select: FramedSelect, join: LastJoin, node: exp.Expr, right: str
+) -> tuple[_Sides, type[exp.Expr]] | None:
+    """The comparison by which a LAST JOIN looks back to the column that orders it: then its last row is the nearest."""
+    found, order = _compared(select, node, right), join.args.get("order")
+    if found is None or order is None or found[1] not in (exp.GTE, exp.GT):
+        return None
+    texts = {select.source.text[slice(*span)].casefold().replace("`", "") for span in (found[0][1], order.span)}
+    short = min(texts, key=len)  # `ts` in ORDER BY is `r.ts`
+    return found if texts <= {short, f"{right}.{short}".casefold().replace("`", "")} else None
 
 
-def _typed_alike(select: FramedSelect, found: _AsOf) -> bool:
-    """Whether what is compared has one type on both sides, so that one column can hold both."""
-    for one, other in (found.time, *found.keys):
-        mine, theirs = select.type_of(one), select.type_of(other)
-        if mine is None or theirs is None or (mine != theirs and not {mine, theirs} <= set(types.INTEGERS)):
-            return False
-    return True
+def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
+    """Whether one column can hold both sides of a comparison: a text beside a number would make a text of both."""
+    one, other = (select.type_of(span) for span in sides)
+    if one == other and one is not None:
+        return True
+    if one in types.INTEGERS and other in types.INTEGERS:
+        return True
+    if isinstance(join, AsOfJoin):
+        if one is not None and other is not None and types.is_string(one) != types.is_string(other):
+            _refuse(select, join, sides[1], f"compares a {one} with a {other}", "write CAST(... AS ...) on one side")
+        return True
+    return False
 
 
 def _owned(select: FramedSelect, loose: list[str]) -> list[str] | None:

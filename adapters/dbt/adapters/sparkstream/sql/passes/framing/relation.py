@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
-from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.asof import as_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
@@ -84,7 +84,7 @@ def relation_of(select: FramedSelect) -> Relation:
     pieces: list[tuple[Span, list[str]]] = []
     chosen: list[LastJoin] = []
     for join in select.last_joins:
-        reduced = _reduced(select, join, names)
+        reduced = None if isinstance(join, AsOfJoin) else _reduced(select, join, names)
         if reduced is None:
             chosen.append(join)
         else:
@@ -174,19 +174,29 @@ def _choosing(
         for j in select.select.find_all(exp.Join)
         if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is select.select
     ]
+    asof = next((j for j in joins if isinstance(j, AsOfJoin)), None)
     if plain or select.select.args.get("laterals"):
+        words = "an ASOF JOIN" if asof else "LAST JOIN with this condition"
         raise select.source.error(
             joins[0].meta[SPAN],
-            "LAST JOIN with this condition can't stand beside another join",
-            "put the other join in a subquery: FROM (SELECT ... FROM a JOIN b ON ...) AS ab LAST JOIN ...",
+            f"{words} can't stand beside another join",
+            "put the other join in a subquery: FROM (SELECT ... FROM a JOIN b ON ...) AS ab "
+            f"{'ASOF' if asof else 'LAST'} JOIN ...",
+        )
+    mixed = asof is not None and not all(isinstance(j, AsOfJoin) for j in select.last_joins)
+    if asof is not None and (mixed or select.our_windows or select.requested):
+        raise select.source.error(
+            asof.meta[SPAN],
+            f"an ASOF JOIN can't stand beside {'a LAST JOIN' if mixed else 'a window that Spark has not'}",
+            "put one of them in a subquery",
         )
     first = relation.first
     start = min(j.meta[SPAN][0] for j in select.last_joins)
     head = block.trim((span[0], start))
     relation.structured = True
-    # Frames number the rows, and a request marks one.
-    if not (select.our_windows or select.requested):
-        sorted_rows = as_of(select, joins[0], head, relation.loose)
+    # Frames number the rows, a request marks one, and a LAST JOIN with one row for each key is written already.
+    if not (select.our_windows or select.requested or pieces):
+        sorted_rows = as_of(select, joins, head, relation.loose)
         if sorted_rows is not None:
             relation.lines = sorted_rows
             return relation

@@ -1,0 +1,172 @@
+"""ASOF JOIN as Spark 4.3 writes it, and LAST JOIN that looks back in time: one sort of both sides."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.streaming import plan
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {name: {"id": "int", "k": "string", "ts": "timestamp", "v": "int"} for name in ("l", "r", "s")}
+ON = "MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"
+
+
+def joined(left: str, right: str, order: str, keys: str, known: str, found: str, item: str = "l.k AS __key1, ") -> str:
+    partition = "PARTITION BY __key1 " if keys else ""
+    return (
+        f"( SELECT l, r FROM ( SELECT l, last_value(r, true) OVER ({partition}{order} ROWS UNBOUNDED PRECEDING) AS r, "
+        f"__is_left FROM ( SELECT struct(l.*) AS l, NULL AS r, {item}l.ts AS __time, TRUE AS __is_left FROM {left} "
+        f"UNION ALL SELECT NULL, struct(r.*), {keys}r.ts, FALSE FROM {right} WHERE r.ts IS NOT NULL{known} ) ) "
+        f"WHERE {found} )"
+    )
+
+
+class TestAsOfJoins(Pairs):
+    def test_inner_and_left(self) -> None:
+        rows = joined(
+            "l", "r", "ORDER BY __time, __is_left", "r.k, ", " AND r.k IS NOT NULL", "__is_left AND r IS NOT NULL"
+        )
+        for join in ("ASOF JOIN", "INNER ASOF JOIN", "asof join"):
+            self.spark(f"SELECT l.id, r.v FROM l {join} r {ON}", spark=f"SELECT l.id, r.v FROM {rows}")
+        rows = rows.replace(" AND r IS NOT NULL )", " )")
+        for join in ("LEFT ASOF JOIN", "LEFT OUTER ASOF JOIN"):
+            self.spark(f"SELECT * FROM l {join} r {ON} ORDER BY 1", spark=f"SELECT l.*, r.* FROM {rows} ORDER BY 1")
+
+    @pytest.mark.parametrize(
+        ("match", "order"),
+        [
+            ("l.ts > r.ts", "ORDER BY __time, __is_left DESC"),
+            ("r.ts <= l.ts", "ORDER BY __time, __is_left"),
+            ("l.ts <= r.ts", "ORDER BY __time DESC NULLS FIRST, __is_left"),
+            ("(r.ts > l.ts)", "ORDER BY __time DESC NULLS FIRST, __is_left DESC"),
+        ],
+    )
+    def test_directions(self, match: str, order: str) -> None:
+        rows = joined("l", "r", order, "", "", "__is_left", item="")
+        self.spark(f"SELECT r.v FROM l LEFT ASOF JOIN r MATCH_CONDITION ({match})", spark=f"SELECT r.v FROM {rows}")
+
+    def test_conditions_of_the_right_side(self) -> None:
+        rows = joined("l", "r", "ORDER BY __time, __is_left", "r.k, ", " AND r.k IS NOT NULL AND r.v > 3", "__is_left")
+        self.spark(f"SELECT 1 FROM l LEFT ASOF JOIN r {ON} AND r.v > 3", spark=f"SELECT 1 FROM {rows}")
+
+    def test_one_after_the_other(self) -> None:
+        text = translate(f"SELECT s.v FROM l ASOF JOIN r {ON} LEFT ASOF JOIN s MATCH_CONDITION (r.ts > s.ts)")
+        assert "l,\n      r,\n      last_value(s, true) OVER (ORDER BY __time, __is_left DESC" in text
+        assert text.count("UNION ALL") == 2
+
+    def test_columns_without_a_table(self) -> None:
+        schema = {
+            "l": {"id": "int", "k": "string", "ts": "timestamp"},
+            "r": {"k": "string", "ts": "timestamp", "w": "int"},
+        }
+        assert "r.w AS w" in translate(f"SELECT id, w FROM l ASOF JOIN r {ON}", schema=schema)
+        self.refused(
+            f"SELECT w FROM l ASOF JOIN r {ON}", "needs the table of w", at=f"ASOF JOIN r {ON}", hint="t.column"
+        )
+
+    def test_what_is_no_asof_join(self) -> None:
+        self.unchanged(
+            "SELECT asof.id FROM l asof JOIN r ON asof.k = r.k",
+            "SELECT * FROM l AS asof, r match_condition (a, b)",
+            "SELECT asof FROM l JOIN match_condition ON true",
+        )
+
+    def test_errors(self) -> None:
+        self.refused(
+            "SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts = r.ts)",
+            "by >=, >, <= or <",
+            at="l.ts = r.ts",
+            hint="ASOF JOIN r",
+        )
+        self.refused(
+            "SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= l.ts)",
+            "its right side",
+            at="l.ts >= l.ts",
+            hint="ASOF JOIN r",
+        )
+        self.refused(
+            "SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)",
+            "no USING",
+            at="USING (",
+            hint="ON l.k = r.k",
+        )
+        self.refused(
+            f"SELECT 1 FROM l ASOF JOIN r {ON} AND l.v > 3",
+            "takes equalities",
+            at="l.v > 3",
+            hint="in a query around it",
+        )
+        self.refused(
+            f"SELECT 1 FROM l ASOF JOIN r {ON} JOIN s ON s.k = r.k",
+            "beside another join",
+            at=f"ASOF JOIN r {ON}",
+            hint="in a subquery",
+        )
+        self.refused(
+            "SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.id",
+            "a string with a int",
+            at="r.id",
+            hint="CAST",
+            schema=SCHEMA,
+        )
+        self.refused(
+            f"SELECT sum(l.v) OVER (ORDER BY l.ts ROWS_RANGE 3s PRECEDING) FROM l ASOF JOIN r {ON}",
+            "a window that Spark has not",
+            at=f"ASOF JOIN r {ON}",
+            hint="subquery",
+        )
+        self.refused(
+            f"SELECT 1 FROM l LAST JOIN s ORDER BY s.ts ON l.k < s.k ASOF JOIN r {ON}",
+            "beside a LAST JOIN",
+            at=f"ASOF JOIN r {ON}",
+            hint="subquery",
+        )
+
+
+class TestLastJoins:
+    JOIN = "SELECT l.k, r.v FROM l LAST JOIN r ORDER BY {} ON l.k = r.k AND {}"
+
+    @pytest.mark.parametrize(
+        ("order", "condition"),
+        [("r.ts", "l.ts >= r.ts"), ("ts", "r.ts <= l.ts"), ("r.ts", "l.ts > r.ts AND r.v > 1")],
+    )
+    def test_back_in_time(self, order: str, condition: str) -> None:
+        text = translate(self.JOIN.format(order, condition), "openmldb", schema=SCHEMA)
+        assert "last_value(r, true) OVER (PARTITION BY __key1 ORDER BY __time, __is_left" in text
+        assert ("__is_left DESC" in text) == ("l.ts > r.ts" in condition)
+        assert "r.k IS NOT NULL" not in text, "two NULLs are equal keys of a LAST JOIN"
+
+    @pytest.mark.parametrize(
+        ("order", "condition"),
+        [
+            ("r.v", "l.ts >= r.ts"),
+            ("r.ts", "l.ts <= r.ts"),
+            ("r.ts", "l.ts >= r.ts AND l.v > 1"),
+            ("r.ts", "l.v >= r.ts"),
+        ],
+    )
+    def test_otherwise(self, order: str, condition: str) -> None:
+        assert "last_value" not in translate(self.JOIN.format(order, condition), "openmldb", schema=SCHEMA)
+
+    def test_types_have_to_be_known(self) -> None:
+        assert "last_value" not in translate(self.JOIN.format("r.ts", "l.ts >= r.ts"), "openmldb")
+
+    def test_two_of_them(self) -> None:
+        second = "LAST JOIN s ORDER BY s.ts ON r.k = s.k AND r.ts > s.ts"
+        text = translate(f"{self.JOIN.format('r.ts', 'l.ts >= r.ts')} {second}", "openmldb", schema=SCHEMA)
+        assert text.count("UNION ALL") == 2
+
+
+@pytest.mark.parametrize(
+    ("join", "dialect"),
+    [
+        (f"ASOF JOIN r {ON}", "spark"),
+        ("LAST JOIN r ON l.k = r.k", "openmldb"),
+        ("LAST JOIN r ORDER BY r.ts ON l.k = r.k", "spark"),
+    ],
+)
+def test_no_stream_runs_them(join: str, dialect: str) -> None:
+    with pytest.raises(TranslationError, match="doesn't stream: a later row may be a better match") as raised:
+        plan(f"SELECT l.id FROM l {join}", dialect, streams=["l"], schema=SCHEMA)
+    assert raised.value.column == 20
