@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import pty
 import threading
+import time
 from typing import TextIO
+
+#: A byte that no program writes: whatever came before it was read.
+END = "\0"
 
 
 class Terminal:
@@ -32,9 +36,15 @@ class Terminal:
 
     def lines(self) -> list[str]:
         """The lines that stand there at the end."""
+        # Linux may drop what waits in a terminal that its last writer closes: close it when all was read.
+        self.stream.write(END)
+        self.stream.flush()
+        deadline = time.monotonic() + 60
+        while END not in self.seen and time.monotonic() < deadline:
+            time.sleep(0.01)
         self.stream.close()
         self._reader.join(60)
-        return screen(self.seen)
+        return screen(self.seen.partition(END)[0])
 
 
 def screen(text: str) -> list[str]:
