@@ -30,6 +30,8 @@ LONG = "9" * 5000
         ("SELECT sum(x) OVER w FROM t WINDOW w AS (UNION", "openmldb", "UNION takes tables"),
         (f"SELECT id(,) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "argument is missing before this comma"),
         (f"SELECT top(x,) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "argument is missing|expected"),
+        (f"SELECT k, , sum(x) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "nothing stands before this comma"),
+        (f"SELECT a AS w; WITH; SELECT sum(x) OVER w FROM t WINDOW w AS {OVER}", "openmldb", "WITH"),
         ("SELECT GROUP BY STEP(s BY", "sqlstream", "STEP needs"),
         (TUMBLE.replace("'1'", "'1e9999999999'"), "spark", "not a number"),
         (TUMBLE.replace("'1'", "'Infinity'"), "flink", "precision|number"),
@@ -48,6 +50,21 @@ def test_refused(sql: str, dialect: str, message: str, mode: str) -> None:
     assert not isinstance(caught.value, TranslatorFault)
     line = sql.split("\n")[caught.value.line - 1]
     assert 1 <= caught.value.column <= len(line) + 1
+
+
+def test_a_window_call_as_the_time_of_a_window() -> None:
+    """Spark says that GROUP BY takes none; the translator has to compare the times before."""
+    window = f"TUMBLE(max(ts) OVER {OVER}, INTERVAL '1' DAY)"
+    with pytest.raises(TranslationError) as caught:
+        translate(f"SELECT TUMBLE_START(ts, INTERVAL '1' DAY), count(*) FROM t GROUP BY {window}", "openmldb")
+    assert not isinstance(caught.value, TranslatorFault)
+
+
+def test_an_item_is_missing_beside_distinct_values() -> None:
+    bounds = "window_start, window_end"
+    sql = TUMBLE.replace("*", f"{bounds}, , COUNT(DISTINCT v) AS n") + f" GROUP BY {bounds}"
+    with pytest.raises(TranslationError, match="nothing stands before this comma"):
+        plan(sql, "flink", streams=["t"])
 
 
 def test_an_element_of_an_array() -> None:

@@ -160,7 +160,7 @@ class Blocks:
     def _header(self, block: range) -> _Header:
         """The CTEs that a block begins with; it ends where it begins if there are none."""
         tokens, none = self._tokens, _Header(block.start, frozenset())
-        if tokens[block.start].token_type is not TokenType.WITH:
+        if len(block) < 2 or tokens[block.start].token_type is not TokenType.WITH:
             return none
         at = block.start + 1 + (tokens[block.start + 1].token_type is TokenType.RECURSIVE)
         unknown: set[int] = set()

@@ -73,6 +73,8 @@ class Block:
         items = list(zip(*bounds, strict=True))
         if len(items) > 1 and not tokens.within(items[-1]):  # a comma before FROM (OpenMLDB)
             items.pop()
+        if len(items) > 1 and (gap := next((item for item in items if not tokens.within(item)), None)):
+            raise self.source.error((gap[1], gap[1] + 1), "nothing stands before this comma", "leave it out")
         self.projections = [self.trim(item) for item in items]
 
     def _is_operand(self, clause: str, i: int, places: range) -> bool:
