@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
@@ -13,8 +14,42 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowsets import Attached, Framed
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import SOURCE, Stream
 
-Aggregate = Callable[[str], str]
-"""Writes an aggregate, given what goes between it and OVER: a FILTER, or nothing."""
+
+@dataclass(frozen=True)
+class Rows:
+    """Those rows of a frame that an aggregate is of.
+
+    Spark takes FILTER before OVER from 4.2 on, so the aggregates say in their argument which rows they are of.
+
+    Attributes:
+        condition: what holds for the rows; empty for all rows of the frame.
+    """
+
+    condition: str
+
+    def only(self, value: str) -> str:
+        """A value, and NULL in other rows: the argument of an aggregate that passes over NULLs."""
+        if not self.condition:
+            return value
+        return f"CASE WHEN {self.condition} THEN {1 if value == '*' else value} END"
+
+    def edge(self, function: str, value: str, over: str, *, ignore_nulls: bool = False) -> str:
+        """A call of `first_value` or `last_value`; the value found may be NULL unless `ignore_nulls`."""
+        if ignore_nulls:
+            return f"{function}({self.only(value)}, TRUE){over}"
+        if not self.condition:
+            return f"{function}({value}){over}"
+        row = self.only(f"named_struct('value', {value})")
+        return f"({function}({row}, TRUE){over}).value"
+
+    @property
+    def filter(self) -> str:
+        """The condition as FILTER, for aggregates that may not pass over NULLs; not for Spark before 4.2."""
+        return f" FILTER (WHERE {self.condition})" if self.condition else ""
+
+
+Aggregate = Callable[[Rows, str], str]
+"""Writes an aggregate, given the rows that it is of, and OVER with its window."""
 
 
 def nothing(value: str) -> str:
@@ -123,11 +158,18 @@ class Evaluation:
             )
         return text
 
-    def _filter(self, unions_only: bool, condition: str | None) -> str:
+    @staticmethod
+    def _rows(unions_only: bool, condition: str | None) -> Rows:
         parts = [f"{SOURCE} > 0"] if unions_only else []
         if condition:
             parts.append(f"({condition})" if parts else condition)
-        return f" FILTER (WHERE {' AND '.join(parts)})" if parts else ""
+        return Rows(" AND ".join(parts))
+
+    def aggregated(self, function: str, value: str, *, default: str, condition: str | None = None) -> str:
+        """A call that passes over NULLs, such as `sum(price)`, over the rows that Spark's frames give."""
+        return self.past(
+            lambda rows, over: f"{function}({rows.only(value)}){over}", default=default, condition=condition
+        )
 
     def past(self, aggregate: Aggregate, *, default: str, condition: str | None = None) -> str:
         """An aggregate over the rows that Spark's frames give; `default` if the frame holds no rows."""
@@ -138,21 +180,21 @@ class Evaluation:
             return default
         if isinstance(rows, Framed):
             over = self._over(rows.frame, by_key_=self._keyed)
-            return f"{aggregate(self._filter(rows.unions_only, condition))} {over}"
+            return f"{aggregate(self._rows(rows.unions_only, condition), f' {over}')}"
         if isinstance(rows, Limited):
-            count = f"count(1){self._filter(rows.all.unions_only, None)} {self._over(rows.all.frame)}"
+            count = f"count({self._rows(rows.all.unions_only, None).only('1')}) {self._over(rows.all.frame)}"
             many = self._over_past(rows.newest, aggregate, default, condition)
             few = self._over_past(rows.all, aggregate, default, condition)
             return f"CASE WHEN {count} > {rows.limit} THEN {many} ELSE {few} END"
         assert isinstance(rows, Attached)
         spec = self.stream.unions_spec(rows.frame) if rows.unions_only else self.stream.spec(rows.frame)
-        column = self.additions.attach(f"{aggregate(self._filter(False, condition))} OVER ({spec})")
+        column = self.additions.attach(f"{aggregate(self._rows(False, condition), f' OVER ({spec})')}")
         return self.latest(column, rows.reach, rows.unions_only, default)
 
     def latest(self, column: str, reach: str, unions_only: bool, default: str) -> str:
         """The value of a column in the newest row within reach; `default` if no row is within reach."""
         over = self._over(f"RANGE BETWEEN UNBOUNDED PRECEDING AND {reach}")
-        value = f"last_value({column}){self._filter(unions_only, None)} {over}"
+        value = self._rows(unions_only, None).edge("last_value", column, f" {over}")
         return value if default.startswith("IF(") else f"coalesce({value}, {default})"
 
     @staticmethod
@@ -163,7 +205,7 @@ class Evaluation:
     def rows(self, fields: dict[str, str], condition: str | None = None) -> str:
         """The rows of the frame as an array of structs, newest first."""
         struct = f"named_struct({', '.join(f'{name!r}, {text}' for name, text in fields.items())})"
-        past = self.past(lambda f: f"collect_list({struct}){f}", default="array()", condition=condition)
+        past = self.aggregated("collect_list", struct, default="array()", condition=condition)
         if not self.set.add_current:
             return f"reverse({past})" if self.set.past else f"filter(array({struct}), r -> FALSE)"
         current = f"filter(array({struct}), r -> {condition})" if condition else f"array({struct})"

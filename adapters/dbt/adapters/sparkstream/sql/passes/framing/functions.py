@@ -73,21 +73,21 @@ def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) 
     add = aggregate.set.add_current
     current = aggregate.current(value, condition)
     if name == "COUNT":
-        past = aggregate.past(lambda f: f"count({value}){f}", default="CAST(0 AS BIGINT)", condition=condition)
+        past = aggregate.aggregated("count", value, default="CAST(0 AS BIGINT)", condition=condition)
         if not add:
             return past
         test = condition if value == "*" else f"{current} IS NOT NULL"
         return f"{past} + IF({test}, 1, 0)" if test else f"{past} + 1"
     if name == "AVG":
         if not add:
-            return aggregate.past(lambda f: f"avg({value}){f}", default="CAST(NULL AS DOUBLE)", condition=condition)
-        total = aggregate.past(lambda f: f"sum({value}){f}", default="0", condition=condition)
-        count = aggregate.past(lambda f: f"count({value}){f}", default="0", condition=condition)
+            return aggregate.aggregated("avg", value, default="CAST(NULL AS DOUBLE)", condition=condition)
+        total = aggregate.aggregated("sum", value, default="0", condition=condition)
+        count = aggregate.aggregated("count", value, default="0", condition=condition)
         return (
             f"(coalesce({total}, 0) + coalesce({current}, 0)) "
             f"/ CAST(nullif({count} + IF({current} IS NOT NULL, 1, 0), 0) AS DOUBLE)"
         )
-    text = aggregate.past(lambda f: f"{name.lower()}({value}){f}", default=nothing(value), condition=condition)
+    text = aggregate.aggregated(name.lower(), value, default=nothing(value), condition=condition)
     if name in ("MIN", "MAX"):
         function = "least" if name == "MIN" else "greatest"
         return f"{function}({text}, {current})" if add else text
@@ -133,7 +133,7 @@ def _distinct(aggregate: Evaluation, condition: str | None, values: list[str] | 
 
 def _distinct_values(aggregate: Evaluation, condition: str | None, value: str) -> str:
     """The distinct values in the frame that aren't NULL, as an array."""
-    past = aggregate.past(lambda f: f"collect_set({value}){f}", default="array()", condition=condition)
+    past = aggregate.aggregated("collect_set", value, default="array()", condition=condition)
     if aggregate.set.add_current:
         current = f"filter(array({aggregate.current(value, condition)}), x -> x IS NOT NULL)"
         past = f"array_distinct(concat({past}, {current}))" if aggregate.set.past else current
@@ -147,8 +147,11 @@ def _edge(aggregate: Evaluation, condition: str | None) -> str:
     ignore = aggregate.call.ignore_nulls or (len(arguments) > 1 and arguments[1].strip().lower() == "true")
     first = aggregate.name.startswith("FIRST")
     function = "first_value" if first else "last_value"
-    flag = ", TRUE" if ignore else ""
-    past = aggregate.past(lambda f: f"{function}({value}{flag}){f}", default=nothing(value), condition=condition)
+    past = aggregate.past(
+        lambda rows, over: rows.edge(function, value, over, ignore_nulls=ignore),
+        default=nothing(value),
+        condition=condition,
+    )
     if not aggregate.set.add_current:
         return past
     if condition:
@@ -157,7 +160,7 @@ def _edge(aggregate: Evaluation, condition: str | None) -> str:
         return f"coalesce({past}, {value})" if first else f"coalesce({value}, {past})"
     if not first or aggregate.set.past is None:
         return value
-    count = aggregate.past(lambda f: f"count(1){f}", default="0")
+    count = aggregate.aggregated("count", "1", default="0")
     return f"IF({count} > 0, {past}, {value})"
 
 
@@ -181,7 +184,7 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
             f"{aggregate.word} can't be computed over a window that holds no rows",
             "write a frame that starts before it ends",
         )
-    return aggregate.past(lambda f: f"{head}{f}", default=default, condition=condition)
+    return aggregate.past(lambda rows, over: f"{head}{rows.filter}{over}", default=default, condition=condition)
 
 
 def _merged(aggregate: Evaluation, condition: str | None) -> str:
@@ -190,17 +193,15 @@ def _merged(aggregate: Evaluation, condition: str | None) -> str:
     current = aggregate.current(value, condition)
     name = aggregate.name
     if name in ("COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"):
-        past = aggregate.past(lambda f: f"{name.lower()}({value}){f}", default="array()", condition=condition)
+        past = aggregate.aggregated(name.lower(), value, default="array()", condition=condition)
         both = f"concat({past}, filter(array({current}), x -> x IS NOT NULL))"
         return f"array_distinct({both})" if name == "COLLECT_SET" else both
     if name in ("BOOL_AND", "EVERY", "BOOL_OR", "SOME", "ANY"):
-        past = aggregate.past(
-            lambda f: f"{name.lower()}({value}){f}", default="CAST(NULL AS BOOLEAN)", condition=condition
-        )
+        past = aggregate.aggregated(name.lower(), value, default="CAST(NULL AS BOOLEAN)", condition=condition)
         operator = "AND" if name in ("BOOL_AND", "EVERY") else "OR"
         return f"coalesce({past} {operator} {current}, {past}, {current})"
     if name == "COUNT_IF":
-        past = aggregate.past(lambda f: f"count_if({value}){f}", default="CAST(0 AS BIGINT)", condition=condition)
+        past = aggregate.aggregated("count_if", value, default="CAST(0 AS BIGINT)", condition=condition)
         return f"{past} + IF({current}, 1, 0)"
     if name == "APPROX_COUNT_DISTINCT":
         return _distinct(aggregate, condition, [value])

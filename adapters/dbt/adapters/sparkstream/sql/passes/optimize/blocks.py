@@ -86,8 +86,16 @@ def _prefixes(slices: Slices) -> Select:
         *slices.carried,
         "greatest(__at, __block) AS __from",
         f"coalesce(min(__at) OVER __next, __block + {slices.size}) AS __until",
-        *(f"{c.merged(' FILTER (WHERE __event = 0) OVER __so_far')} AS {c.name}_prefix" for c in slices.columns),
-        *(f"last({c.name}) FILTER (WHERE __event > 0) OVER __so_far AS {c.name}_suffix" for c in slices.columns),
+        # Spark takes FILTER before OVER from 4.2 on.
+        *(
+            f"{c.merged(' OVER __so_far', f'CASE WHEN __event = 0 THEN {c.name} END')} AS {c.name}_prefix"
+            for c in slices.columns
+        ),
+        *(
+            f"(last(CASE WHEN __event > 0 THEN named_struct('value', {c.name}) END, TRUE) OVER __so_far).value "
+            f"AS {c.name}_suffix"
+            for c in slices.columns
+        ),
     ]
     by = f"{slices.per('__block')}ORDER BY __at ROWS"
     return Select(items, _events(slices), windows=_frames("__so_far", by))

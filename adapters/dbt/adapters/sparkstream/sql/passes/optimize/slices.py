@@ -52,13 +52,14 @@ class SliceColumn:
         """The aggregate over a slice's rows."""
         return self.partial.sql + (f" FILTER (WHERE {self.filter})" if self.filter else "")
 
-    def merged(self, among: str = "") -> str:
+    def merged(self, among: str = "", of: str | None = None) -> str:
         """The partials of several slices put together.
 
         Args:
             among: what stands behind the call, such as ` OVER __so_far`.
+            of: the partial in slices that count, and NULL in others; the partial in all slices if None.
         """
-        return self.partial.cast(f"{self.partial.merge}({self.name}){among}")
+        return self.partial.cast(f"{self.partial.merge}({of or self.name}){among}")
 
 
 @dataclass(frozen=True)

@@ -87,13 +87,9 @@ class Sliding:
         return {name: f"RANGE BETWEEN {_bound(first)} AND {_bound(last)}" for name, (first, last) in found}
 
     def values(self, column: SliceColumn, direction: str) -> list[str]:
-        """The aggregates over the frames of `bounds`, as items of SELECT.
-
-        FILTER keeps Spark from using its segment tree, which takes longer for a short frame than the frame's rows do.
-        """
+        """The aggregates over the frames of `bounds`, as items of SELECT."""
         return [
-            f"{column.merged(f' FILTER (WHERE {column.name} IS NOT NULL) OVER __{frame}')} AS {column.name}_{frame}"
-            for frame in self.bounds(column, direction)
+            f"{column.merged(f' OVER __{frame}')} AS {column.name}_{frame}" for frame in self.bounds(column, direction)
         ]
 
     def together(self, column: SliceColumn, direction: str) -> str:
