@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from string import hexdigits
 
 from sqlglot import exp
@@ -141,9 +142,9 @@ class Casts(Rewriter):
         yield self.edit(node, lambda: string_literal(node.name))
 
     def _literal(self, node: exp.Expr) -> Iterator[Edit]:
-        if not (isinstance(node, exp.Literal) and node.is_string and "\\" in node.name):
+        """A backslash is a character like any other, and `''` one quote; to Spark before 4.1, two texts meet there."""
+        if not (isinstance(node, exp.Literal) and node.is_string and set("\\'") & set(node.name)):
             return
         for token in self.source.tokens_in(self.source.span(node)):
-            if token.token_type == TokenType.STRING and "\\" in token.text:
-                span = token.start, token.end + 1
-                yield Edit(span, lambda span=span: self.source.text[slice(*span)].replace("\\", "\\\\"))  # type: ignore[misc]
+            if token.token_type == TokenType.STRING and set("\\'") & set(token.text):
+                yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
