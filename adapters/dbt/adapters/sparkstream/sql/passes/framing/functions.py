@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import DEVIATIONS, LISTED, over_array
-from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, nothing
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing
 from dbt.adapters.sparkstream.sql.passes.framing.lag import lag
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, RANKS, SPARK_AGGREGATES
 
@@ -12,6 +12,12 @@ _ZEROS = {
     "string": "''", "boolean": "FALSE", "timestamp": "timestamp_millis(0)",
     **{t: f"CAST(0 AS {t.upper()})" for t in ("tinyint", "smallint", "int", "bigint", "float", "double")},
 }  # fmt: skip
+
+_BY_ARGUMENT = {
+    **dict.fromkeys(("MAX_BY", "MIN_BY"), 1),
+    **dict.fromkeys(("ANY_VALUE", "APPROX_TOP_K", "PERCENTILE_CONT", "PERCENTILE_DISC")),
+}
+"""Which argument is NULL where an aggregate passes over a row, if not the first; None where FILTER has to say so."""
 
 
 def call_sql(aggregate: Evaluation) -> str:
@@ -184,7 +190,16 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
             f"{aggregate.word} can't be computed over a window that holds no rows",
             "write a frame that starts before it ends",
         )
-    return aggregate.past(lambda rows, over: f"{head}{rows.filter}{over}", default=default, condition=condition)
+    at = _BY_ARGUMENT.get(aggregate.name, 0)
+
+    def of(rows: Rows, over: str) -> str:
+        if not rows.condition or at is None or len(aggregate.arguments) <= at:
+            return f"{head}{rows.filter}{over}"
+        argument = aggregate.arguments[at]
+        before = aggregate.select.render((aggregate.call.call[0], aggregate.call.arguments[at][0]))
+        return f"{before}{rows.only(argument)}{head[len(before) + len(argument) :]}{over}"
+
+    return aggregate.past(of, default=default, condition=condition)
 
 
 def _merged(aggregate: Evaluation, condition: str | None) -> str:
