@@ -126,7 +126,7 @@ class StreamConfig:
             keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
             keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
             flush=_flag(given, "flush"),
-            file_format=_text(given, "file_format") or "parquet",
+            file_format=(_text(given, "file_format") or "parquet").lower(),
             location_root=_text(given, "location_root"),
             partition_by=_names(given, "partition_by"),
             tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),

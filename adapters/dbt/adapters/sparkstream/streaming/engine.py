@@ -25,8 +25,9 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
 from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.folders import Folders
+from dbt.adapters.sparkstream.streaming.kept import show
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import overwrite, show
+from dbt.adapters.sparkstream.streaming.sink import overwrite
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
 
@@ -293,9 +294,11 @@ class Engine:
         """
         from pyspark import cloudpickle
 
+        from dbt.adapters.sparkstream.streaming import kept
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        cloudpickle.register_pickle_by_value(sinks)
+        for module in (kept, sinks):
+            cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
         query = writer.foreachBatch(sink)

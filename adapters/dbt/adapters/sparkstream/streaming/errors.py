@@ -11,6 +11,13 @@ class StreamingError(Exception):
     """A fault of a streaming model: what is wrong, and in further lines what to do."""
 
 
+class SourceChanged(StreamingError):
+    """A source in Delta has commits that don't only add rows."""
+
+
+CHANGES = ("[DELTA_SOURCE_TABLE_IGNORE_CHANGES]", "[DELTA_SOURCE_IGNORE_DELETE]")
+"""How Delta begins to say so."""
+
 DAMAGES = (
     "[BATCH_METADATA_NOT_FOUND]",
     "[CANNOT_LOAD_STATE_STORE",
@@ -42,6 +49,15 @@ _REASON = re.compile(
 def explained(error: StreamingError, checkpoint: str) -> StreamingError:
     """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
     text = str(error)
+    if changed := next((line for line in text.splitlines() if any(words in line for words in CHANGES)), ""):
+        what = (
+            changed[changed.index("] ", changed.index("[DELTA")) + 2 :].partition(" This is currently")[0].rstrip(".")
+        )
+        return SourceChanged(
+            f"a source in Delta has changed: {what[:1].lower()}{what[1:]}\n"
+            f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
+            "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
+        )
     whole = f"{text}\n{error.__cause__}"
     if LOST.search(whole):
         reason = _REASON.search(whole)

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.portions import Portions
 from dbt.adapters.sparkstream.streaming.progress import Batch, counted
 from dbt.adapters.sparkstream.streaming.source import Portion, StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, Facts
+from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, named_beside
 from dbt.adapters.sparkstream.streaming.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
 from dbt.adapters.sparkstream.streaming.unreadable import UnreadableRows
 
@@ -36,9 +36,7 @@ UNTIMED = "no event time"
 
 def tables_beside(model: Model) -> tuple[str, str]:
     """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
-    name = model.relation
-    stem, end = (name[:-1], "`") if name.endswith("`") else (name, "")
-    return f"{stem}{SUFFIX}{end}", f"{stem}{SUFFIX_OF_UNREADABLE}{end}"
+    return named_beside(model.relation, SUFFIX), named_beside(model.relation, SUFFIX_OF_UNREADABLE)
 
 
 @dataclass(frozen=True)

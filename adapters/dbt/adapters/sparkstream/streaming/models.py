@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -74,7 +74,7 @@ def stream_of(
 def as_batch(relation: str, node: Any | None) -> str:
     """The relation of `stream()` where nothing streams, as in `dbt show` and unit tests."""
     config = getattr(node, "config", None)
-    if config is not None and config.get("materialized") == MATERIALIZATION:
+    if config is not None and config.get("materialized") == MATERIALIZATION and config.get("file_format") != DELTA:
         return f"(SELECT * EXCEPT ({BATCH}) FROM {relation})"
     return relation
 

@@ -38,10 +38,12 @@ class ModelQuery:
         options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
         if config.max_files_per_trigger is not None:
             options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
+        if not source.reader:
+            source = seen(self._engine, source, self._sources.facts_of)
+        options |= self._sources.options(source)
         if source.reader:
             stream = self._engine.streams.of_format(source, options)
         else:
-            source = seen(self._engine, source, self._sources.facts_of)
             stream = self._engine.streams.of_table(source.relation, options, source.seen)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
@@ -20,23 +21,28 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSlices,
 )
 from dbt.adapters.sparkstream.streaming import runs
+from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
-from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError, explained
-from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
+from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming.filetable import FileTable
+from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
 from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
-from dbt.adapters.sparkstream.streaming.paths import beside, path_of
+from dbt.adapters.sparkstream.streaming.paths import beside
 from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import Append, Done, Fence, RowStore, SliceStore, Watermark
+from dbt.adapters.sparkstream.streaming.sink import Append, DeltaAppend, Done, Fence, Sink
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import BATCH, FILE_FORMATS, PREFIX, StreamTable, up_to
+from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, StreamTable
 from dbt.adapters.sparkstream.streaming.topics import Topics
+
+_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -82,7 +88,7 @@ class Run:
         self._show = show
         self._warn = warn
         self._stopping = stopping
-        self._table = StreamTable(engine, model.relation)
+        self._table = _KINDS.get(model.config.file_format, StreamTable)(engine, model.relation)
         self._sources = Sources(engine, model.config, report)
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._is_new = False
@@ -98,6 +104,15 @@ class Run:
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """
+        try:
+            return self._run(drop, rebuild, empty)
+        except SourceChanged as change:
+            if self.model.config.on_source_change != "rebuild":
+                raise
+            self._report(f"{str(change).splitlines()[0]}: making the table anew")
+            return self._run(drop, True, empty)
+
+    def _run(self, drop: Callable[[], None], rebuild: bool, empty: bool) -> Outcome:
         sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
@@ -119,7 +134,7 @@ class Run:
                 must_make = is_outdated
             if must_make:
                 before = self._folder(known) if "kept" in known else None
-                if exists:
+                if exists and not self._table.replaces():
                     drop()
                 known = self._create(columns, query, identities, lease)
                 if before is not None:
@@ -244,7 +259,6 @@ class Run:
         lease: Lease,
     ) -> Outcome:
         model, table = self.model, self._table
-        files = self._files()
         begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
         known = lease.confirm()
         last = int(known["batch"])
@@ -253,23 +267,8 @@ class Run:
                 f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
                 f"  {REBUILD}"
             )
-        if files is not None:
-            self._check_foreign(files, known, last, begun)
-        table_columns = table.columns()
-        history = self._history(checkpoint)
-        sink = Append(
-            model.relation,
-            table_columns,
-            partitions=len(model.config.partition_by) + 1,
-            by_files=files is not None,
-            is_managed=table.facts().kind == "MANAGED",
-            closed=CLOSED,
-            query=self._plan.ending.query,
-            begun=begun,
-            fence=Fence(model.relation, {PREFIX + "table": known["table"], **lease.owned}),
-            done=Done(done_folder(checkpoint)),
-            history=history,
-        )
+        table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
+        sink = self._sink(known, lease, begun, checkpoint)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = _Watch(settled=last)
         mode = "update" if self._plan.slices else "append"
@@ -289,16 +288,33 @@ class Run:
         except BaseException:
             running.stop(patience=0)
             raise
-        noted = (
-            begun == last
-            and known["sources"] == json.dumps(identities)
-            and (files is None or known["files"] == self._digest(files))
-        )
+        noted = begun == last and known["sources"] == json.dumps(identities) and table.is_noted(known)
         if watch.batches or not noted:
             self._settle(watch, max(begun, last), identities, lease)
         if watch.batches:
             Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(watch.batches[-1].number)
         return outcome(self._engine, watch.batches, watch.appended, watch.aside)
+
+    def _sink(self, known: Mapping[str, str], lease: Lease, begun: int, checkpoint: str) -> Sink:
+        config, table = self.model.config, self._table
+        common: dict[str, Any] = {
+            "table": self.model.relation,
+            "columns": table.columns(),
+            "closed": CLOSED,
+            "query": self._plan.ending.query,
+            "begun": begun,
+            "fence": Fence(self.model.relation, table.owned(known, lease.owned)),
+            "done": Done(done_folder(checkpoint)),
+            "history": self._history(checkpoint),
+        }
+        if config.file_format == DELTA:
+            return DeltaAppend(generation=known["table"], **common)
+        return Append(
+            partitions=len(config.partition_by) + 1,
+            by_files=config.file_format in FILE_FORMATS,
+            is_managed=table.facts().kind == "MANAGED",
+            **common,
+        )
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         ending, folder = self._plan.ending, f"{checkpoint}_history"
@@ -317,10 +333,7 @@ class Run:
         finished = max([begun, *(batch.number for batch in watch.batches)])
         # The sink has a session of its own. This one may know files of an interrupted micro-batch, which are gone.
         table.refresh()
-        files = self._files()
-        found = table.appended(watch.settled, self._plan.windows, files)
-        appended = {n: counts for n, counts in found.items() if n <= finished}
-        noted = "" if files is None else self._digest(up_to(files, finished))
+        appended, noted = table.settled(watch.settled, finished, self._plan.windows)
         free = ending.end() if ending else {}
         table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
         watch.appended |= appended
@@ -340,35 +353,6 @@ class Run:
         late_table, broken_table = late if config.keep_late else None, broken if config.keep_unreadable else None
         for text in warnings(left, watermark, config.max_future, late_table, broken_table):
             self._warn(f"{self.model.unique_id}: {text}")
-
-    def _files(self) -> list[str] | None:
-        """The table's data files; None where they are no sign of who has written to it."""
-        return self._table.files() if self.model.config.file_format in FILE_FORMATS else None
-
-    def _digest(self, files: Sequence[str]) -> str:
-        """A hash of files of the table, the same when the table has got another name and folder."""
-        folder = f"{path_of(self._table.facts().location)}/"
-        return digest(path_of(name).removeprefix(folder) for name in files)
-
-    def _check_foreign(self, files: Sequence[str], known: Mapping[str, str], last: int, begun: int) -> None:
-        own = set(up_to(files, begun))
-        strange = [name for name in files if name not in own]
-        if strange:
-            # Rows of a micro-batch to come would be taken for those of an interrupted one.
-            raise StreamingError(
-                f"something else has written to {self.model.relation}: {len(strange)} of its files are of no "
-                f"micro-batch, such as {strange[0]}\n"
-                f"  remove them with ALTER TABLE {self.model.relation} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
-            )
-        if self.model.config.on_foreign_write == "accept":
-            return
-        noted, own_files = known.get("files"), up_to(files, last)
-        # Version 0.1.0 has noted whole paths.
-        if noted and noted not in (self._digest(own_files), digest(own_files)):
-            raise StreamingError(
-                f"something else has written to {self.model.relation}: its files are not those of the last run\n"
-                f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
-            )
 
     def _follow(self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str]) -> None:
         settled = time.monotonic()

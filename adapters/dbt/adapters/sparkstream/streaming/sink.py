@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -12,169 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore
+
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
 """The program that a server runs a sink in."""
 
-
-DAY = 24 * 60 * 60 * 1000
-"""Milliseconds of a day."""
-
-
-class Watermark:
-    """A view of the watermarks of a micro-batch and of the one before it, as what the wall clock shows from then on.
-
-    Args:
-        checkpoint: where Spark notes the watermark before a micro-batch.
-        view: the view's name.
-
-    Attributes:
-        has_moved: whether the two differ.
-    """
-
-    def __init__(self, checkpoint: str, view: str) -> None:
-        self._checkpoint = checkpoint
-        self._view = view
-        self._known: dict[int, int] = {}
-        self.has_moved = False
-
-    def define(self, spark: SparkSession, batch: int) -> None:
-        """Makes the view for a micro-batch."""
-        until = self._of(spark, batch)
-        since = self._of(spark, batch - 1) if batch > 0 else until
-        show(spark, self._view, since, until)
-        self._known = {batch: until}
-        self.has_moved = since < until
-
-    def _of(self, spark: SparkSession, batch: int) -> int:
-        if batch in self._known:
-            return self._known[batch]
-        facts = json.loads(spark.read.text(f"{self._checkpoint}/offsets/{batch}").collect()[1][0])
-        return int(facts["batchWatermarkMs"])
-
-
-def show(spark: SparkSession, view: str, since: int, until: int) -> None:
-    """Makes the view of two watermarks, in milliseconds since the epoch."""
-    spark.sql(f"SELECT {_shown(since)} AS since, {_shown(until)} AS until").createOrReplaceTempView(view)
-
-
-def _shown(watermark: int) -> str:
-    # A clock that is turned back within a day will show less than it does now. (Spark's own `+ INTERVAL '1' DAY` goes
-    # by the clock, and would not tell.)
-    now, then = (f"CAST(timestamp_millis({mark}) AS TIMESTAMP_NTZ)" for mark in (watermark, watermark + DAY))
-    return f"least({now}, {then} - INTERVAL '1' DAY)"
-
-
-class _Kept:
-    """Rows of earlier micro-batches, in a folder.
-
-    Those after an even micro-batch and those after an odd one lie side by side: a micro-batch that comes again finds
-    what was there before it.
-
-    Args:
-        folder: the folder.
-        name: what `query` calls the rows so far.
-        query: gives the rows to keep, of the rows so far.
-        flag: the column that tells new rows from earlier ones; None for none.
-    """
-
-    def __init__(self, folder: str, name: str, query: str, flag: str | None) -> None:
-        self._folder = folder
-        self._name = name
-        self._query = query
-        self._flag = flag
-
-    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        """The rows to go on with in a micro-batch; notes those that the next one needs.
-
-        Args:
-            rows: of the micro-batch. They are read once, as reading them updates the state.
-            batch: its number.
-        """
-        raise NotImplementedError
-
-    def _so_far(self, rows: DataFrame, batch: int) -> DataFrame:
-        """Rows and those that were kept before, as the query reads them."""
-        everything = self._flagged(rows, "TRUE")
-        if batch > 0:
-            before = self._read(rows, self._kept(batch - 1))
-            everything = everything.unionByName(self._flagged(before, "FALSE"))
-        everything.createOrReplaceTempView(self._name)
-        return everything
-
-    def _keep(self, spark: SparkSession, batch: int) -> None:
-        self._write(spark.sql(self._query), self._kept(batch))
-
-    @staticmethod
-    def _kept(batch: int) -> str:
-        return f"kept_{batch % 2}"
-
-    def _write(self, rows: DataFrame, name: str) -> None:
-        rows.write.mode("overwrite").parquet(f"{self._folder}/{name}")
-
-    def _read(self, rows: DataFrame, name: str) -> DataFrame:
-        return rows.sparkSession.read.schema(rows.schema).parquet(f"{self._folder}/{name}")
-
-    def _flagged(self, rows: DataFrame, is_new: str) -> DataFrame:
-        return rows if self._flag is None else rows.selectExpr("*", f"{is_new} AS {self._flag}")
-
-
-class RowStore(_Kept):
-    """Rows of earlier micro-batches that later ones need.
-
-    Args:
-        closing: gives the rows to go on with, of the rows so far; None for all of them.
-        watermark: a view that the queries read, if any.
-    """
-
-    def __init__(
-        self,
-        folder: str,
-        name: str,
-        query: str,
-        flag: str | None = None,
-        closing: str | None = None,
-        watermark: Watermark | None = None,
-    ) -> None:
-        super().__init__(folder, name, query, flag)
-        self._closing = closing
-        self._watermark = watermark
-
-    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        spark = rows.sparkSession
-        self._write(rows, "new")
-        everything = self._so_far(self._read(rows, "new"), batch)
-        if self._watermark is not None:
-            self._watermark.define(spark, batch)
-        self._keep(spark, batch)
-        return everything if self._closing is None else spark.sql(self._closing)
-
-
-class SliceStore(_Kept):
-    """Slices of open windows. What is kept holds those that a micro-batch changes, and its windows are made of that.
-
-    Args:
-        kept: what `closing` calls the kept slices.
-        closing: gives the windows that a micro-batch closes.
-        watermark: a view that the queries read.
-    """
-
-    def __init__(
-        self, folder: str, name: str, query: str, flag: str, kept: str, closing: str, watermark: Watermark
-    ) -> None:
-        super().__init__(folder, name, query, flag)
-        self._name_of_kept = kept
-        self._closing = closing
-        self._watermark = watermark
-
-    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        spark = rows.sparkSession
-        self._so_far(rows, batch)
-        self._watermark.define(spark, batch)
-        self._keep(spark, batch)
-        self._read(rows, self._kept(batch)).createOrReplaceTempView(self._name_of_kept)
-        windows = spark.sql(self._closing)
-        # Spark runs nothing for a LIMIT of 0.
-        return windows if self._watermark.has_moved else windows.limit(0)
+_ROWS = "__rows_to_write"
+"""A view of the rows on their way to the table."""
 
 
 class Fence:
@@ -185,10 +28,10 @@ class Fence:
 
     Args:
         table: the table's name.
-        owned: properties of the table, name -> the text that the value holds as long as the table is this run's.
+        owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
     """
 
-    def __init__(self, table: str, owned: dict[str, str]) -> None:
+    def __init__(self, table: str, owned: dict[str, dict[str, str]]) -> None:
         self._table = table
         self._owned = owned
 
@@ -198,9 +41,10 @@ class Fence:
         Raises:
             RuntimeError: it is.
         """
-        properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {self._table}").collect()}
-        if any(text not in properties.get(name, "") for name, text in self._owned.items()):
-            raise RuntimeError(f"another run has taken over {self._table}, so this one writes nothing more to it")
+        for table, owned in self._owned.items():
+            properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
+            if any(text not in properties.get(name, "") for name, text in owned.items()):
+                raise RuntimeError(f"another run has taken over {self._table}, so this one writes nothing more to it")
 
 
 class Done:
@@ -232,20 +76,14 @@ class Done:
             raise
 
 
-class Append:
+class Sink:
     """Appends the rows of each micro-batch to a table, once.
 
-    A micro-batch that was interrupted comes again, with the same number. Its rows are the partitions with this number.
-    Unless it is noted as done, its rows are compared with those that an interrupted attempt has left: Spark moves the
-    partitions one by one, and enters them in the catalog in groups, so that some of them are there proves nothing.
+    A micro-batch that was interrupted comes again, with the same number.
 
     Args:
         table: the table's name.
-        columns: its columns, those that it is partitioned by at the end, the number of the micro-batch last.
-        partitions: how many columns it is partitioned by.
-        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
-            list of its files, as Delta and Iceberg have.
-        is_managed: whether files go with their partition when that is dropped.
+        columns: its columns.
         closed: the view that `query` reads.
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
@@ -258,9 +96,6 @@ class Append:
         self,
         table: str,
         columns: list[str],
-        partitions: int,
-        by_files: bool,
-        is_managed: bool,
         closed: str,
         query: str | None,
         begun: int,
@@ -274,9 +109,6 @@ class Append:
         self._done = done
         self._table = table
         self._columns = columns
-        self._partitions = partitions
-        self._by_files = by_files
-        self._is_managed = is_managed
         self._closed = closed
         self._query = query
 
@@ -290,17 +122,75 @@ class Append:
         spark = rows.sparkSession
         self._fence.check(spark)
         if batch <= self._begun and self._done.has(spark, batch):
-            # Read the rows all the same: reading them updates the state.
-            rows.write.format("noop").mode("overwrite").save()
+            read(rows)
             return
         if self._history is not None:
             rows = self._history.joined(rows, batch)
         if self._query is not None:
             rows.createOrReplaceTempView(self._closed)
             rows = spark.sql(self._query)
+        self._write(rows, batch)
+        self._done.note(spark, batch)
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
+        raise NotImplementedError
+
+
+class DeltaAppend(Sink):
+    """Appends to a table in Delta, in one commit for each micro-batch.
+
+    The commit says which micro-batch it is of, and Delta makes no second one for it.
+
+    Args:
+        generation: tells the table from those that were made before it under the same name.
+    """
+
+    def __init__(self, *, generation: str, **common: Any) -> None:
+        super().__init__(**common)
+        self._generation = generation
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        again = batch <= self._begun
+        if again:
+            # Where it is in the table, Delta reads no row, and the state would not be updated.
+            rows = rows.persist()
+            read(rows)
+        try:
+            rows.selectExpr(*map(quoted, self._columns)).createOrReplaceTempView(_ROWS)
+            rows.sparkSession.sql(
+                f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
+                f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
+            )
+        finally:
+            if again:
+                rows.unpersist()
+
+
+class Append(Sink):
+    """Appends to a table that has a partition for each micro-batch.
+
+    Unless a micro-batch is noted as done, its rows are compared with those that an interrupted attempt has left: Spark
+    moves the partitions one by one, and enters them in the catalog in groups, so that some of them are there proves
+    nothing.
+
+    Args:
+        columns: those that the table is partitioned by at the end, the number of the micro-batch last.
+        partitions: how many columns it is partitioned by.
+        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
+            list of its files, as Iceberg has.
+        is_managed: whether files go with their partition when that is dropped.
+    """
+
+    def __init__(self, *, partitions: int, by_files: bool, is_managed: bool, **common: Any) -> None:
+        super().__init__(**common)
+        self._partitions = partitions
+        self._by_files = by_files
+        self._is_managed = is_managed
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
         *names, number = self._columns
-        columns = [f"`{name.replace('`', '``')}`" for name in names]
-        rows = rows.selectExpr(*columns, f"CAST({batch} AS BIGINT) AS `{number}`")
+        rows = rows.selectExpr(*map(quoted, names), f"CAST({batch} AS BIGINT) AS `{number}`")
         if not self._by_files:
             from pyspark.sql.functions import expr
 
@@ -310,7 +200,6 @@ class Append:
             self._complete(rows, batch)
         else:
             overwrite(rows, self._table)
-        self._done.note(spark, batch)
 
     def _complete(self, rows: DataFrame, batch: int) -> None:
         """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
@@ -381,8 +270,17 @@ def overwrite(rows: DataFrame, table: str) -> None:
         rows: rows with the columns of the table, in their order.
         table: the table's name.
     """
-    view = "__rows_to_write"
-    rows.createOrReplaceTempView(view)
+    rows.createOrReplaceTempView(_ROWS)
     rows.sparkSession.sql(
-        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic') SELECT * FROM {view}"
+        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic') SELECT * FROM {_ROWS}"
     )
+
+
+def read(rows: DataFrame) -> None:
+    """Reads rows for nothing but the state, which reading them updates."""
+    rows.write.format("noop").mode("overwrite").save()
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
+    return f"`{name.replace('`', '``')}`"

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, last_done
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, Facts
+from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics
 
 ONLY_ADDED = "a stream reads what is only ever added to"
@@ -76,13 +76,22 @@ class Sources:
         kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
         return str(kind).casefold() in FILE_FORMATS
 
+    def _in_delta(self, source: StreamSource) -> bool:
+        kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
+        return str(kind).casefold() == DELTA
+
+    def options(self, source: StreamSource) -> dict[str, str]:
+        """How Spark has to read a source that was changed, where the model accepts that."""
+        accepts = self._choice == "accept" and self._in_delta(source)
+        return {"skipChangeCommits": "true"} if accepts else {}
+
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
         if source.reader:
             return json.dumps([source.reader.get("format"), source.reader.get("path")])
-        if source.checksum is not None:
-            return f"seed {source.checksum}"
         facts = self.facts_of(source.relation)
+        if source.checksum is not None and not self._in_delta(source):
+            return f"seed {source.checksum}"
         return f"{facts.location} of {facts.created}"
 
     def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
@@ -164,7 +173,9 @@ class Sources:
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files of its own."""
         if not source.reader:
-            return self.facts_of(source.relation).location.rstrip("/") or None
+            return (
+                self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
+            )
         path = source.reader.get("path")
         return str(path) if path and source.reader.get("format") in FILE_FORMATS else None
 

@@ -23,6 +23,9 @@ FEW_FILES = 16
 FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
 """Formats whose tables are the files in a folder, with no list of their own."""
 
+DELTA = "delta"
+"""The format whose log says which micro-batches are in the table, so that no partitions have to."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -31,7 +34,7 @@ class Facts:
     Attributes:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
         location: its folder.
-        created: when it was made, as the catalog writes it.
+        created: when it was made, as the catalog writes it; of a table in Delta its id, which tells the same.
         query: of a view; empty for a table.
         namespace: what names in the query without a schema are in.
         provider: what its rows are stored as, such as `parquet`.
@@ -52,23 +55,33 @@ class Facts:
             details = details or str(row[0]).startswith("# Detailed Table")
             if details and row[0]:
                 found.setdefault(str(row[0]), str(row[1]))
+        if found.get("Provider", "").casefold() == DELTA:
+            [detail] = engine.sql(f"DESCRIBE DETAIL {table}")
+            found["Created Time"] = str(detail["id"])
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider")
         return cls(*(found.get(name, "") for name in names))
 
 
 class StreamTable:
-    """The table that a streaming model appends to.
+    """The table that a streaming model appends to, with a partition for each micro-batch.
 
     Args:
         engine: the Spark that has it.
         name: its name, as SQL has it.
     """
 
+    _numbers_rows = True
+    """Whether a column says which micro-batch has appended a row."""
+
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
         self._noting = threading.Lock()
         self._facts: Facts | None = None
         self.name = name
+
+    def replaces(self) -> bool:
+        """Whether the table that is there is replaced when it is made anew; else it is dropped before."""
+        return False
 
     def create(
         self,
@@ -93,26 +106,32 @@ class StreamTable:
             raise StreamingError(
                 f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}"
             )
-        partitions = {name.casefold() for name in config.partition_by}
-        ordered = [c for c in columns if c[0].casefold() not in partitions]
+        last = {name.casefold() for name in config.partition_by}
+        ordered = [c for c in columns if c[0].casefold() not in last]
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
         lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
-        lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
+        partitions = [*map(_name, config.partition_by)]
+        if self._numbers_rows:
+            lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
+            partitions.append(BATCH)
         root = config.location_root
         folder = f"{root.rstrip('/')}/{identifier}" if root else None
         location = f"\nLOCATION {string_literal(folder)}" if folder else ""
-        everything = {**dict(config.tblproperties), **{PREFIX + k: v for k, v in properties.items()}}
-        pairs = ", ".join(f"{string_literal(k)} = {string_literal(v)}" for k, v in everything.items())
+        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
         statement = (
-            f"CREATE TABLE {self.name} (\n  "
+            f"TABLE {self.name} (\n  "
             + ",\n  ".join(lines)
-            + f"\n)\nUSING {config.file_format}\nPARTITIONED BY ("
-            + ", ".join([*map(_name, config.partition_by), BATCH])
-            + f"){location}{_comment(description)}\nTBLPROPERTIES ({pairs})"
+            + f"\n)\nUSING {config.file_format}"
+            + (f"\nPARTITIONED BY ({', '.join(partitions)})" if partitions else "")
+            + f"{location}{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
         )
-        self._facts = None
-        if folder is not None:
+        if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
+        self._make(f"CREATE {'OR REPLACE ' if self.replaces() else ''}{statement}")
+        self._facts = None
+
+    def _make(self, statement: str) -> None:
+        """Makes a table."""
         try:
             self._engine.sql(statement)
         except StreamingError as error:
@@ -145,15 +164,29 @@ class StreamTable:
 
     def properties(self) -> dict[str, str]:
         """What was noted of the table, by `note`."""
-        rows = self._engine.sql(f"SHOW TBLPROPERTIES {self.name}")
+        return self._properties(self.name)
+
+    def _properties(self, table: str) -> dict[str, str]:
+        rows = self._engine.sql(f"SHOW TBLPROPERTIES {table}")
         return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
     def note(self, **facts: str) -> None:
         """Notes facts in the table's properties."""
-        pairs = ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
         # The catalog reads all properties and writes them back: of two at a time, one would be lost.
         with self._noting:
-            self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
+            self._note(facts)
+
+    def _note(self, facts: Mapping[str, str]) -> None:
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
+
+    def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """What stands in properties as long as the table is a run's: table -> name -> a text in the value.
+
+        Args:
+            known: what is noted of the table.
+            lease: name -> text, of the property that says whose run it is.
+        """
+        return {self.name: {PREFIX + "table": known["table"], **lease}}
 
     def facts(self) -> Facts:
         """What the catalog says of it; asked once."""
@@ -173,7 +206,37 @@ class StreamTable:
         """Its data files."""
         return self._engine.files(self.name)
 
-    def appended(
+    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+        """Looks whether something else has written to the table.
+
+        Args:
+            known: what is noted of it.
+            last: the last micro-batch that is noted.
+            begun: the last one that has begun.
+            accepts: whether the model takes that as it is.
+
+        Raises:
+            StreamingError: it has, and the model doesn't.
+        """
+
+    def is_noted(self, known: Mapping[str, str]) -> bool:
+        """Whether what is noted is all that was there at `check_foreign`."""
+        return True
+
+    def settled(
+        self, after: int, finished: int, windows: Sequence[str]
+    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+        """Rows, and windows where they can be told, that each micro-batch has appended; and what `check_foreign` needs.
+
+        Args:
+            after: the micro-batch before the first.
+            finished: the last one.
+            windows: the columns that tell windows apart, if there are any.
+        """
+        found = self._appended(after, windows, None)
+        return {n: counts for n, counts in found.items() if n <= finished}, ""
+
+    def _appended(
         self, after: int, windows: Sequence[str], files: Sequence[str] | None
     ) -> dict[int, tuple[int, int | None]]:
         """Rows, and windows where columns tell them, that each micro-batch after one has appended.
@@ -192,6 +255,16 @@ class StreamTable:
             f" GROUP BY {BATCH}"
         )
         return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
+
+
+def named_beside(table: str, suffix: str) -> str:
+    """A table's name with a suffix, as SQL has it."""
+    return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
+
+
+def pairs(facts: Mapping[str, str]) -> str:
+    """Facts as properties of a table, as SQL."""
+    return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
 
 
 def batch_of(file: str) -> int | None:

@@ -1,0 +1,169 @@
+"""Rows and slices of earlier micro-batches that later ones need. Runs beside Spark's driver, as the sink does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DAY = 24 * 60 * 60 * 1000
+"""Milliseconds of a day."""
+
+
+class Watermark:
+    """A view of the watermarks of a micro-batch and of the one before it, as what the wall clock shows from then on.
+
+    Args:
+        checkpoint: where Spark notes the watermark before a micro-batch.
+        view: the view's name.
+
+    Attributes:
+        has_moved: whether the two differ.
+    """
+
+    def __init__(self, checkpoint: str, view: str) -> None:
+        self._checkpoint = checkpoint
+        self._view = view
+        self._known: dict[int, int] = {}
+        self.has_moved = False
+
+    def define(self, spark: SparkSession, batch: int) -> None:
+        """Makes the view for a micro-batch."""
+        until = self._of(spark, batch)
+        since = self._of(spark, batch - 1) if batch > 0 else until
+        show(spark, self._view, since, until)
+        self._known = {batch: until}
+        self.has_moved = since < until
+
+    def _of(self, spark: SparkSession, batch: int) -> int:
+        if batch in self._known:
+            return self._known[batch]
+        facts = json.loads(spark.read.text(f"{self._checkpoint}/offsets/{batch}").collect()[1][0])
+        return int(facts["batchWatermarkMs"])
+
+
+def show(spark: SparkSession, view: str, since: int, until: int) -> None:
+    """Makes the view of two watermarks, in milliseconds since the epoch."""
+    spark.sql(f"SELECT {_shown(since)} AS since, {_shown(until)} AS until").createOrReplaceTempView(view)
+
+
+def _shown(watermark: int) -> str:
+    # A clock that is turned back within a day will show less than it does now. (Spark's own `+ INTERVAL '1' DAY` goes
+    # by the clock, and would not tell.)
+    now, then = (f"CAST(timestamp_millis({mark}) AS TIMESTAMP_NTZ)" for mark in (watermark, watermark + DAY))
+    return f"least({now}, {then} - INTERVAL '1' DAY)"
+
+
+class _Kept:
+    """Rows of earlier micro-batches, in a folder.
+
+    Those after an even micro-batch and those after an odd one lie side by side: a micro-batch that comes again finds
+    what was there before it.
+
+    Args:
+        folder: the folder.
+        name: what `query` calls the rows so far.
+        query: gives the rows to keep, of the rows so far.
+        flag: the column that tells new rows from earlier ones; None for none.
+    """
+
+    def __init__(self, folder: str, name: str, query: str, flag: str | None) -> None:
+        self._folder = folder
+        self._name = name
+        self._query = query
+        self._flag = flag
+
+    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        """The rows to go on with in a micro-batch; notes those that the next one needs.
+
+        Args:
+            rows: of the micro-batch. They are read once, as reading them updates the state.
+            batch: its number.
+        """
+        raise NotImplementedError
+
+    def _so_far(self, rows: DataFrame, batch: int) -> DataFrame:
+        """Rows and those that were kept before, as the query reads them."""
+        everything = self._flagged(rows, "TRUE")
+        if batch > 0:
+            before = self._read(rows, self._kept(batch - 1))
+            everything = everything.unionByName(self._flagged(before, "FALSE"))
+        everything.createOrReplaceTempView(self._name)
+        return everything
+
+    def _keep(self, spark: SparkSession, batch: int) -> None:
+        self._write(spark.sql(self._query), self._kept(batch))
+
+    @staticmethod
+    def _kept(batch: int) -> str:
+        return f"kept_{batch % 2}"
+
+    def _write(self, rows: DataFrame, name: str) -> None:
+        rows.write.mode("overwrite").parquet(f"{self._folder}/{name}")
+
+    def _read(self, rows: DataFrame, name: str) -> DataFrame:
+        return rows.sparkSession.read.schema(rows.schema).parquet(f"{self._folder}/{name}")
+
+    def _flagged(self, rows: DataFrame, is_new: str) -> DataFrame:
+        return rows if self._flag is None else rows.selectExpr("*", f"{is_new} AS {self._flag}")
+
+
+class RowStore(_Kept):
+    """Rows of earlier micro-batches that later ones need.
+
+    Args:
+        closing: gives the rows to go on with, of the rows so far; None for all of them.
+        watermark: a view that the queries read, if any.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        name: str,
+        query: str,
+        flag: str | None = None,
+        closing: str | None = None,
+        watermark: Watermark | None = None,
+    ) -> None:
+        super().__init__(folder, name, query, flag)
+        self._closing = closing
+        self._watermark = watermark
+
+    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        spark = rows.sparkSession
+        self._write(rows, "new")
+        everything = self._so_far(self._read(rows, "new"), batch)
+        if self._watermark is not None:
+            self._watermark.define(spark, batch)
+        self._keep(spark, batch)
+        return everything if self._closing is None else spark.sql(self._closing)
+
+
+class SliceStore(_Kept):
+    """Slices of open windows. What is kept holds those that a micro-batch changes, and its windows are made of that.
+
+    Args:
+        kept: what `closing` calls the kept slices.
+        closing: gives the windows that a micro-batch closes.
+        watermark: a view that the queries read.
+    """
+
+    def __init__(
+        self, folder: str, name: str, query: str, flag: str, kept: str, closing: str, watermark: Watermark
+    ) -> None:
+        super().__init__(folder, name, query, flag)
+        self._name_of_kept = kept
+        self._closing = closing
+        self._watermark = watermark
+
+    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        spark = rows.sparkSession
+        self._so_far(rows, batch)
+        self._watermark.define(spark, batch)
+        self._keep(spark, batch)
+        self._read(rows, self._kept(batch)).createOrReplaceTempView(self._name_of_kept)
+        windows = spark.sql(self._closing)
+        # Spark runs nothing for a LIMIT of 0.
+        return windows if self._watermark.has_moved else windows.limit(0)
