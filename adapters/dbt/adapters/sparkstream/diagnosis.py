@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("SparkStream")
 
-OLDEST_CLIENT = (4, 2)
+OLDEST_CLIENT = (4, 0)
 """The oldest pyspark that this adapter is made for, as `pyproject.toml` says."""
 
 OLDEST_SERVER = (4, 0)
