@@ -84,7 +84,7 @@ test-all: $(INSTALLED)
 	$(PYTEST) $(TESTS)
 	@if command -v mvn >/dev/null; then $(MAKE) test-parts; else echo 'tests/parts are left out, as Maven (mvn) is not there'; fi
 
-# Table formats lag behind Spark: an environment of its own has the newest Spark that all of them are built for.
+# Table formats lag behind Spark: two environments have the newest Spark that Delta, and that Iceberg, is built for.
 PARTS := parts/.installed
 
 parts: $(PARTS)
@@ -96,13 +96,15 @@ $(PARTS): parts/pom.xml pyproject.toml
 			-DoutputDirectory=jars/$$part || exit 1; \
 	done
 	$(MAKE) venv VENV=parts/.venv SPARK=4.2
+	$(MAKE) venv VENV=parts/.venv-iceberg SPARK=4.1
 	parts/.venv/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3'
 	@touch $@
 
 # A Spark has its jars from its start, so those for Kafka are in another process.
 test-parts: $(PARTS)
-	parts/.venv/bin/python -m pytest -q tests/parts --ignore=tests/parts/kafka
+	parts/.venv/bin/python -m pytest -q tests/parts/delta
 	parts/.venv/bin/python -m pytest -q tests/parts/kafka
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html

@@ -1,8 +1,8 @@
-{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. In Delta, each of both is
-    one statement. -#}
+{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. In Delta and Iceberg, each of
+    both is one statement. -#}
 {% materialization incremental, adapter='sparkstream', supported_languages=['sql', 'python'] %}
-  {%- set delta = sparkstream_is_delta() -%}
-  {%- if not sparkstream_aside() and not delta -%}
+  {%- set logged = sparkstream_is_logged() -%}
+  {%- if not sparkstream_aside() and not logged -%}
     {{ return(materialization_incremental_spark()) }}
   {%- endif -%}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='parquet')) -%}
@@ -24,12 +24,12 @@
       {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(get_columns_in_query(compiled_code), 'the query') -%}
     {%- endif -%}
     {%- do sparkstream_beside(relation, '__dbt_partitions') -%}
-    {%- set built = relation if delta else sparkstream_beside(relation, language=language) -%}
-    {%- if delta -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
+    {%- set built = relation if logged else sparkstream_beside(relation, language=language) -%}
+    {%- if logged -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
     {%- call statement('main', language=language) -%}
       {{ create_table_as(False, built, compiled_code, language) }}
     {%- endcall -%}
-    {%- if not delta -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
+    {%- if not logged -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
     {%- do persist_constraints(relation, model) -%}
   {%- else -%}
     {%- set fresh = sparkstream_beside(relation, '__dbt_tmp', language) -%}
@@ -41,10 +41,13 @@
       {{ create_table_as(True, fresh, compiled_code, language) }}
     {%- endcall -%}
     {%- do process_schema_changes(on_schema_change, fresh, old) -%}
-    {%- if delta -%}
+    {%- if logged -%}
+      {%- set by_partition = strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+      {%- set before = sparkstream_overwrites('dynamic') if by_partition and not sparkstream_is_delta() -%}
       {%- call statement('main') -%}
         {{ dbt_spark_get_incremental_sql(strategy, fresh, relation, old, config.get('unique_key'), predicates) }}
       {%- endcall -%}
+      {%- if before -%}{%- do sparkstream_overwrites(before) -%}{%- endif -%}
     {%- elif strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
       {%- do sparkstream_overwrite_partitions(fresh, relation) -%}
     {%- elif strategy == 'insert_overwrite' -%}

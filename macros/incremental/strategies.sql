@@ -10,7 +10,12 @@
       ~ "\n  You can only choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
       ~ "\n  for windows in files of " ~ file_format ~ ", write incremental_strategy='window_replace'"
     ) }}
-  {%- elif raw_strategy in ['delete+insert', 'replace_where'] and file_format != 'delta' -%}
+  {%- elif raw_strategy == 'replace_where' and file_format == 'iceberg' -%}
+    {{ exceptions.raise_compiler_error(
+      "the incremental strategy replace_where is Delta's: Iceberg replaces whole files"
+      ~ "\n  write incremental_strategy='delete+insert' and a unique_key, or 'insert_overwrite' and a partition_by"
+    ) }}
+  {%- elif raw_strategy in ['delete+insert', 'replace_where'] and file_format not in ['delta', 'iceberg'] -%}
     {{ exceptions.raise_compiler_error(
       "the incremental strategy " ~ raw_strategy ~ " changes rows, and files of " ~ file_format ~ " can't be changed"
       ~ "\n  write file_format='delta', or incremental_strategy='insert_overwrite' and a partition_by"
@@ -52,9 +57,10 @@
     select {{ values | join(', ') }} from {{ source }}
   {%- elif strategy == 'append' -%}
     {{ get_insert_into_sql(source, target) }}
-  {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_delta() -%}
-    {#- The statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
-    insert overwrite table {{ target }}{{ " with ('partitionOverwriteMode' = 'dynamic')" if config.get('partition_by') }}
+  {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_logged() -%}
+    {#- To Delta the statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
+    {%- set says = sparkstream_is_delta() and config.get('partition_by') -%}
+    insert overwrite table {{ target }}{{ " with ('partitionOverwriteMode' = 'dynamic')" if says }}
     select {{ adapter.get_columns_in_relation(target) | map(attribute='quoted') | join(', ') }} from {{ source }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ get_insert_overwrite_sql(source, target, existing) }}

@@ -1,7 +1,7 @@
 {#- The windows that may have changed, computed anew, take the place of those in the table. Files can't be changed, so
     the partitions that they are in are written again, with the windows in them that stay. -#}
 {% macro get_incremental_window_replace_sql(arg_dict) %}
-  {%- if sparkstream_is_delta() -%}
+  {%- if sparkstream_is_logged() -%}
     {{ return(sparkstream_replace_windows(arg_dict)) }}
   {%- endif -%}
   {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}

@@ -243,9 +243,9 @@ GROUP BY since
   {%- do adapter.dispatch('sparkstream_check_partitions', 'sparkstream')('window_replace') -%}
 {% endmacro %}
 
-{#- Refuses a strategy that replaces partitions in a model without any. Delta replaces windows as rows. -#}
+{#- Refuses a strategy that replaces partitions in a model without any. Delta and Iceberg replace windows as rows. -#}
 {% macro default__sparkstream_check_partitions(strategy) %}
-  {%- if not config.get('partition_by') and not (strategy == 'window_replace' and sparkstream_is_delta()) -%}
+  {%- if not config.get('partition_by') and not (strategy == 'window_replace' and sparkstream_is_logged()) -%}
     {{ exceptions.raise_compiler_error(
       strategy ~ " replaces partitions, and needs a partition_by"
       ~ "\n  write one such as partition_by='day', with cast(window_start as date) as day in the query"

@@ -1,7 +1,7 @@
 {#- dbt-spark's drops the old table, then makes an empty one and puts the rows in. Here, all this happens beside the old
     table; `load_csv_rows` puts the new one in its place. -#}
 {% macro sparkstream_seeds_aside() %}
-  {{ return(sparkstream_aside() or sparkstream_is_delta()) }}
+  {{ return(sparkstream_aside() or sparkstream_is_logged()) }}
 {% endmacro %}
 
 {% macro sparkstream__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
@@ -25,7 +25,7 @@
   {%- set built = sparkstream_beside(this) -%}
   {%- set sql -%}
     create table {{ built }} ({{ columns | join(', ') }})
-    {{ 'using parquet' if sparkstream_is_delta() else file_format_clause() }}
+    {{ 'using parquet' if sparkstream_is_logged() else file_format_clause() }}
     {{ partition_cols(label="partitioned by") }}
     {{ clustered_cols(label="clustered by") }}
     {{ comment_clause() }}

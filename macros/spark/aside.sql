@@ -5,14 +5,22 @@
   Delta, Iceberg and Hudi replace a table in one transaction of their own, so they need no table beside.
 #}
 
-{#- Whether the model's table is Delta's, on a Spark of the user's own: on http and odbc (Databricks) dbt-spark's way stays. -#}
-{% macro sparkstream_is_delta() %}
-  {{ return(target.method in ['session', 'thrift', 'connect'] and config.get('file_format') == 'delta') }}
+{#- Whether each statement on the model's table is one commit: it is Delta's or Iceberg's, on a Spark of the user's own.
+    On http and odbc (Databricks) dbt-spark's way stays. -#}
+{% macro sparkstream_is_logged() %}
+  {{ return(target.method in ['session', 'thrift', 'connect'] and config.get('file_format') in ['delta', 'iceberg']) }}
 {% endmacro %}
 
-{#- Makes place for a table in Delta, which replaces one in Delta by itself, and nothing else. -#}
+{% macro sparkstream_is_delta() %}
+  {{ return(sparkstream_is_logged() and config.get('file_format') == 'delta') }}
+{% endmacro %}
+
+{#- Makes place for a table in Delta or Iceberg: each replaces a table of its own, and nothing else. -#}
 {% macro sparkstream_make_place(old) %}
-  {%- if old is not none and not (old.is_table and old.is_delta) -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
+  {%- if old is not none -%}
+    {%- set same = old.is_delta if sparkstream_is_delta() else old.is_iceberg -%}
+    {%- if not (old.is_table and same) -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
+  {%- endif -%}
 {% endmacro %}
 
 {#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
@@ -42,13 +50,13 @@
     ALTER TABLE SET LOCATION would do it in one step, but leaves a table outside its own folder: Spark takes such a table
     for empty once somebody renames it. -#}
 {% macro sparkstream_swap(built, relation, old) %}
-  {%- if sparkstream_is_delta() -%}
+  {%- if sparkstream_is_logged() -%}
     {%- do sparkstream_make_place(old) -%}
   {%- elif old is not none -%}
     {%- do adapter.drop_relation(old) -%}
   {%- endif -%}
-  {%- if sparkstream_is_delta() or config.get('location_root') -%}
-    {#- No statement moves a folder to another place, so the files are written again; so does Delta, to replace a table. -#}
+  {%- if sparkstream_is_logged() or config.get('location_root') -%}
+    {#- No statement moves a folder to another place, so the files are written again; so does a commit that replaces a table. -#}
     {%- call statement('swap') -%}
       {{ create_table_as(False, relation, 'select * from ' ~ built) }}
     {%- endcall -%}

@@ -128,11 +128,17 @@ class SparkStreamAdapter(SparkAdapter):
     def _build_spark_relation_list(self, row_list: Iterable[Any], relation_info_func: Any) -> list[BaseRelation]:
         """The relations of a schema, without the session's temporary views, which Spark lists in every schema.
 
-        They belong to none, and dbt-spark then fails in `dbt docs generate`.
+        They belong to none, and dbt-spark then fails in `dbt docs generate`. Of a table in Iceberg, Spark's own catalog
+        says that its provider is Hive.
         """
         in_schema = [row for row in row_list if row[0]]
         relations: list[BaseRelation] = super()._build_spark_relation_list(in_schema, relation_info_func)
-        return relations
+        return [
+            relation.replace(is_iceberg=True)
+            if "table_type=ICEBERG" in getattr(relation, "information", "")
+            else relation
+            for relation in relations
+        ]
 
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
         """The rows of a relation in the catalog, with its comments."""

@@ -49,15 +49,16 @@ def clearing(folder: str, node: Any) -> list[str]:
     """Statements that remove a folder: Spark has none for that but DROP TABLE of a managed table.
 
     The table that does it is sent to the folder before it is dropped, so it is never dropped anywhere else, also where
-    an earlier run was killed among these statements.
+    an earlier run was killed among these statements. In a catalog of Iceberg's, DROP
+    TABLE without PURGE leaves files.
     """
     table = f"{node.schema}.{node.alias}{SUFFIX}leftover"
     create = f"CREATE TABLE IF NOT EXISTS {table} (empty INT) USING parquet"
     return [
         create,
         f"ALTER TABLE {table} SET LOCATION {string_literal(folder)}",
-        f"DROP TABLE {table}",
+        f"DROP TABLE {table} PURGE",
         # Its own folder is still there, and empty.
         create,
-        f"DROP TABLE {table}",
+        f"DROP TABLE {table} PURGE",
     ]

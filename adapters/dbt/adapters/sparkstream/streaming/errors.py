@@ -12,11 +12,15 @@ class StreamingError(Exception):
 
 
 class SourceChanged(StreamingError):
-    """A source in Delta has commits that don't only add rows."""
+    """A source in Delta or Iceberg has commits that don't only add rows."""
 
 
-CHANGES = ("[DELTA_SOURCE_TABLE_IGNORE_CHANGES]", "[DELTA_SOURCE_IGNORE_DELETE]")
-"""How Delta begins to say so."""
+_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] (.*?)(?: This is currently.*)?$", re.M)
+_IN_ICEBERG = re.compile(r"Cannot process (overwrite|delete) snapshot: (\d+)")
+"""How Delta and Iceberg say that a source has commits that don't only add rows."""
+
+_GONE = re.compile(r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
+"""How Iceberg says that it can't go on from where a stream was."""
 
 DAMAGES = (
     "[BATCH_METADATA_NOT_FOUND]",
@@ -46,17 +50,28 @@ _REASON = re.compile(
 )
 
 
+def _changed(text: str) -> str | None:
+    """What a table format says of a source that isn't only added to; None where it says no such thing."""
+    if found := _IN_DELTA.search(text):
+        return found[1][:1].lower() + found[1][1:].rstrip(".")
+    if found := _IN_ICEBERG.search(text):
+        return f"snapshot {found[2]} in Iceberg {'deletes' if found[1] == 'delete' else 'changes or deletes'} rows"
+    return None
+
+
 def explained(error: StreamingError, checkpoint: str) -> StreamingError:
     """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
     text = str(error)
-    if changed := next((line for line in text.splitlines() if any(words in line for words in CHANGES)), ""):
-        what = (
-            changed[changed.index("] ", changed.index("[DELTA")) + 2 :].partition(" This is currently")[0].rstrip(".")
-        )
+    if changed := _changed(text):
         return SourceChanged(
-            f"a source in Delta has changed: {what[:1].lower()}{what[1:]}\n"
+            f"a source has changed: {changed}\n"
             f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
             "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
+        )
+    if gone := _GONE.search(text):
+        return SourceChanged(
+            f"a source has changed: snapshot {gone[1]}, the last that this model has read, is not in Iceberg any more\n"
+            f"  keep snapshots for longer than between two runs; {REBUILD}, or write config(on_source_change='rebuild')"
         )
     whole = f"{text}\n{error.__cause__}"
     if LOST.search(whole):

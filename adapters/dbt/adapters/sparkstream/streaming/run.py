@@ -133,6 +133,7 @@ class Run:
                     return outcome(self._engine, [], {}, {})
                 must_make = is_outdated
             if must_make:
+                self._sources.check_beginning(sources)
                 before = self._folder(known) if "kept" in known else None
                 if exists and not self._table.replaces():
                     drop()

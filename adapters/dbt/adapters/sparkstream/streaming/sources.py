@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, last_done
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, Facts
+from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, ICEBERG, SKIPPING, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics
 
 ONLY_ADDED = "a stream reads what is only ever added to"
@@ -73,24 +73,53 @@ class Sources:
 
     def can_be_read_again(self, source: StreamSource) -> bool:
         """Whether the checkpoint says which files of a stream are of a micro-batch."""
-        kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
-        return str(kind).casefold() in FILE_FORMATS
+        return self._format(source) in FILE_FORMATS
 
-    def _in_delta(self, source: StreamSource) -> bool:
+    def _format(self, source: StreamSource) -> str:
         kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
-        return str(kind).casefold() == DELTA
+        return str(kind).casefold()
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """How Spark has to read a source that was changed, where the model accepts that."""
-        accepts = self._choice == "accept" and self._in_delta(source)
-        return {"skipChangeCommits": "true"} if accepts else {}
+        return SKIPPING.get(self._format(source), {}) if self._choice == "accept" else {}
+
+    def check_beginning(self, sources: Sequence[StreamSource]) -> None:
+        """Looks whether a stream that begins now gets all rows of its sources.
+
+        Iceberg streams what each snapshot has added, from the oldest snapshot that it still has.
+
+        Raises:
+            StreamingError: it would not.
+        """
+        for source in sources:
+            if source.reader or self._format(source) != ICEBERG:
+                continue
+            table = source.relation
+            snapshots = self._engine.sql(
+                f"SELECT s.parent_id, s.operation FROM {table}.history AS h JOIN {table}.snapshots AS s "
+                "ON s.snapshot_id = h.snapshot_id WHERE h.is_current_ancestor ORDER BY h.made_current_at"
+            )
+            expired = bool(snapshots) and snapshots[0][0] is not None
+            changed = any(operation not in ("append", "replace") for _, operation in snapshots)
+            if expired or (changed and self._choice != "accept"):
+                what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
+                raise StreamingError(
+                    f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
+                    "snapshot has added\n"
+                    "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
+                    + (
+                        ""
+                        if expired
+                        else "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
+                    )
+                )
 
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
         if source.reader:
             return json.dumps([source.reader.get("format"), source.reader.get("path")])
         facts = self.facts_of(source.relation)
-        if source.checksum is not None and not self._in_delta(source):
+        if source.checksum is not None and self._format(source) not in SKIPPING:
             return f"seed {source.checksum}"
         return f"{facts.location} of {facts.created}"
 

@@ -26,6 +26,14 @@ FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
 DELTA = "delta"
 """The format whose log says which micro-batches are in the table, so that no partitions have to."""
 
+ICEBERG = "iceberg"
+
+SKIPPING = {
+    DELTA: {"skipChangeCommits": "true"},
+    ICEBERG: {"streaming-skip-overwrite-snapshots": "true", "streaming-skip-delete-snapshots": "true"},
+}
+"""Formats with a list of their own of what was done: how a stream passes over what changes rows."""
+
 
 @dataclass(frozen=True)
 class Facts:

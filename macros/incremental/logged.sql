@@ -1,5 +1,6 @@
 {#
-  Strategies of tables in Delta, which deletes and inserts in one statement: a reader sees the table before it or after it.
+  Strategies of tables in Delta and Iceberg, which delete and insert in one statement: a reader sees the table before it or
+  after it.
 #}
 
 {#- `delete+insert`: the rows whose keys come again go, and all that come are put in. Of several rows with one key all
@@ -41,8 +42,23 @@
   {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
   {%- set end = adapter.dispatch('sparkstream_window_columns', 'sparkstream')().end -%}
   {%- set since = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(relation).since -%}
-  insert into table {{ relation }}
-  {{ 'replace where ' ~ end ~ ' >= ' ~ since if since }}
-  select {{ arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') }} from {{ source }}
-  {{ 'where ' ~ end ~ ' >= ' ~ since if since }}
+  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
+  {%- if since and not sparkstream_is_delta() -%}
+    {#- Iceberg's REPLACE WHERE takes conditions on partitions alone. -#}
+    merge into {{ relation }} as kept
+    using (
+      select {{ columns | join(', ') }}, true as __comes from {{ source }} where {{ end }} >= {{ since }}
+      union all
+      select {% for column in columns %}null, {% endfor %}false
+    ) as going
+    on not going.__comes and kept.{{ end }} >= {{ since }}
+    when matched then delete
+    when not matched and going.__comes then insert ({{ columns | join(', ') }})
+      values ({% for column in columns %}going.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+  {%- else -%}
+    insert into table {{ relation }}
+    {{ 'replace where ' ~ end ~ ' >= ' ~ since if since }}
+    select {{ columns | join(', ') }} from {{ source }}
+    {{ 'where ' ~ end ~ ' >= ' ~ since if since }}
+  {%- endif -%}
 {% endmacro %}
