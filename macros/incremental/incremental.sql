@@ -42,12 +42,9 @@
     {%- endcall -%}
     {%- do process_schema_changes(on_schema_change, fresh, old) -%}
     {%- if logged -%}
-      {%- set by_partition = strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
-      {%- set before = sparkstream_overwrites('dynamic') if by_partition and not sparkstream_is_delta() -%}
       {%- call statement('main') -%}
         {{ dbt_spark_get_incremental_sql(strategy, fresh, relation, old, config.get('unique_key'), predicates) }}
       {%- endcall -%}
-      {%- if before -%}{%- do sparkstream_overwrites(before) -%}{%- endif -%}
     {%- elif strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
       {%- do sparkstream_overwrite_partitions(fresh, relation) -%}
     {%- elif strategy == 'insert_overwrite' -%}

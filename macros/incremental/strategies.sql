@@ -58,9 +58,9 @@
   {%- elif strategy == 'append' -%}
     {{ get_insert_into_sql(source, target) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_logged() -%}
-    {#- To Delta the statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
-    {%- set says = sparkstream_is_delta() and config.get('partition_by') -%}
-    insert overwrite table {{ target }}{{ " with ('partitionOverwriteMode' = 'dynamic')" if says }}
+    {#- The statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
+    {%- set option = 'partitionOverwriteMode' if sparkstream_is_delta() else 'overwrite-mode' -%}
+    insert overwrite table {{ target }}{{ " with ('" ~ option ~ "' = 'dynamic')" if config.get('partition_by') }}
     select {{ adapter.get_columns_in_relation(target) | map(attribute='quoted') | join(', ') }} from {{ source }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ get_insert_overwrite_sql(source, target, existing) }}

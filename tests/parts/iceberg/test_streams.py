@@ -32,6 +32,9 @@ def test_windows_are_appended(feed: Feed) -> None:
     assert len(feed.table("model__late")) == 1
     assert feed.table() == feed.batch(TUMBLE.replace("bid,", "(SELECT * FROM bid WHERE id <> 3),"), CLOSED)
     assert "nothing new" in feed.run(TUMBLE, keep_late=True, **ICEBERG).message
+    feed.add("bid", [(6, 1002, "a", 5)])
+    feed.run(TUMBLE, keep_late=True, **ICEBERG)
+    assert len(feed.table("model__late")) == 2, "late rows of another micro-batch stay"
 
 
 @pytest.mark.parametrize("sql", [ROWS, TUMBLE, HOP], ids=["rows", "tumble", "hop_of_slices"])
@@ -44,9 +47,9 @@ def test_an_interrupted_micro_batch_comes_again(
     feed.run(sql, **ICEBERG)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
     last = 1 if sql == ROWS else 3
-    write, note = sink.Append._write, sink.Done.note
+    write, note = sink.IcebergAppend._write, sink.Done.note
 
-    def writes(self: sink.Append, rows: object, batch: int) -> None:
+    def writes(self: sink.IcebergAppend, rows: object, batch: int) -> None:
         if batch == last and when == "before":
             raise RuntimeError("killed")
         write(self, rows, batch)  # type: ignore[arg-type]
@@ -59,7 +62,7 @@ def test_an_interrupted_micro_batch_comes_again(
             raise RuntimeError("killed")
 
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-        patched.setattr(sink.Append, "_write", writes)
+        patched.setattr(sink.IcebergAppend, "_write", writes)
         patched.setattr(sink.Done, "note", notes)
         feed.run(sql, **ICEBERG)
     feed.run(sql, **ICEBERG)
@@ -110,3 +113,12 @@ def test_a_source_in_iceberg_that_changes(feed: Feed) -> None:
     refused(feed, ROWS, "is not in Iceberg any more")
     refused(feed, ROWS, "would not get all rows", "have expired", on_source_change="rebuild")
     assert feed.table() == [(2, 2), (3, 3)]
+
+
+def test_a_micro_batch_can_be_streamed_on(feed: Feed) -> None:
+    """Another stream can read the table: what a micro-batch does to it is an append."""
+    for number in (1, 2, 3):
+        feed.add("bid", [(number, 1000 + 30 * number, "a", number)])
+        feed.run(ROWS, **ICEBERG)
+    snapshots = feed.spark.sql(f"SELECT operation FROM {feed.schema}.model.snapshots").collect()
+    assert [row[0] for row in snapshots] == ["append"] * 3

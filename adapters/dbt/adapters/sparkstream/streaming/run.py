@@ -36,10 +36,10 @@ from dbt.adapters.sparkstream.streaming.paths import beside
 from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import Append, DeltaAppend, Done, Fence, Sink
+from dbt.adapters.sparkstream.streaming.sink import Append, DeltaAppend, Done, Fence, IcebergAppend, Sink
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, StreamTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, ICEBERG, StreamTable
 from dbt.adapters.sparkstream.streaming.topics import Topics
 
 _KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
@@ -310,7 +310,8 @@ class Run:
         }
         if config.file_format == DELTA:
             return DeltaAppend(generation=known["table"], **common)
-        return Append(
+        kind = IcebergAppend if config.file_format == ICEBERG else Append
+        return kind(
             partitions=len(config.partition_by) + 1,
             by_files=config.file_format in FILE_FORMATS,
             is_managed=table.facts().kind == "MANAGED",

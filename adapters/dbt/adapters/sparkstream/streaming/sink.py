@@ -178,7 +178,7 @@ class Append(Sink):
         columns: those that the table is partitioned by at the end, the number of the micro-batch last.
         partitions: how many columns it is partitioned by.
         by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
-            list of its files, as Iceberg has.
+            list of its files.
         is_managed: whether files go with their partition when that is dropped.
     """
 
@@ -189,8 +189,7 @@ class Append(Sink):
         self._is_managed = is_managed
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        *names, number = self._columns
-        rows = rows.selectExpr(*map(quoted, names), f"CAST({batch} AS BIGINT) AS `{number}`")
+        rows, number = self._numbered(rows, batch), self._columns[-1]
         if not self._by_files:
             from pyspark.sql.functions import expr
 
@@ -200,6 +199,10 @@ class Append(Sink):
             self._complete(rows, batch)
         else:
             overwrite(rows, self._table)
+
+    def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
+        *names, number = self._columns
+        return rows.selectExpr(*map(quoted, names), f"CAST({batch} AS BIGINT) AS `{number}`")
 
     def _complete(self, rows: DataFrame, batch: int) -> None:
         """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
@@ -241,6 +244,24 @@ class Append(Sink):
         return None
 
 
+class IcebergAppend(Append):
+    """Appends to a table in Iceberg: a micro-batch is one snapshot, so its rows are there as a whole or not at all.
+
+    A snapshot that replaces rows, be it none, is one that no other stream can read.
+    """
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        rows = self._numbered(rows, batch)
+        if batch <= self._begun and self._is_there(rows.sparkSession, batch):
+            read(rows)
+        else:
+            rows.writeTo(self._table).append()
+
+    def _is_there(self, spark: SparkSession, batch: int) -> bool:
+        spark.sql(f"REFRESH TABLE {self._table}")
+        return not spark.read.table(self._table).where(f"`{self._columns[-1]}` = {batch}").isEmpty()
+
+
 def _end_with(server: int) -> None:
     """Ends this process when its server has ended, however that was.
 
@@ -260,9 +281,9 @@ def _end_with(server: int) -> None:
 
 
 def overwrite(rows: DataFrame, table: str) -> None:
-    """Writes rows to a table of files, in place of the partitions that they are in; other partitions stay.
+    """Writes rows to a table, in place of the partitions that they are in; other partitions stay.
 
-    The statement itself says so. The session's setting `partitionOverwriteMode` isn't enough: when Spark is being
+    The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting `partitionOverwriteMode` isn't enough: when Spark is being
     stopped, as its client was killed, a statement that runs reads the default of every setting. The default is to
     replace the whole table, and Spark deletes the table's folder for it.
 
@@ -272,7 +293,8 @@ def overwrite(rows: DataFrame, table: str) -> None:
     """
     rows.createOrReplaceTempView(_ROWS)
     rows.sparkSession.sql(
-        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic') SELECT * FROM {_ROWS}"
+        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic', 'overwrite-mode' = 'dynamic') "
+        f"SELECT * FROM {_ROWS}"
     )
 
 
