@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,17 @@ class Shop:
 
     def sql(self, *statements: str) -> list[tuple[Any, ...]]:
         from pyhive import hive
+        from pyhive.exc import OperationalError
 
-        with closing(hive.connect("127.0.0.1", self._config.port, auth="NOSASL", username="test")) as connection:
+        connection = hive.connect("127.0.0.1", self._config.port, auth="NOSASL", username="test")
+        try:
             cursor = connection.cursor()
             for statement in statements:
                 cursor.execute(statement)
             rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+        finally:
+            with suppress(OperationalError):  # Spark 4.3 fails to close a session now and then
+                connection.close()
         return rows
 
     def add(self, rows: Sequence[tuple[int, int, str, int]]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+from pyhive.exc import OperationalError
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
@@ -34,6 +35,17 @@ def test_short_statements_do_not_wait_long() -> None:
     began = time.monotonic()
     wrapper.execute("select 1")
     assert time.monotonic() - began < 30
+
+
+def test_a_session_that_is_not_closed_fails_nothing() -> None:
+    """What Spark 4.3's server now and then says when a session is closed, after all of its statements have ended."""
+
+    class Handle:
+        def close(self) -> None:
+            raise OperationalError("java.lang.NoClassDefFoundError: org/apache/hadoop/hive/llap/security/LlapSigner")
+
+    credentials = SparkStreamCredentials(method=Method.THRIFT, host="127.0.0.1", schema="shop")
+    ThriftWrapper(PyhiveConnectionWrapper(Handle()), credentials).close()
 
 
 def test_no_server(make_project: Callable[..., Project]) -> None:

@@ -283,9 +283,9 @@ def _end_with(server: int) -> None:
 def overwrite(rows: DataFrame, table: str) -> None:
     """Writes rows to a table, in place of the partitions that they are in; other partitions stay.
 
-    The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting `partitionOverwriteMode` isn't enough: when Spark is being
-    stopped, as its client was killed, a statement that runs reads the default of every setting. The default is to
-    replace the whole table, and Spark deletes the table's folder for it.
+    The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting
+    `partitionOverwriteMode` isn't enough: when Spark is being stopped, as its client was killed, a statement that runs
+    reads the default of every setting. The default is to replace the whole table, and Spark deletes its folder for it.
 
     Args:
         rows: rows with the columns of the table, in their order.
