@@ -101,18 +101,16 @@ class Sources:
             )
             expired = bool(snapshots) and snapshots[0][0] is not None
             changed = any(operation not in ("append", "replace") for _, operation in snapshots)
-            if expired or (changed and self._choice != "accept"):
-                what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
-                raise StreamingError(
-                    f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
-                    "snapshot has added\n"
-                    "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
-                    + (
-                        ""
-                        if expired
-                        else "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
-                    )
-                )
+            if not expired and (not changed or self._choice == "accept"):
+                continue
+            what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
+            accepting = "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
+            raise StreamingError(
+                f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
+                "snapshot has added\n"
+                "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
+                + ("" if expired else accepting)
+            )
 
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
