@@ -12,13 +12,14 @@ from pathlib import Path
 
 import click
 
+from tests.kill.formats import FORMATS
 from tests.kill.kinds import KINDS
 from tests.kill.method import METHODS
-from tests.kill.moments import BATCH, STARTING, STREAM
+from tests.kill.moments import BATCH, COMMITTED, STARTING, STREAM
 from tests.kill.report import keep, table
 from tests.kill.series import VICTIMS, Series, Tally
 
-MOMENTS = tuple(dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH)))
+MOMENTS = tuple(dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, COMMITTED)))
 
 
 def _names(known: tuple[str, ...]) -> click.ParamType:
@@ -45,6 +46,14 @@ def _names(known: tuple[str, ...]) -> click.ParamType:
     help=f"What to kill, by default all: {', '.join(KINDS)}.",
 )
 @click.option("--method", type=click.Choice(tuple(METHODS)), default="session", show_default=True, help="Way to Spark.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(tuple(FORMATS)),
+    default="parquet",
+    show_default=True,
+    help="What the tables are stored as; for the others, `make parts` gets what they need.",
+)
 @click.option("--kills", type=click.IntRange(1), default=20, show_default=True, help="How many processes to kill.")
 @click.option("--minutes", type=float, help="Kill no more after this many minutes.")
 @click.option("--seed", type=int, help="Of rows, victims, moments and delays; another one each time by default.")
@@ -62,6 +71,7 @@ def _names(known: tuple[str, ...]) -> click.ParamType:
 def main(
     kinds: tuple[str, ...],
     method: str,
+    format_name: str,
     kills: int,
     minutes: float | None,
     seed: int | None,
@@ -88,6 +98,7 @@ def main(
     rng = random.Random(seed)
     deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
     begun = time.monotonic()
+    stored = FORMATS[format_name]()
     tallies = {name: Tally() for name in kinds}
     killed = missed = busy = projects = failures = 0
     waiting: list[str] = []
@@ -107,7 +118,7 @@ def main(
             series = Series(
                 folder,
                 [KINDS[name] for name in chosen],
-                METHODS[method](folder),
+                METHODS[method](folder, stored.parameters),
                 own,
                 together,
                 threads,
@@ -115,6 +126,7 @@ def main(
                 victims,
                 moments,
                 lambda line: click.echo(f"  {line}"),
+                stored,
             )
             told = series(project_kills, deadline)
             killed += told.kills
@@ -126,7 +138,8 @@ def main(
             if told.failures:
                 failures += 1
                 again = (
-                    f"python -m tests.kill --method {method} --kinds {','.join(chosen)} --seed {own} "
+                    f"python -m tests.kill --method {method} --format {format_name} --kinds {','.join(chosen)} "
+                    f"--seed {own} "
                     f"--kills {project_kills} --kills-per-project {kills_per_project} "
                     f"--kinds-per-project {len(chosen)} --together {together} --threads {threads} "
                     f"--victims {','.join(victims)}" + (f" --moments {','.join(moments)}" if moments else "")

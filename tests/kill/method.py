@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,6 @@ from dbt.adapters.sparkstream.server.process import birth, is_alive
 from tests.functional.adapter.project import PARAMETERS
 from tests.kill.command import QUICK, Command
 from tests.kill.project import SCHEMA
-
-SETTINGS = {**PARAMETERS, "spark.sql.session.timeZone": "UTC"}
 
 
 class Stuck(Exception):
@@ -32,12 +31,14 @@ class Method(ABC):
 
     Args:
         folder: of the dbt project.
+        parameters: settings of Spark.
     """
 
     name: str
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, parameters: Mapping[str, str] = PARAMETERS) -> None:
         self.folder = folder
+        self.settings = {**parameters, "spark.sql.session.timeZone": "UTC"}
 
     @abstractmethod
     def output(self) -> dict[str, Any]:
@@ -80,7 +81,7 @@ class Session(Method):
     name = "session"
 
     def output(self) -> dict[str, Any]:
-        return {"type": "sparkstream", "method": "session", "server_side_parameters": SETTINGS}
+        return {"type": "sparkstream", "method": "session", "server_side_parameters": self.settings}
 
     @property
     def tables(self) -> Path:
@@ -112,8 +113,8 @@ class Thrift(Method):
 
     name = "thrift"
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, parameters: Mapping[str, str] = PARAMETERS) -> None:
+        super().__init__(folder, parameters)
         self._port, self._connect_port = _lasting_port(), _lasting_port()
         self._pid = 0
         self._killed: dict[int, str] = {}
@@ -146,7 +147,9 @@ class Thrift(Method):
             if time.monotonic() > deadline:
                 raise Stuck(f"processes go on after their server was killed: {left}")
             time.sleep(0.1)  # the server ends in a moment, and its Python processes within a second or two
-        conf = {name: value for name, value in SETTINGS.items() if name not in ("spark.master", "spark.driver.memory")}
+        conf = {
+            name: value for name, value in self.settings.items() if name not in ("spark.master", "spark.driver.memory")
+        }
         settings = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
         ports = ["--port", str(self._port), "--connect-port", str(self._connect_port)]
         self._server("start", *ports, "--master", "local[2]", "--memory", "1g", "--timeout", "300", *settings)

@@ -55,6 +55,9 @@ MOVED = Moment("moved", lambda path: "=" in path.rpartition("/")[2] and "/." not
 SWAPPED = Moment("swapped", lambda path: "/" not in path)
 """A folder of the table, or of one that is built beside it, has appeared or gone."""
 
+COMMITTED = Moment("committed", lambda path: "/_delta_log/" in path or "/metadata/" in path)
+"""Delta or Iceberg commits what a statement has done to the table."""
+
 STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, NOTED, COMMITS)
 BATCH = (WHENEVER, STAGING, MOVED, SWAPPED, SWAPPED)
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from tests.kill.compare import Difference, compare
+from tests.kill.formats import PARQUET, Format
 from tests.kill.kinds import CLOSED, Kind, Model
 
 SCHEMA = "shop"
@@ -58,16 +59,24 @@ class Project:
         output: how dbt comes to Spark, for the profile.
         rng: of the rows.
         threads: how many models dbt runs at a time.
+        format: what the tables of the kinds are stored as.
     """
 
     def __init__(
-        self, folder: Path, kinds: Sequence[Kind], output: Mapping[str, Any], rng: random.Random, threads: int = 3
+        self,
+        folder: Path,
+        kinds: Sequence[Kind],
+        output: Mapping[str, Any],
+        rng: random.Random,
+        threads: int = 3,
+        format: Format = PARQUET,
     ) -> None:
         self.folder = folder
         self.kinds = kinds
         self.counts = [0]
         """Rows of `bid` after each file."""
         self._rng = rng
+        self._format = format
         self._latest = dict.fromkeys(SOURCES, 1000)
         self._ids = 0
         self._files = 0
@@ -86,7 +95,7 @@ class Project:
             "profile": "shop",
             "flags": {"send_anonymous_usage_stats": False},
             "vars": {"incoming": str(self.folder / "incoming"), "dump": str(self.folder / "dump")},
-            "models": {"shop": {"+materialized": "table"}},
+            "models": {"shop": {"+materialized": "table", "+file_format": self._format.name}},
             "on-run-start": [f"{{{{ source_table('{source}') }}}}" for source in SOURCES],
         }
         profile = {"target": "killed", "outputs": {"killed": dict(output)}}
@@ -104,7 +113,7 @@ class Project:
                 texts[f"models/{model.name}.py"] = model.python
                 hook = {"name": model.name, "config": {"pre_hook": _witness(model)}}
                 texts[f"models/{model.name}.yml"] = yaml.safe_dump({"models": [hook]})
-            texts[f"models/proof/{model.name}{PROOF}.sql"] = _proof(model)
+            texts[f"models/proof/{model.name}{PROOF}.sql"] = _proof(model, self._format)
         return texts
 
     @property
@@ -173,9 +182,9 @@ def _sql(model: Model) -> str:
     return _config(model, **more) + _reading(model.sql, read, "")
 
 
-def _proof(model: Model) -> str:
+def _proof(model: Model, format: Format) -> str:
     """The text of a model that has the same rows without a stream, and writes its rows and the others beside it."""
-    columns = "* except (micro_batch)" if model.streams else "*"
+    columns = "* except (micro_batch)" if model.streams and format.numbered else "*"
     hooks = [
         f"{{{{ dump('{model.name}', '{columns}', '{model.closed}') }}}}",
         f"{{{{ dump('{model.name}{PROOF}', '*', '{model.closed}') }}}}",

@@ -12,6 +12,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.errors import NO_WORKER
 from tests.kill.command import Command
 from tests.kill.compare import is_complete
+from tests.kill.formats import PARQUET, Format
 from tests.kill.kinds import Kind, Model
 from tests.kill.method import Method, Stuck
 from tests.kill.moments import STARTING, WHENEVER, Moment, paths
@@ -118,6 +119,7 @@ class Series:
         victims: of `VICTIMS`.
         moments: names of the moments to aim at; empty for all.
         say: told a line now and then.
+        format: what the tables are stored as.
     """
 
     def __init__(
@@ -132,13 +134,15 @@ class Series:
         victims: Sequence[str] = VICTIMS,
         moments: Sequence[str] = (),
         say: Callable[[str], None] = lambda line: None,
+        format: Format = PARQUET,
     ) -> None:
         self.told = Told({kind.name: Tally() for kind in kinds})
         self._folder = folder
         self._kinds = {kind.name: kind for kind in kinds}
         self._method = method
         self._rng = random.Random(seed)
-        self._project = Project(folder, kinds, method.output(), random.Random(seed + 1), threads)
+        self._project = Project(folder, kinds, method.output(), random.Random(seed + 1), threads, format)
+        self._format = format
         self._kind_of = {model.name: kind.name for kind in kinds for model in kind.models}
         self._together = together
         self._limit = limit
@@ -206,7 +210,9 @@ class Series:
         rng = self._rng
         kind = rng.choice(kinds)
         aim = rng.choice([model for model in kind.models if model in models])
-        allowed = [m for m in (*kind.moments, STARTING) if not self._moments or m.name in self._moments]
+        allowed = [
+            m for m in (*kind.moments, *self._format.moments, STARTING) if not self._moments or m.name in self._moments
+        ]
         weights = [0.3 if m is STARTING else 1.0 for m in allowed]
         moment = rng.choices(allowed, weights)[0] if allowed else WHENEVER
         delay = rng.random() if moment.seen is None else rng.choice((0.0, rng.uniform(0, 0.1), rng.uniform(0, 1)))

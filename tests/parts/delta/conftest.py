@@ -9,26 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.functional.adapter.project import PARAMETERS, ROOT, Project
+from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
+from tests.parts.parameters import DELTA, delta_parameters
 from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-DELTA = ROOT / "parts" / "jars" / "delta"
-
-
-def delta_parameters(folder: Path = DELTA) -> dict[str, str]:
-    """The `server_side_parameters` of a profile with Delta in `spark_catalog`."""
-    return {
-        **PARAMETERS,
-        "spark.jars": ",".join(map(str, sorted(folder.glob("*.jar")))),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        # Tables here have a handful of files: 50 tasks to read the list of them take longer than all else.
-        "spark.databricks.delta.snapshotPartitions": "2",
-    }
 
 
 def reason_to_skip(folder: Path, version: str) -> str | None:

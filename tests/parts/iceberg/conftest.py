@@ -9,27 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.functional.adapter.project import PARAMETERS, ROOT, Project
+from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
+from tests.parts.parameters import ICEBERG, iceberg_parameters
 from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ICEBERG = ROOT / "parts" / "jars" / "iceberg"
-
-
-def iceberg_parameters(folder: Path = ICEBERG) -> dict[str, str]:
-    """The `server_side_parameters` of a profile with Iceberg in `spark_catalog`."""
-    return {
-        **PARAMETERS,
-        "spark.jars": ",".join(map(str, sorted(folder.glob("*.jar")))),
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
-        "spark.sql.catalog.spark_catalog.type": "hive",
-        # The metastore within dbt has no tables for locks; from version 2.3.10 on, it needs none to swap metadata.
-        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
-    }
 
 
 def reason_to_skip(folder: Path, version: str) -> str | None:

@@ -1,0 +1,37 @@
+"""What the tables that are killed are stored as: files in Parquet, or a table format with a log of what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.functional.adapter.project import PARAMETERS
+from tests.kill.moments import COMMITTED, Moment
+from tests.parts.parameters import delta_parameters, iceberg_parameters
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes:
+        name: its name in the configs of models.
+        parameters: settings of Spark that it needs.
+        numbered: whether a streaming model's table has a column with the number of the micro-batch.
+        moments: to kill at, beside those of a kind.
+    """
+
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=lambda: PARAMETERS)
+    numbered: bool = True
+    moments: tuple[Moment, ...] = ()
+
+
+PARQUET = Format("parquet")
+
+FORMATS: Mapping[str, Callable[[], Format]] = {
+    "parquet": lambda: PARQUET,
+    "delta": lambda: Format("delta", delta_parameters(), numbered=False, moments=(COMMITTED,) * 3),
+    "iceberg": lambda: Format("iceberg", iceberg_parameters(), moments=(COMMITTED,) * 3),
+}
+"""Name -> the format; its jars are looked up when it is asked for."""

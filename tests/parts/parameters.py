@@ -1,0 +1,35 @@
+"""What a profile needs for Delta and Iceberg, with the jars that `make parts` gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.functional.adapter.project import PARAMETERS, ROOT
+
+DELTA = ROOT / "parts" / "jars" / "delta"
+ICEBERG = ROOT / "parts" / "jars" / "iceberg"
+
+
+def delta_parameters(folder: Path = DELTA) -> dict[str, str]:
+    """The `server_side_parameters` of a profile with Delta in `spark_catalog`."""
+    return {
+        **PARAMETERS,
+        "spark.jars": ",".join(map(str, sorted(folder.glob("*.jar")))),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        # Tables here have a handful of files: 50 tasks to read the list of them take longer than all else.
+        "spark.databricks.delta.snapshotPartitions": "2",
+    }
+
+
+def iceberg_parameters(folder: Path = ICEBERG) -> dict[str, str]:
+    """The `server_side_parameters` of a profile with Iceberg in `spark_catalog`."""
+    return {
+        **PARAMETERS,
+        "spark.jars": ",".join(map(str, sorted(folder.glob("*.jar")))),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
+        "spark.sql.catalog.spark_catalog.type": "hive",
+        # The metastore within dbt has no tables for locks; from version 2.3.10 on, it needs none to swap metadata.
+        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
+    }
