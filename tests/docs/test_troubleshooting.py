@@ -246,8 +246,8 @@ def test_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(Exception, match=r"the server is Spark 3\.5\.1, and window queries need 4\.0 or newer"):
         check(environment_of(credentials(), tmp_path), lambda: "3.5.1")
-    monkeypatch.setattr(pyspark, "__version__", "4.0.1")
-    with pytest.raises(Exception, match=r"write pip install 'pyspark>=4\.2'"):
+    monkeypatch.setattr(pyspark, "__version__", "3.5.1")
+    with pytest.raises(Exception, match=r"write pip install 'pyspark>=4\.0'"):
         check(environment_of(credentials(), tmp_path), lambda: "4.2.0")
 
 
