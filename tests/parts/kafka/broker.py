@@ -145,6 +145,25 @@ class Broker:
             )
         self._producer.flush()
 
+    def read(self, topic: str) -> list[tuple[str | None, str, dict[str, str]]]:
+        """Key, value and headers of all records, partition by partition."""
+        from kafka import KafkaConsumer, TopicPartition
+
+        consumer = KafkaConsumer(bootstrap_servers=self.servers, enable_auto_commit=False)
+        try:
+            places = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+            ends, found = consumer.end_offsets(places), []
+            for place in places:
+                consumer.assign([place])
+                consumer.seek_to_beginning(place)
+                while consumer.position(place) < ends[place]:
+                    for record in consumer.poll(1000).get(place, []):
+                        headers = {name: text.decode() for name, text in record.headers}
+                        found.append((record.key and record.key.decode(), record.value.decode(), headers))
+            return found
+        finally:
+            consumer.close()
+
     @staticmethod
     def _until(do: Callable[[], Any]) -> None:
         from kafka.errors import TopicAlreadyExistsError

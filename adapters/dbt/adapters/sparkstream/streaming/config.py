@@ -9,6 +9,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.topic import Topic
 
 OURS = (
     "watermark",
@@ -23,6 +24,7 @@ OURS = (
     "late_rows",
     "unreadable_rows",
     "flush",
+    "sink",
 )
 """The configs of this materialization, beside `event_time`, which is dbt's."""
 
@@ -66,6 +68,7 @@ class StreamConfig:
         keep_late: whether late rows go to a table.
         keep_unreadable: whether rows with values that can't be read go to a table.
         flush: whether a run ends by closing all windows; None where no run ever does.
+        topic: the topic that gets the rows, beside the table; None for none.
         file_format: the format of the table.
         location_root: the folder that the table's folder goes into.
         partition_by: columns to partition the table by.
@@ -84,6 +87,7 @@ class StreamConfig:
     keep_late: bool = False
     keep_unreadable: bool = True
     flush: bool | None = None
+    topic: Topic | None = None
     file_format: str = "parquet"
     location_root: str | None = None
     partition_by: tuple[str, ...] = ()
@@ -126,6 +130,7 @@ class StreamConfig:
             keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
             keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
             flush=_flag(given, "flush"),
+            topic=Topic.read(given["sink"]) if "sink" in given else None,
             file_format=(_text(given, "file_format") or "parquet").lower(),
             location_root=_text(given, "location_root"),
             partition_by=_names(given, "partition_by"),

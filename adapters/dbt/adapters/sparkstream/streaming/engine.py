@@ -26,10 +26,12 @@ from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.folders import Folders
 from dbt.adapters.sparkstream.streaming.kept import show
+from dbt.adapters.sparkstream.streaming.reader import KAFKA
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sink import overwrite
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
+from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -274,6 +276,16 @@ class Engine:
             left.createOrReplaceTempView(CLOSED)
             return self._understood(self._spark.sql(ending.query)).columns
 
+    def check_topic(self, topic: Topic) -> None:
+        """Looks whether Spark has its connector to Kafka.
+
+        Raises:
+            StreamingError: it hasn't.
+        """
+        with spark_errors(f"can't send rows to the topic {topic.name}"):
+            reader = self._spark.read.format(KAFKA).option(SERVERS, topic.servers)
+            self._understood(reader.option("subscribe", topic.name).load())
+
     @staticmethod
     def _understood(rows: DataFrame) -> Rows:
         with spark_errors():
@@ -294,10 +306,10 @@ class Engine:
         """
         from pyspark import cloudpickle
 
-        from dbt.adapters.sparkstream.streaming import kept
+        from dbt.adapters.sparkstream.streaming import kept, producer
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        for module in (kept, sinks):
+        for module in (kept, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

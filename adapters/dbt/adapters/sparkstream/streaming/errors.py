@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dbt.adapters.sparkstream.streaming.producer import NOT_SENT
+
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 
 
@@ -44,6 +46,9 @@ LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they ar
 NO_TOPIC = "UnknownTopicOrPartitionException"
 """Part of what Spark says when a topic isn't there."""
 
+_NOT_SENT = re.compile(rf"{NOT_SENT} (\S+):")
+_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.\S+: (.+)")
+
 _REASON = re.compile(
     r"(Partition \S+ offset was changed from \d+ to \d+|Could not read records in offset .*|Starting offset for .*|"
     r"Cannot find initial offsets for partitions .*|Partitions .* have been deleted|Added partition .* starts from .*)"
@@ -74,6 +79,13 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
             f"  keep snapshots for longer than between two runs; {REBUILD}, or write config(on_source_change='rebuild')"
         )
     whole = f"{text}\n{error.__cause__}"
+    if unsent := _NOT_SENT.search(whole):
+        reason = _KAFKAS_REASON.search(whole)
+        return StreamingError(
+            f"{NOT_SENT} {unsent[1]}; they are in the table, and the next run sends them\n"
+            "  look for the topic in Kafka, and for where Kafka is in the options of sink\n"
+            f"  Kafka says: {reason[1] if reason else text}"
+        )
     if LOST.search(whole):
         reason = _REASON.search(whole)
         return StreamingError(

@@ -85,3 +85,10 @@ class ModelQuery:
         ]
         if faults:
             raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
+
+    def check_sink(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Looks whether the rows can be sent to the model's topic, before any is in the table."""
+        topic = self._model.config.topic
+        if topic is not None:
+            topic.producer(columns, "")
+            self._engine.check_topic(topic)

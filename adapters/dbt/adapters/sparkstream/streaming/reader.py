@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
     Raises:
         StreamingError: names collide, or `select` can't be understood.
     """
-    columns = [_quoted(name) for name in rows.columns]
+    columns = [quoted(name) for name in rows.columns]
     if has_values(reader):
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
         prefix = PREFIX if is_kafka(reader) else ""
@@ -224,22 +225,18 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
                     f"{relation} has a column {name} beside its value, and the value has one, too\n"
                     "  give the one in the schema another name"
                 )
-        values = [_quoted(name) for name in fields]
+        values = [quoted(name) for name in fields]
         rows = rows.selectExpr(
             *(f"{_VALUE}.{name} AS {name}" for name in values),
-            *(f"{_quoted(name)} AS {_quoted(other)}" for other, name in others.items()),
+            *(f"{quoted(name)} AS {quoted(other)}" for other, name in others.items()),
         )
-        columns = values if is_kafka(reader) else [*values, *map(_quoted, others)]
+        columns = values if is_kafka(reader) else [*values, *map(quoted, others)]
     if "select" in reader:
         items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
         rows.createOrReplaceTempView(_READ_FROM)
         with spark_errors(f"{relation}: select"):
             return rows.sparkSession.sql(_row_view(items).over(_READ_FROM))
     return rows.selectExpr(*columns) if has_values(reader) else rows
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _row_view(select: Sequence[str]) -> RowView:

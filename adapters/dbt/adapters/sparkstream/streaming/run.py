@@ -116,6 +116,7 @@ class Run:
         sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
+        self._query.check_sink(columns)
         flushes = self.model.config.flush is not None
         zone = self._engine.zone()
         query = fingerprint(
@@ -148,7 +149,7 @@ class Run:
                 sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
                 rows, _ = self._query.understood()
             try:
-                return self._process(rows, sources, identities, checkpoint, lease)
+                return self._process(rows, columns, sources, identities, checkpoint, lease)
             except StreamingError as error:
                 raise explained(error, checkpoint) from error
         finally:
@@ -254,6 +255,7 @@ class Run:
     def _process(
         self,
         rows: Rows,
+        columns: Sequence[tuple[str, str]],
         sources: Sequence[StreamSource],
         identities: Mapping[str, str],
         checkpoint: str,
@@ -269,7 +271,7 @@ class Run:
                 f"  {REBUILD}"
             )
         table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
-        sink = self._sink(known, lease, begun, checkpoint)
+        sink = self._sink(known, columns, lease, begun, checkpoint)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = _Watch(settled=last)
         mode = "update" if self._plan.slices else "append"
@@ -296,7 +298,14 @@ class Run:
             Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(watch.batches[-1].number)
         return outcome(self._engine, watch.batches, watch.appended, watch.aside)
 
-    def _sink(self, known: Mapping[str, str], lease: Lease, begun: int, checkpoint: str) -> Sink:
+    def _sink(
+        self,
+        known: Mapping[str, str],
+        columns: Sequence[tuple[str, str]],
+        lease: Lease,
+        begun: int,
+        checkpoint: str,
+    ) -> Sink:
         config, table = self.model.config, self._table
         common: dict[str, Any] = {
             "table": self.model.relation,
@@ -307,6 +316,7 @@ class Run:
             "fence": Fence(self.model.relation, table.owned(known, lease.owned)),
             "done": Done(done_folder(checkpoint)),
             "history": self._history(checkpoint),
+            "producer": config.topic.producer(columns, known["table"]) if config.topic else None,
         }
         if config.file_format == DELTA:
             return DeltaAppend(generation=known["table"], **common)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore
+    from dbt.adapters.sparkstream.streaming.producer import Producer
 
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
 """The program that a server runs a sink in."""
@@ -90,6 +91,7 @@ class Sink:
         fence: checked before anything is written.
         done: where a micro-batch is noted.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
+        producer: sends the rows to a topic when they are in the table; None for no topic.
     """
 
     def __init__(
@@ -102,8 +104,10 @@ class Sink:
         fence: Fence,
         done: Done,
         history: RowStore | SliceStore | None = None,
+        producer: Producer | None = None,
     ) -> None:
         self._history = history
+        self._producer = producer
         self._begun = begun
         self._fence = fence
         self._done = done
@@ -121,7 +125,7 @@ class Sink:
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
         self._fence.check(spark)
-        if batch <= self._begun and self._done.has(spark, batch):
+        if self._may_be_there(batch) and self._done.has(spark, batch):
             read(rows)
             return
         if self._history is not None:
@@ -129,8 +133,21 @@ class Sink:
         if self._query is not None:
             rows.createOrReplaceTempView(self._closed)
             rows = spark.sql(self._query)
-        self._write(rows, batch)
+        # After an interrupted attempt they are compared with what it has left.
+        is_read_again = self._may_be_there(batch) or self._producer is not None
+        rows = rows.persist() if is_read_again else rows
+        try:
+            self._write(rows, batch)
+            if self._producer is not None:
+                self._producer.send(rows, batch)
+        finally:
+            if is_read_again:
+                rows.unpersist()
         self._done.note(spark, batch)
+
+    def _may_be_there(self, batch: int) -> bool:
+        """Whether an interrupted attempt may have written rows of a micro-batch."""
+        return batch <= self._begun
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
@@ -151,20 +168,14 @@ class DeltaAppend(Sink):
         self._generation = generation
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        again = batch <= self._begun
-        if again:
+        if self._may_be_there(batch):
             # Where it is in the table, Delta reads no row, and the state would not be updated.
-            rows = rows.persist()
             read(rows)
-        try:
-            rows.selectExpr(*map(quoted, self._columns)).createOrReplaceTempView(_ROWS)
-            rows.sparkSession.sql(
-                f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
-                f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
-            )
-        finally:
-            if again:
-                rows.unpersist()
+        rows.selectExpr(*map(quoted, self._columns)).createOrReplaceTempView(_ROWS)
+        rows.sparkSession.sql(
+            f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
+            f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
+        )
 
 
 class Append(Sink):
@@ -195,7 +206,7 @@ class Append(Sink):
 
             # One commit of the format replaces all that an interrupted attempt has left.
             rows.writeTo(self._table).overwrite(expr(f"`{number}` = {batch}"))
-        elif batch <= self._begun:
+        elif self._may_be_there(batch):
             self._complete(rows, batch)
         else:
             overwrite(rows, self._table)
@@ -216,20 +227,16 @@ class Append(Sink):
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
             # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
             spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
-        rows = rows.persist()
-        try:
-            left = spark.read.table(self._table).where(f"`{number}` = {batch}")
-            missing = self._missing(rows, left)
-            if missing is None:
-                spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{number}` = {batch})")
-                overwrite(rows, self._table)
-            elif not missing.isEmpty():
-                # A partition is written whole. Two NULLs are the same partition.
-                keys = self._columns[-self._partitions :]
-                same = [rows[key].eqNullSafe(missing[key]) for key in keys]
-                overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
-        finally:
-            rows.unpersist()
+        left = spark.read.table(self._table).where(f"`{number}` = {batch}")
+        missing = self._missing(rows, left)
+        if missing is None:
+            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{number}` = {batch})")
+            overwrite(rows, self._table)
+        elif not missing.isEmpty():
+            # A partition is written whole. Two NULLs are the same partition.
+            keys = self._columns[-self._partitions :]
+            same = [rows[key].eqNullSafe(missing[key]) for key in keys]
+            overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
 
     @staticmethod
     def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
@@ -252,7 +259,7 @@ class IcebergAppend(Append):
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         rows = self._numbered(rows, batch)
-        if batch <= self._begun and self._is_there(rows.sparkSession, batch):
+        if self._may_be_there(batch) and self._is_there(rows.sparkSession, batch):
             read(rows)
         else:
             rows.writeTo(self._table).append()
