@@ -16,6 +16,9 @@ class Host(Protocol):
     config: Any
 
     @property
+    def Relation(self) -> Any: ...
+
+    @property
     def connections(self) -> SparkStreamConnectionManager: ...
 
     def get_macro_resolver(self) -> Any: ...

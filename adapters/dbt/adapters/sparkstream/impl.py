@@ -104,6 +104,18 @@ class SparkStreamAdapter(SparkAdapter):
         return models.explained(self, model, models.Options(**options))
 
     @available
+    def stream_overview(self, models: list[str]) -> list[dict[str, Any]]:
+        """What is known of the project's streaming models, for `sparkstream streams`.
+
+        Args:
+            models: names of models; none for all.
+
+        Returns:
+            What `streaming.overview.overview` gives.
+        """
+        return self._streaming.overview(models)
+
+    @available
     def build(self, **options: Any) -> str:
         """Writes the project in plain Spark SQL, for `sparkstream build`.
 

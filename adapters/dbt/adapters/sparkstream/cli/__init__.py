@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.imports import imports
-from dbt.adapters.sparkstream.cli.models import request, stream
+from dbt.adapters.sparkstream.cli.models import request, stream, streams
 from dbt.adapters.sparkstream.cli.server import server
 from dbt.adapters.sparkstream.cli.translate import translate
 
@@ -19,5 +19,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, build, imports, request, stream, server):
+for _command in (translate, explain, build, imports, request, stream, streams, server):
     main.add_command(_command)

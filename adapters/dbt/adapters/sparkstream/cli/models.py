@@ -1,10 +1,12 @@
-"""Commands on the models of a dbt project: `sparkstream request` and `sparkstream stream`."""
+"""Commands on the models of a dbt project: `sparkstream request`, `sparkstream stream` and `sparkstream streams`."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +81,53 @@ def stream(
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not ended_well:
         sys.exit(1)
+
+
+@click.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "prometheus"]),
+    default="table",
+    show_default=True,
+    help="For people, a line of JSON for each model, or Prometheus' text format.",
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write, in place of one that is there, such as one for Prometheus' node exporter.",
+)
+@project_options
+def streams(models: tuple[str, ...], form: str, output: Path | None, **options: str | None) -> None:
+    """Say how the project's streaming models are: what runs, how far it is, what was left out.
+
+    MODEL names models, all by default. The figures are those of sparkstream_runs, which a run that goes on writes
+    every half minute.
+    """
+    from dbt.adapters.sparkstream.streaming import metrics
+
+    lines: list[str] = []
+    run_operation("sparkstream_streams", {"models": list(models)}, options, lines.append)
+    found = [json.loads(line) for line in lines]
+    if form == "prometheus":
+        text = metrics.prometheus(found)
+    elif form == "json":
+        text = "".join(f"{line}\n" for line in lines)
+    else:
+        text = "\n".join(metrics.table(found, time.time())) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _replace(output, text)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a file whole: who reads it meanwhile sees the old one or the new one."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        fail(f"can't write {path}: {error.strerror}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,15 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import described
+from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import continuous, dbtflags, models
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, dbtflags, models
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
@@ -159,6 +161,35 @@ class StreamingModels:
             finally:
                 engine.close()
         return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+
+    def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What is known of the project's streaming models.
+
+        Args:
+            names: of some of them, as `name` or `package.name`; none for all.
+
+        Raises:
+            DbtRuntimeError: a name is no streaming model's.
+        """
+        manifest: Any = self._adapter.get_macro_resolver()
+        found = {}
+        for node in manifest.nodes.values():
+            if models.is_streaming(node.resource_type, node.config.materialized):
+                relation = self._adapter.Relation.create_from(self._adapter.config, node)
+                runs = relation.incorporate(path={"identifier": RUNS})
+                found[node.unique_id] = StreamModel(node.unique_id, node.name, str(relation), str(runs))
+        ids = [find_model(manifest, name, "sparkstream streams takes").unique_id for name in names]
+        if strange := [name for name, id_ in zip(names, ids, strict=True) if id_ not in found]:
+            raise DbtRuntimeError(
+                f"{strange[0]} is no streaming model\n  write config(materialized='{MATERIALIZATION}') in it"
+            )
+        chosen = [found[id_] for id_ in ids]
+        with self._as_dbt_errors():
+            engine = Engine.open(self._adapter.connections.environment)
+            try:
+                return overview(engine, chosen or found.values())
+            finally:
+                engine.close()
 
     def _warn(self, text: str) -> None:
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=text), node=self._adapter.connections.node)

@@ -1,0 +1,114 @@
+"""What is known of all streaming models of a project, for `sparkstream streams`."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.lease import EXPIRES, KEY, Holder
+from dbt.adapters.sparkstream.streaming.table import StreamTable
+
+RUNNING, STOPPED, KILLED, NOT_BUILT = "running", "stopped", "killed", "not built"
+
+TOTALS = ("rows_read", "rows_appended", "windows_closed")
+LEFT_OUT = ("rows_late", "rows_ahead", "rows_without_time", "rows_unreadable")
+"""Columns of `sparkstream_runs` that are added up over all micro-batches."""
+
+_LAST = {
+    "batch": "batch",
+    "began": "unix_micros(started_at)",
+    "duration_ms": "duration_ms",
+    "rows": "rows_read",
+    "watermark": "unix_micros(watermark)",
+    "state_rows": "state_rows",
+    "state_bytes": "state_bytes",
+}
+"""What is told of the last micro-batch, as SQL over `sparkstream_runs`."""
+
+
+@dataclass(frozen=True)
+class StreamModel:
+    """A streaming model of a project.
+
+    Attributes:
+        id: its unique id.
+        name: its name.
+        relation: its table, as SQL names it.
+        runs: the table `sparkstream_runs` of its schema.
+    """
+
+    id: str
+    name: str
+    relation: str
+    runs: str
+
+
+def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, Any]]:
+    """What is known of streaming models, a dict for each.
+
+    Args:
+        engine: a session of its own.
+        models: the models.
+
+    Returns:
+        For each: `model`, `relation`, `status` (`running`, `stopped`, `killed` or `not built`), `process` and `host` of
+        the run, and, once it has had a micro-batch: `batch`, `ended_at` and `watermark` (seconds since the epoch),
+        `duration_ms`, `rows`, `state_rows` and `state_bytes` of the last one, and the totals of `TOTALS` and `LEFT_OUT`
+        over all that are noted.
+
+    Raises:
+        StreamingError: what Spark says is wrong.
+    """
+    of_runs: dict[str, list[StreamModel]] = defaultdict(list)
+    for model in models:
+        of_runs[model.runs].append(model)
+    found = []
+    for runs, of_schema in of_runs.items():
+        noted = _noted(engine, runs, of_schema) if engine.exists(runs) else {}
+        found += [_told(engine, model, noted.get(model.id, {})) for model in of_schema]
+    return sorted(found, key=lambda told: str(told["model"]))
+
+
+def _told(engine: Engine, model: StreamModel, noted: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
+    if not engine.exists(model.relation):
+        return {**told, "status": NOT_BUILT}
+    holder = Holder.read(StreamTable(engine, model.relation).properties().get(KEY))
+    if holder is None:
+        return {**told, "status": STOPPED, **noted}
+    status = RUNNING if _is_alive(holder) else KILLED
+    return {**told, "status": status, "process": holder.pid, "host": holder.host, **noted}
+
+
+def _is_alive(holder: Holder) -> bool:
+    """Whether a run is on its way; one of another machine by its last sign of life."""
+    alive = holder.is_alive()
+    return abs(time.time() - holder.alive) < EXPIRES if alive is None else alive
+
+
+def _noted(engine: Engine, runs: str, models: Sequence[StreamModel]) -> dict[str, dict[str, Any]]:
+    """Model id -> what `sparkstream_runs` has of it."""
+    columns = {name.casefold() for name in engine.columns(runs)}
+    last = ", ".join(f"{sql} AS {name}" for name, sql in _LAST.items())
+    # A table of an earlier version lacks some of the columns until the next run.
+    sums = [name for name in TOTALS + LEFT_OUT if name in columns]
+    added = "".join(f", coalesce(sum({name}), 0) AS {name}" for name in sums)
+    ids = ", ".join(string_literal(model.id) for model in models)
+    rows = engine.sql(
+        f"SELECT model, max_by(struct({last}), struct(started_at, batch)) AS last{added} "
+        f"FROM {runs} WHERE model IN ({ids}) GROUP BY model"
+    )
+    return {row["model"]: _facts(row.asDict(recursive=True), sums) for row in rows}
+
+
+def _facts(row: Mapping[str, Any], sums: Sequence[str]) -> dict[str, Any]:
+    last = dict(row["last"])
+    ended = last.pop("began") / 1e6 + last["duration_ms"] / 1e3
+    watermark = None if last["watermark"] is None else last["watermark"] / 1e6
+    totals = {name: row[name] if name in sums else 0 for name in TOTALS + LEFT_OUT}
+    return {**last, "ended_at": round(ended, 3), "watermark": watermark, **totals}
