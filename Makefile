@@ -2,7 +2,8 @@
 #
 #   make demo       build the flights example on a Spark inside dbt, and show its tables
 #   make unit       the tests that need no Spark, in less than a minute
-#   make test       all tests but the slow ones
+#   make test       what shows in a quarter of an hour whether a change is right
+#   make test-long  the tests that take longer; .ci/run has both
 #   make test-all   all tests
 #   make coverage   make test, and which lines of the adapter it runs, in target/coverage
 #   make parts     Delta, Iceberg, Kafka and a Spark that they are built for, in parts; needs Maven (`mvn`)
@@ -37,7 +38,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo unit test test-all parts test-parts coverage suites lint docs dist bench clean
+.PHONY: venv demo unit test test-long test-all parts test-parts coverage suites lint docs dist bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -74,10 +75,13 @@ TESTS := tests/kill tests/server tests/integration tests/suites tests/functional
 	tests/garbage tests/unit
 
 unit: $(INSTALLED)
-	$(PYTEST) tests/unit tests/garbage tests/golden tests/property -m 'not slow and not full and not spark'
+	$(PYTEST) tests/unit tests/garbage tests/golden tests/property -m 'not slow and not full and not long and not spark'
 
 test: $(INSTALLED)
-	$(PYTEST) $(TESTS) -m 'not slow and not full' --durations=25
+	$(PYTEST) $(TESTS) -m 'not slow and not full and not long' --durations=25
+
+test-long: $(INSTALLED)
+	$(PYTEST) $(TESTS) -m 'long and not slow and not full' --durations=25
 
 test-all: export SPARKSTREAM_FRAMES := 10000
 test-all: $(INSTALLED)
@@ -104,12 +108,14 @@ $(PARTS): parts/pom.xml pyproject.toml
 test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/delta
 	parts/.venv/bin/python -m pytest -q tests/parts/kafka
+	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html
 
-suites: $(INSTALLED)
+suites: $(INSTALLED) $(PARTS)
 	$(BIN)/python -m tests.suites.report
 
 ISSUES := .github/ISSUE_TEMPLATE

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
+    config.addinivalue_line("markers", "long: takes ten seconds and more; in `make test-long`, and not in `make test`")
     config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
     config.addinivalue_line("markers", "spark: uses the Spark of this process; left out of `make unit`")
 
@@ -122,11 +123,15 @@ _SERVERS = {
 }
 
 
+_MARKS: dict[str, list[pytest.MarkDecorator]] = {
+    "thrift": [pytest.mark.long],
+    "connect": [pytest.mark.full],
+    "cluster": [pytest.mark.full],
+}
+
+
 # All tests of a target come one after the other, as its Spark stays busy until then.
-@pytest.fixture(
-    scope="session",
-    params=[pytest.param(name, marks=() if name in TARGETS[:2] else pytest.mark.full) for name in TARGETS],
-)
+@pytest.fixture(scope="session", params=[pytest.param(name, marks=_MARKS.get(name, [])) for name in TARGETS])
 def target(request: pytest.FixtureRequest) -> Target:
     """Each of the targets."""
     if request.param == "session":

@@ -260,6 +260,7 @@ def values(spark: SparkSession) -> SparkSession:
 SOME = [*FRAMES][:3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("frame", "typed", "ansi"),
     [

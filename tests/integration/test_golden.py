@@ -41,7 +41,10 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
 
 @pytest.fixture(
     scope="module",
-    params=[(zone, "some") for zone in ZONES] + [pytest.param((zone, "all"), marks=pytest.mark.full) for zone in ZONES],
+    params=[
+        *(pytest.param((zone, "some"), marks=() if zone == "UTC" else pytest.mark.long) for zone in ZONES),
+        *(pytest.param((zone, "all"), marks=pytest.mark.full) for zone in ZONES),
+    ],
     ids="-".join,
 )
 def answers(request: pytest.FixtureRequest, target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:

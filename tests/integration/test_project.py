@@ -54,6 +54,7 @@ def built(project: DbtProject) -> dict[str, Any]:
     return {result.node.unique_id: result for result in done.result.results}
 
 
+@pytest.mark.long
 @ON_THE_SESSION
 def test_compiles_in_a_fresh_schema(project: DbtProject, tmp_path: Path) -> None:
     """Nothing asks for a table that isn't built: no test, no incremental model, nothing of the gallery."""
@@ -171,6 +172,7 @@ def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any])
     assert "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'" in problems(done)
 
 
+@pytest.mark.long
 def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) -> None:
     def windows(model: str) -> list[tuple[Any, ...]]:
         return project.target.rows(f"select window_start, window_end, bids, total from {project.schema}.{model}")
@@ -191,6 +193,7 @@ def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) ->
     assert windows("microbatch_windows") == windows("bids_10min")
 
 
+@pytest.mark.long
 def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
     catalog = project.dbt("docs", "generate", "--select", "package:sparkstream_integration_tests")
     table = catalog.nodes["model.sparkstream_integration_tests.bids_10min"]
@@ -202,6 +205,7 @@ def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.long
 def test_empty(project: DbtProject, built: dict[str, Any]) -> None:
     """`--empty` puts a query without rows where a relation was. It comes last: it empties the tables."""
     project.dbt("run", "--empty", "--exclude", "package:sparkstream", "microbatch_windows")

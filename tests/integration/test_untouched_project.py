@@ -39,6 +39,7 @@ def _run(target: Target, type_: str, tmp_path_factory: pytest.TempPathFactory) -
     return found
 
 
+@pytest.mark.long
 @ON_THE_SERVER
 def test_the_same_as_with_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     theirs = _run(target, "spark", tmp_path_factory)

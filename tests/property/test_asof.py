@@ -208,6 +208,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(name)
 
 
+@pytest.mark.long
 def test_spark_gives_the_rows_of_the_definition(session: SparkSession) -> None:
     @thorough
     @given(batches())
@@ -261,6 +262,7 @@ def asof_join(batch: Batch) -> str:
     )
 
 
+@pytest.mark.long
 def test_a_last_join_back_in_time_gives_the_rows_of_the_definition(session: SparkSession) -> None:
     @thorough
     @given(batches())

@@ -206,6 +206,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
     spark.catalog.dropTempView("all_windows")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("local", [False, True])
 @zones
 def test_spark_gives_the_rows_of_the_definition(session: SparkSession, zone: str, local: bool) -> None:

@@ -527,6 +527,7 @@ def _group_totals(batch: Batch, case: Case) -> Iterator[Any]:
         yield start, end, time, len(rows), sum(values) if values else None
 
 
+@pytest.mark.long
 @zones
 @pytest.mark.parametrize("query", [every_row, totals])
 def test_optimiser_changes_no_answer(spark: SparkSession, zone: str, query: Query) -> None:

@@ -71,6 +71,7 @@ def test_the_server_is_known_by_connect_alone(config: ServerConfig) -> None:
     assert Server(config).start().already_running
 
 
+@pytest.mark.long
 def test_models_of_every_kind(project: DbtProject) -> None:
     results = {result.node.name: result for result in project.dbt("build", "--threads", "1").results}
     assert len(results) == 6

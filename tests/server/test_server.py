@@ -219,6 +219,7 @@ class TestRunning:
         for name in ("server.json", "conf/spark-defaults.conf"):
             assert (running.folder / name).stat().st_mode & 0o077 == 0
 
+    @pytest.mark.long
     def test_one_that_hangs_is_told_from_one_that_runs(self, running: ServerConfig) -> None:
         state = state_of(running.folder)
         os.kill(state.pid, signal.SIGSTOP)

@@ -186,6 +186,7 @@ def written(shop: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return into
 
 
+@pytest.mark.long
 def test_rows_are_the_same(shop: Project, written: Path, embedded: SparkSession) -> None:
     other = plain(embedded, written, shop.schema + "_plain")
     # dbt-spark's session method has seeds of its own way; these are the same tables.

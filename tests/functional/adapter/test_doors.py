@@ -261,6 +261,7 @@ group by window_start, window_end
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("type_", ["sparkstream", "spark"])
 def test_relations(make_project: Callable[..., Project], type_: str) -> None:
     prefix = "" if type_ == "sparkstream" else "sparkstream."

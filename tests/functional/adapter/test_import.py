@@ -103,6 +103,7 @@ def test_several_inserts(make_project: MakeProject, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_streams(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "streaming")
     counts = "select starts, usr, n from {}.counts"
@@ -121,6 +122,7 @@ def test_streams(make_project: MakeProject, tmp_path: Path) -> None:
     assert build(project)["counts"] == "+0 rows, nothing new"
 
 
+@pytest.mark.long
 def test_files_that_come_to_an_end(make_project: MakeProject, tmp_path: Path) -> None:
     """Flink closes all windows at the end of files that it isn't told to watch."""
     shutil.copytree(SCRIPTS, tmp_path / "job")
@@ -136,6 +138,7 @@ def test_files_that_come_to_an_end(make_project: MakeProject, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.long
 def test_what_has_no_rows_yet(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "kafka")
     assert project.rows("select * from {}.hourly") == project.rows("select * from {}.lost") == []
@@ -176,6 +179,7 @@ def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> Non
     assert project.rows("select * from {}.o") == [("2020-01-01", 1), ("2020-01-02", 2)]
 
 
+@pytest.mark.long
 def test_nexmark(make_project: MakeProject, embedded: SparkSession, tmp_path: Path) -> None:
     generator.write(tmp_path / "data", 20_000, file_format="json")
     (tmp_path / "job.sql").write_text(nexmark.script("batch"))

@@ -108,6 +108,7 @@ def microbatch(make_project: Callable[..., Project]) -> Project:
     return project
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BATCHED)
 def test_microbatch_at_the_edges(microbatch: Project, name: str) -> None:
     same(microbatch, name)
@@ -143,6 +144,7 @@ def written(name: str) -> dict[str, str]:
     return files | {f"models/{like}.sql": model.replace(MICROBATCH, MICROBATCH + config)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITTEN)
 def test_microbatch_of_windows_in_sql(make_project: Callable[..., Project], name: str) -> None:
     """Also where no macro stands, a window gets the rows that it needs."""
@@ -348,6 +350,7 @@ STEPS = {
 }
 
 
+@pytest.mark.long
 def test_window_replace(make_project: Callable[..., Project]) -> None:
     files = STEPS["one day"]
     for name in REPLACED:

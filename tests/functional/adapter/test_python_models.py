@@ -47,6 +47,7 @@ group by window_start""",
 }
 
 
+@pytest.mark.long
 def test_models(make_project: Callable[..., Project]) -> None:
     project = make_project(MODELS)
     project.dbt("run")

@@ -53,6 +53,7 @@ def built(project: Project, events: int) -> None:
         os.chdir(here)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "events",
     [pytest.param(20_000, id="20,000 events"), pytest.param(100_000, id="100,000 events", marks=pytest.mark.full)],

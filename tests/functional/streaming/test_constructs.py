@@ -240,6 +240,7 @@ def tell_stories(
 ends = pytest.mark.parametrize("flush", [False, True], ids=["end_by_rows", "end_by_flush"])
 
 
+@pytest.mark.long
 @ends
 def test_chunks_over_runs_are_one_batch(embedded: SparkSession, flush: bool) -> None:
     tell_stories(embedded, FLUSHED if flush else FIRST, number=1, flush=flush, stories_told=1, empty=False)
@@ -264,6 +265,7 @@ WINDOWS = {
 RUNS = st.lists(st.lists(st.integers(1000, 1200), min_size=1, max_size=12), min_size=2, max_size=4)
 
 
+@pytest.mark.long
 def test_a_few_rows_are_late_or_in_their_windows(embedded: SparkSession) -> None:
     rows_are_late_or_in_their_windows(
         embedded, [[1000, 1030, 1030, 1104], [1093, 1095, 1019, 1061, 1190], [1100, 1180]]
@@ -314,6 +316,7 @@ def rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[list[in
         feed.drop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("side", ["left", "right", "full"])
 def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     feed.add("bid", [(1, 1000, None, 1), (2, 1001, "a", 2), (3, 1002, "b", 3)])
@@ -327,6 +330,7 @@ def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     assert feed.state() <= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("overlap", [2, 12])
 def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> None:
     feed.add("bid", [(i, 1000 + 7 * i, "abc"[i % 3], i) for i in range(50)])

@@ -118,6 +118,7 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     assert "contract" in shop.failure("run", "--select", "bids")
 
 
+@pytest.mark.long
 def test_a_model_whose_state_is_slices(make_project: Callable[..., Project]) -> None:
     shop = make_project({"models/hours.sql": HOURS, "models/schema.yml": SOURCES})
     shop.sql("create schema if not exists {}")
@@ -148,6 +149,7 @@ def test_a_model_whose_state_is_slices(make_project: Callable[..., Project]) -> 
     assert "have changed" in shop.failure("run", "--vars", "optimize: false")
 
 
+@pytest.mark.long
 def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
     shop = make_project({})
     events = shop.folder / "events"
@@ -208,6 +210,7 @@ def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project
     assert "stream needs the adapter dbt-sparkstream" in shop.failure("run", "--select", "reads")
 
 
+@pytest.mark.long
 def test_empty_makes_the_table_only(make_project: Callable[..., Project]) -> None:
     schema = "sources:\n  - name: raw\n    schema: '{{ target.schema }}'\n    tables: [{name: bid}]\n"
     shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": schema})

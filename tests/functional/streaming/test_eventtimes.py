@@ -54,6 +54,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "flush"), CASES)
 def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | None) -> None:
     sql = WINDOWS[name]
@@ -83,6 +84,7 @@ def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | 
     assert found == feed.batch(batch, end)
 
 
+@pytest.mark.long
 def test_flush_still_closes_all_windows(feed: Feed) -> None:
     add(feed, (1, 1000), (2, FAR), (3, None))
     outcome = feed.run(WINDOWS["tumble"], flush=True, keep_late=True)
@@ -100,6 +102,7 @@ def test_rows_that_wait_for_nothing_all_go_through(feed: Feed) -> None:
     assert [row[0] for row in feed.table()] == [1, 2, 3]
 
 
+@pytest.mark.long
 def test_a_limit_of_ones_own_and_none(feed: Feed) -> None:
     now = int(time.time())
     add(feed, (1, 1000), (2, now + 2 * 3600))
@@ -153,6 +156,7 @@ def test_a_micro_batch_that_comes_again_has_the_clock_it_had(feed: Feed, monkeyp
     assert [tuple(row) for row in kept] == [(2, "time too far ahead")]
 
 
+@pytest.mark.long
 def test_the_second_of_two_streams(feed: Feed) -> None:
     """Spark reports the times of one stream only."""
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM hop((SELECT ts FROM ask UNION ALL SELECT ts FROM bid), ts, '1 second', "
@@ -165,6 +169,7 @@ def test_the_second_of_two_streams(feed: Feed) -> None:
     assert feed.run(sql).late == 20
 
 
+@pytest.mark.long
 def test_a_stream_that_no_file_has(feed: Feed) -> None:
     """Rows that can't be read again are counted within the query."""
     from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
@@ -204,6 +209,7 @@ def test_a_stream_that_no_file_has(feed: Feed) -> None:
     assert "2099-01-01" in told[0]
 
 
+@pytest.mark.long
 def test_a_table_of_runs_gets_the_new_columns(feed: Feed) -> None:
     add(feed, (1, 1000))
     feed.run(WINDOWS["tumble"])

@@ -75,6 +75,7 @@ def test_late_rows_are_counted_and_kept(feed: Feed) -> None:
     assert [tuple(row) for row in runs] == [(3, 6)]
 
 
+@pytest.mark.long
 def test_flush_closes_all_windows(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(TUMBLE, flush=False)
@@ -86,6 +87,7 @@ def test_flush_closes_all_windows(feed: Feed) -> None:
     assert feed.run(TUMBLE, flush=True).late == 1
 
 
+@pytest.mark.long
 def test_another_query_is_refused_or_rebuilds(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(TUMBLE)
@@ -97,6 +99,7 @@ def test_another_query_is_refused_or_rebuilds(feed: Feed) -> None:
     assert [row[2:] for row in feed.table()] == [("a", 1)]
 
 
+@pytest.mark.long
 def test_a_row_that_is_late_for_some_windows_counts_in_the_others(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(HOP, keep_late=True)
@@ -115,6 +118,7 @@ def test_a_row_that_is_late_for_some_windows_counts_in_the_others(feed: Feed) ->
     )
 
 
+@pytest.mark.long
 def test_the_state_of_windows_is_not_that_of_slices(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(HOP)
@@ -226,7 +230,9 @@ def test_truncating_the_table_is_refused(feed: Feed) -> None:
     refused(feed, ROWS, "--full-refresh")
 
 
-@pytest.mark.parametrize("sql", [TUMBLE, HOP], ids=["tumble", "hop_of_slices"])
+@pytest.mark.parametrize(
+    "sql", [pytest.param(TUMBLE, id="tumble"), pytest.param(HOP, id="hop_of_slices", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupted_micro_batch_comes_again(
     feed: Feed, when: str, sql: str, monkeypatch: pytest.MonkeyPatch
@@ -255,6 +261,7 @@ def test_an_interrupted_micro_batch_comes_again(
         assert sorted(location(feed).glob("micro_batch=3/*.parquet")) == files
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("interrupted", [False, True], ids=["done", "interrupted"])
 def test_a_seed_loaded_again(feed: Feed, interrupted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the model, unless the run that read them was killed."""
@@ -279,6 +286,7 @@ def test_a_seed_loaded_again(feed: Feed, interrupted: bool, monkeypatch: pytest.
     assert feed.table() == [(1, 1)]
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_read(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -337,6 +345,7 @@ def test_a_half_written_micro_batch_is_completed(feed: Feed, same: bool, monkeyp
     assert (files <= set(location(feed).glob("v=*/micro_batch=1/*.parquet"))) == same
 
 
+@pytest.mark.long
 def test_a_write_replaces_its_micro_batch_alone(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the session says: of a Spark that is being stopped, all settings are Spark's defaults."""
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "b", 1)])
@@ -375,6 +384,7 @@ def test_a_query_of_an_earlier_run_writes_nothing_any_more(feed: Feed, monkeypat
     refused(feed, ROWS, "another run has taken over")
 
 
+@pytest.mark.long
 def test_a_table_made_anew_has_a_checkpoint_of_its_own(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS, checkpoint_location=feed.folder("state"))
@@ -451,6 +461,7 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
     assert sorted(map(tuple, noted)) == [(f"model.shop.{name}", 4, 3) for name in ("a", "b", "c", "first")]
 
 
+@pytest.mark.long
 def test_state_is_empty_when_all_windows_are_closed(feed: Feed) -> None:
     feed.add("bid", [(i, 1000 + i, "abc"[i % 3], i) for i in range(100)])
     feed.run(TUMBLE, flush=True)

@@ -14,6 +14,7 @@ TOTALS = f"SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GR
 END = 100_000
 
 
+@pytest.mark.long
 def test_a_view_streams_as_its_table(feed: Feed) -> None:
     feed.spark.sql(f"ALTER TABLE {feed.schema}.bid RENAME TO {feed.schema}.raw")
     feed.spark.sql(f"USE {feed.schema}")
@@ -90,6 +91,7 @@ def test_rows_leave_the_stream_by_its_event_time(feed: Feed, sql: str) -> None:
     assert "make later the event_time" in str(error.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["", ", max_duration => '40 minutes'"])
 def test_sessions_where_the_clock_is_turned_back(feed: Feed, rule: str) -> None:
     """Rows of the hour that comes twice are in one session, whatever the runs."""
