@@ -16,7 +16,7 @@
 #   make clean      remove what the targets above made, but not .venv
 #
 # PYTHON=python3.12 makes .venv from another Python (3.10 or newer), SPARK=4.2 with another Spark than the newest.
-# JOBS=1 runs the tests in one process instead of two.
+# DBT=1.12 makes it with a newer dbt-core than 1.11. JOBS=1 runs the tests in one process instead of two.
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,7 +26,8 @@ INSTALLED := $(VENV)/.installed
 # The tests start hundreds of processes, which read what Python has compiled before.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The parser package of dbt-core 1.12 downloads a program while it is built, which fails on closed networks.
+# dbt-core 1.12 has a parser package for one flag alone, which downloads a program while it is built: that fails on closed
+# networks, so DBT=1.12 installs all but this package.
 CONSTRAINTS := 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*')
 
 FLIGHTS := examples/flights
@@ -56,6 +57,12 @@ $(INSTALLED): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' $(CONSTRAINTS)
 	$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null || \
 		$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,jre]' $(CONSTRAINTS)
+ifdef DBT
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps 'dbt-core==$(DBT).*'
+	$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
+		| grep -v experimental-parser > $(VENV)/dbt-core.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --requirement $(VENV)/dbt-core.txt
+endif
 	@touch $@
 
 demo: $(FLIGHTS_BUILT)
