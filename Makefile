@@ -102,7 +102,7 @@ parts: $(PARTS)
 
 $(PARTS): parts/pom.xml pyproject.toml
 	rm -rf parts/jars
-	for part in delta iceberg kafka broker; do \
+	for part in delta iceberg kafka broker metastore; do \
 		mvn --quiet --batch-mode --file parts/pom.xml --activate-profiles $$part dependency:copy-dependencies \
 			-DoutputDirectory=jars/$$part || exit 1; \
 	done
@@ -115,6 +115,7 @@ $(PARTS): parts/pom.xml pyproject.toml
 test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/delta
 	parts/.venv/bin/python -m pytest -q tests/parts/kafka
+	parts/.venv/bin/python -m pytest -q tests/parts/metastore
 	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.cli.common import fail
 from dbt.adapters.sparkstream.redaction import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
 from dbt.adapters.sparkstream.server.log import explain
+from dbt.adapters.sparkstream.server.metastore import metastore_conf
 from dbt.adapters.sparkstream.server.state import read_state
 from dbt.adapters.sparkstream.session_conf import LOOPBACK, read_properties
 
@@ -59,6 +60,13 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
             "--master", str, ServerConfig.master, "local[N] for N tasks at a time, or a cluster's spark://HOST:PORT."
         ),
         option("--memory", str, ServerConfig.memory, "Memory of the server's Java heap."),
+        click.option(
+            "--metastore",
+            metavar="URL",
+            help="JDBC address of a database for the catalog, such as jdbc:postgresql://HOST/DATABASE?user=hive; "
+            "Derby in the server's folder by default.",
+        ),
+        click.option("--metastore-driver", type=click.Path(path_type=Path), help="Jar of that database's JDBC driver."),
         click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times."),
         click.option(
             "--properties-file",
@@ -83,6 +91,8 @@ def _given(
     connect_only: bool,
     master: str | None,
     memory: str | None,
+    metastore: str | None,
+    metastore_driver: Path | None,
     conf: tuple[str, ...],
     properties_file: Path | None,
     timeout: float | None,
@@ -94,7 +104,10 @@ def _given(
         given["connect_port"] = None
     if connect_only:
         given["port"] = None
-    settings = {**_properties(properties_file), **_settings(conf)}
+    if metastore is None and metastore_driver is not None:
+        fail("--metastore-driver is the driver of a database that nothing names\n  add --metastore jdbc:...")
+    catalog = {} if metastore is None else metastore_conf(metastore, metastore_driver)
+    settings = {**catalog, **_properties(properties_file), **_settings(conf)}
     if settings:
         given["conf"] = settings
     return given
