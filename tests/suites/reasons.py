@@ -1,4 +1,4 @@
-"""Why a suite can't pass, or a part of one."""
+"""Why a suite can't pass with tables in a format, or a part of one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,11 @@ FUNCTIONS = "dbt-spark lists tables and views; functions would be one more query
 GRANTS = "Spark has no GRANT: that is Databricks' or an authorizer's"
 MATERIALIZED_VIEWS = "Spark has materialized views in its declarative pipelines alone"
 
-# A folder, or a suite in it -> why not.
+# A folder, or a suite in it -> why not, in any format.
 REASONS: dict[str, str] = {
     "aliases.SameAliasDifferentDatabases": DATABASES,
-    "basic.SnapshotCheckCols": SNAPSHOTS,
-    "basic.SnapshotTimestamp": SNAPSHOTS,
-    "constraints.IncrementalConstraintsRollback": CONSTRAINTS,
     "constraints.IncrementalContractSqlHeader": SQL_HEADER,
-    "constraints.TableConstraintsRollback": CONSTRAINTS,
     "constraints.TableContractSqlHeader": SQL_HEADER,
-    "dbt_clone.ClonePossible": CLONE,
     "functions.BasicJSAggregateUDF": JAVASCRIPT,
     "functions.BasicJSUDF": JAVASCRIPT,
     "functions.BasicSQLUDAF": AGGREGATES,
@@ -46,25 +41,50 @@ REASONS: dict[str, str] = {
     "grants.ModelGrants": GRANTS,
     "grants.SeedGrants": GRANTS,
     "grants.SnapshotGrants": GRANTS,
-    "hooks.PrePostModelHooksOnSnapshots": SNAPSHOTS,
-    "hooks.PrePostSnapshotHooksInConfigKwargs": SNAPSHOTS,
-    "incremental.IncrementalPredicatesDeleteInsert": DELETE,
-    "incremental.IncrementalUniqueKey": MERGE,
-    "incremental.MergeExcludeColumns": MERGE,
-    "incremental.PredicatesDeleteInsert": DELETE,
     "empty.EmptySeedFlag": "`dbt seed --empty` needs a newer dbt-core",
     "functions.CanFindScalarFunctionRelation": FUNCTIONS,
     "materialized_view": MATERIALIZED_VIEWS,
-    "simple_snapshot": SNAPSHOTS,
+}
+
+# The same, for one format.
+REASONS_OF_FORMAT: dict[str, dict[str, str]] = {
+    "parquet": {
+        "basic.SnapshotCheckCols": SNAPSHOTS,
+        "basic.SnapshotTimestamp": SNAPSHOTS,
+        "constraints.IncrementalConstraintsRollback": CONSTRAINTS,
+        "constraints.TableConstraintsRollback": CONSTRAINTS,
+        "dbt_clone.ClonePossible": CLONE,
+        "hooks.PrePostModelHooksOnSnapshots": SNAPSHOTS,
+        "hooks.PrePostSnapshotHooksInConfigKwargs": SNAPSHOTS,
+        "incremental.IncrementalPredicatesDeleteInsert": DELETE,
+        "incremental.IncrementalUniqueKey": MERGE,
+        "incremental.MergeExcludeColumns": MERGE,
+        "incremental.PredicatesDeleteInsert": DELETE,
+        "simple_snapshot": SNAPSHOTS,
+    },
+    "delta": {},
+    "iceberg": {},
 }
 
 # A suite that can pass but for one test -> that test, and why not.
 PARTS: dict[str, tuple[str, str]] = {
-    "incremental.IncrementalOnSchemaChange": ("test_run_incremental_sync_all_columns", DROP_COLUMN),
     "simple_copy.SimpleCopyBase": ("test_simple_copy_with_materialized_views", MATERIALIZED_VIEWS),
+}
+PARTS_OF_FORMAT: dict[str, dict[str, tuple[str, str]]] = {
+    "parquet": {"incremental.IncrementalOnSchemaChange": ("test_run_incremental_sync_all_columns", DROP_COLUMN)},
+    "delta": {},
+    "iceberg": {},
 }
 
 
-def reason(suite: str) -> str | None:
-    """Why a suite can't pass; None if it can."""
-    return REASONS.get(suite) or REASONS.get(suite.partition(".")[0])
+def reason(suite: str, file_format: str = "parquet") -> str | None:
+    """Why a suite can't pass with tables in a format; None if it can."""
+    for reasons in (REASONS, REASONS_OF_FORMAT[file_format]):
+        if found := reasons.get(suite) or reasons.get(suite.partition(".")[0]):
+            return found
+    return None
+
+
+def part_left_out(suite: str, file_format: str = "parquet") -> tuple[str, str] | None:
+    """The test of a suite that can't pass with tables in a format, and why not."""
+    return PARTS.get(suite) or PARTS_OF_FORMAT[file_format].get(suite)

@@ -1,7 +1,8 @@
 """Writes docs/adapter-suites.md.
 
-python -m tests.suites.report                  runs the suites on both targets, for half an hour
-python -m tests.suites.report a.txt b.txt      reads what runs of `python -m pytest tests/suites -v` have printed
+python -m tests.suites.report                  runs the suites on all targets, for an hour and a half
+python -m tests.suites.report a.txt b.txt      reads what runs of `python -m pytest -v` have printed, of the folders
+                                               tests/suites and, in the environments of `make parts`, tests/parts/suites
 """
 
 from __future__ import annotations
@@ -14,19 +15,21 @@ from tempfile import TemporaryDirectory
 
 from tests.suites.adaptations import ADAPTATIONS
 from tests.suites.discovery import suites
-from tests.suites.reasons import PARTS, reason
+from tests.suites.reasons import part_left_out, reason
 
-PAGE = Path(__file__).parents[2] / "docs" / "adapter-suites.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "adapter-suites.md"
 STATES = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED": "skipped"}
-TARGETS = ("session", "thrift")
+FORMATS = {"session": "parquet", "thrift": "parquet", "delta": "delta", "iceberg": "iceberg"}
+"""Target -> the format of its tables."""
 
 HEAD = """\
 # dbt's test suites
 
 [dbt-tests-adapter](https://pypi.org/project/dbt-tests-adapter/) is what dbt has for adapters to test themselves with.
-All of its suites run here, on an embedded Spark (`session`) and on a local server (`thrift`), both with tables in
-Parquet. A suite is left out only where something that it needs can't be had there. `make suites` runs them and writes
-this page.
+All of its suites run here: on an embedded Spark (`session`) and on a local server (`thrift`) with tables in Parquet,
+and on an embedded Spark with tables in Delta and in Iceberg. A suite is left out only where something that it needs
+can't be had there. `make suites` runs them and writes this page.
 
 The numbers are those of the tests that pass; "–" is for those left out. Suites with a star take PostgreSQL's SQL for
 granted, or something else that is another way in Spark; `tests/suites/adaptations.py` says what is written instead.
@@ -60,24 +63,35 @@ def results(files: list[Path]) -> dict[str, dict[str, list[str]]]:
 
 def page(found: dict[str, dict[str, list[str]]]) -> str:
     """The page."""
-    counts = {target: sum(states[target].count("passed") for states in found.values()) for target in TARGETS}
+    counts = {target: sum(states[target].count("passed") for states in found.values()) for target in FORMATS}
     lines = [
-        f"Tests that pass: {counts['session']} on `session`, {counts['thrift']} on `thrift`.",
+        f"Tests that pass: {', '.join(f'{count} on `{target}`' for target, count in counts.items())}.",
         "",
-        "| suite | session | thrift | why not |",
-        "|---|---|---|---|",
+        f"| suite | {' | '.join(FORMATS)} | why not |",
+        f"|---{'|---' * len(FORMATS)}|---|",
     ]
     for suite in suites():
         states = found.get(suite, {})
-        cells = ["–" if reason(suite) else _cell(states.get(target, [])) for target in TARGETS]
+        cells = [
+            "–" if reason(suite, file_format) else _cell(states.get(target, []))
+            for target, file_format in FORMATS.items()
+        ]
         star = r"\*" if suite in ADAPTATIONS else ""
-        lines.append(f"| {suite}{star} | {cells[0]} | {cells[1]} | {_why_not(suite)} |")
+        lines.append(f"| {suite}{star} | {' | '.join(cells)} | {_why_not(suite)} |")
     return HEAD + "\n".join(lines) + "\n"
 
 
 def _why_not(suite: str) -> str:
-    test, why = PARTS.get(suite, ("", ""))
-    return reason(suite) or (f"all but `{test}`: {why}" if test else "")
+    formats = list(dict.fromkeys(FORMATS.values()))
+    reasons = {file_format: _why_not_in(suite, file_format) for file_format in formats}
+    if len(set(reasons.values())) == 1:
+        return reasons["parquet"]
+    return "; ".join(f"{name.capitalize()}: {why}" for name, why in reasons.items() if why)
+
+
+def _why_not_in(suite: str, file_format: str) -> str:
+    test, why = part_left_out(suite, file_format) or ("", "")
+    return reason(suite, file_format) or (f"all but `{test}`: {why}" if test else "")
 
 
 def _cell(states: list[str]) -> str:
@@ -87,11 +101,22 @@ def _cell(states: list[str]) -> str:
     return str(passed) if passed else "–" if states else "not run"
 
 
+RUNS = (
+    ("tests/suites", Path(sys.executable)),
+    ("tests/parts/suites", ROOT / "parts" / ".venv" / "bin" / "python"),
+    ("tests/parts/suites", ROOT / "parts" / ".venv-iceberg" / "bin" / "python"),
+)
+"""What to run, and with which Python."""
+
+
 def run(to: Path) -> list[Path]:
     """Runs the suites, and says where what they print is."""
-    with open(to / "suites.txt", "w", encoding="utf-8") as output:
-        subprocess.run([sys.executable, "-m", "pytest", "tests/suites", "-v"], stdout=output, check=False)
-    return [to / "suites.txt"]
+    files = []
+    for number, (tests, python) in enumerate(RUNS):
+        files.append(to / f"{number}.txt")
+        with open(files[-1], "w", encoding="utf-8") as output:
+            subprocess.run([python, "-m", "pytest", tests, "-v"], stdout=output, check=False, cwd=ROOT)
+    return files
 
 
 if __name__ == "__main__":
