@@ -9,7 +9,7 @@ import pytest
 
 from tests.functional.adapter.project import PARAMETERS, Project
 from tests.integration.targets import SMALL_QUERIES, ClusterTarget, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.support import QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
+from tests.support import MARKS, QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,15 +123,8 @@ _SERVERS = {
 }
 
 
-_MARKS: dict[str, list[pytest.MarkDecorator]] = {
-    "thrift": [pytest.mark.long],
-    "connect": [pytest.mark.full],
-    "cluster": [pytest.mark.full],
-}
-
-
 # All tests of a target come one after the other, as its Spark stays busy until then.
-@pytest.fixture(scope="session", params=[pytest.param(name, marks=_MARKS.get(name, [])) for name in TARGETS])
+@pytest.fixture(scope="session", params=[pytest.param(name, marks=MARKS[name]) for name in TARGETS])
 def target(request: pytest.FixtureRequest) -> Target:
     """Each of the targets."""
     if request.param == "session":

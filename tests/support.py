@@ -23,21 +23,28 @@ class Done(Protocol):
 
 
 TARGETS = ("session", "thrift", "connect", "cluster")
-"""Where tests of dbt projects run; `make test` takes the first two."""
+"""Where tests of dbt projects run; `make test` takes the first, `make test-long` the second."""
+
+MARKS: dict[str, tuple[pytest.MarkDecorator, ...]] = {
+    "session": (),
+    "thrift": (pytest.mark.long,),
+    "connect": (pytest.mark.full,),
+    "cluster": (pytest.mark.full,),
+}
 
 
-def _quick_on(target: str) -> pytest.MarkDecorator:
-    marks = {name: () if name == target else pytest.mark.full for name in TARGETS}
+def _only_on(target: str) -> pytest.MarkDecorator:
+    marks = {name: MARKS[name] if name == target else (pytest.mark.full,) for name in TARGETS}
     return pytest.mark.parametrize(
         "target", [pytest.param(name, marks=mark) for name, mark in marks.items()], indirect=True
     )
 
 
-ON_THE_SESSION = _quick_on("session")
-"""For tests whose Spark is all the same, as they are about what comes before it: `make test` asks the embedded one."""
+ON_THE_SESSION = _only_on("session")
+"""For tests whose Spark is all the same, as they are about what comes before it: `make test-all` alone asks others."""
 
-ON_THE_SERVER = _quick_on("thrift")
-"""For tests that have others like them on the embedded Spark: `make test` asks the server."""
+ON_THE_SERVER = _only_on("thrift")
+"""For tests that have others like them on the embedded Spark: `make test-long` asks the server."""
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 """Options of Java for the tests, which end before it would win by compiling in two steps.

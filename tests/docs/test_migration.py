@@ -13,6 +13,8 @@ from tests.docs.tables import TABLES
 from tests.functional.adapter.project import Project
 from tests.unit.test_docs import SCHEMA
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -14,6 +14,8 @@ from tests.integration.golden_project import files, model_name, sample
 from tests.integration.targets import DbtProject, Target, write
 from tests.support import ON_THE_SESSION
 
+pytestmark = pytest.mark.long
+
 CASES = load("flink_documented.json") + load("flink_cases.json")
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]

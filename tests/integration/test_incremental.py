@@ -20,7 +20,6 @@ def _project(target: Target, tmp_path_factory: pytest.TempPathFactory, files: di
     return DbtProject(folder, target, schema=schema)
 
 
-@pytest.mark.long
 def test_window_replace(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     names = ("hopping", "visits")
     files = {key: text for name in names for key, text in incremental.replaced(name).items()}
@@ -34,7 +33,6 @@ def test_window_replace(target: Target, tmp_path_factory: pytest.TempPathFactory
             assert target.rows(f"select * from {project.schema}.{name}") == whole, (step, name)
 
 
-@pytest.mark.long
 def test_microbatch(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     files = incremental.bids() | incremental.batched("hop_by_time") | incremental.written("island_of_sessions")
     project = _project(target, tmp_path_factory, files)
@@ -65,7 +63,6 @@ def model(dbt, session):
 """
 
 
-@pytest.mark.long
 def test_python_models(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     """On the server they run through its Connect port."""
     files = {

@@ -10,6 +10,8 @@ from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
 from tests.support import ON_THE_SESSION
 
+pytestmark = pytest.mark.long
+
 PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\n"
 
 
@@ -21,7 +23,6 @@ def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, 
     return project
 
 
-@pytest.mark.long
 @ON_THE_SESSION
 @pytest.mark.parametrize("type_", ["spark", "sparkstream"])
 def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str) -> None:
@@ -31,7 +32,6 @@ def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFa
     assert any(name.endswith(".flink_bid") for name in switched_on)
 
 
-@pytest.mark.long
 @ON_THE_SESSION
 @pytest.mark.parametrize("which", ["some", pytest.param("all", marks=pytest.mark.full)])
 def test_macros_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory, which: str) -> None:
@@ -80,7 +80,6 @@ def test_what_needs_the_adapter_says_so(target: Target, tmp_path_factory: pytest
     assert "request needs the adapter dbt-sparkstream" in (project.folder / "logs" / "dbt.log").read_text()
 
 
-@pytest.mark.long
 def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     rows = (
         "select * from values (1, 'x', cast(1 as decimal(10, 2))), (1, 'x', 1), (2, null, null) as t (id, name, amount)"
@@ -113,7 +112,6 @@ def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest
     assert "lacks amount" in results["fewer"].message
 
 
-@pytest.mark.long
 def test_window_tests_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Those on one model, as a sample: all of them run on the embedded Spark elsewhere."""
     tests = {name: case for name, case in TESTS.items() if case[0] == "tumbling"}

@@ -250,6 +250,7 @@ def session_edges(zone: str) -> Batch:
     return replace(batch, typed=True, cases=tuple(c for c in batch.cases if isinstance(c.window, Session)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SESSIONS)
 def test_same_sessions(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=2)

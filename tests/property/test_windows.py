@@ -375,6 +375,7 @@ def _every_row(batch: Batch, case: Case) -> Iterator[Any]:
         yield *row, *bounds, time
 
 
+@pytest.mark.long
 @zones
 def test_aggregates_per_window(spark: SparkSession, zone: str) -> None:
     @thorough
@@ -425,6 +426,7 @@ def test_many_tables(spark: SparkSession, zone: str, optimize: bool) -> None:
     compare()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("typed", [True, False])
 @zones
 def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, typed: bool) -> None:

@@ -18,6 +18,8 @@ from tests.integration.targets import SMALL_QUERIES, ConnectTarget, DbtProject, 
 from tests.server.test_server import small
 from tests.support import free_port, without_waiting_for_the_disk
 
+pytestmark = pytest.mark.long
+
 FILES = {
     "dbt_project.yml": "name: shop\nversion: '1.0'\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n",
     "seeds/bid.csv": "at,price\n2020-04-15 08:01:00,4\n2020-04-15 08:07:00,2\n2020-04-15 08:21:00,5\n",
@@ -71,7 +73,6 @@ def test_the_server_is_known_by_connect_alone(config: ServerConfig) -> None:
     assert Server(config).start().already_running
 
 
-@pytest.mark.long
 def test_models_of_every_kind(project: DbtProject) -> None:
     results = {result.node.name: result for result in project.dbt("build", "--threads", "1").results}
     assert len(results) == 6

@@ -14,6 +14,8 @@ import pytest
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.server.test_server import query, small
 
+pytestmark = pytest.mark.long
+
 CLIENT = """
 import os, sys, threading
 from pyhive import hive
@@ -66,7 +68,6 @@ def seconds_to_answer(port: int | None) -> float:
         return time.monotonic() - begun
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("clients", [8, pytest.param(50, marks=pytest.mark.slow)])
 def test_the_server_answers_after_clients_were_killed(clients: int, running: ServerConfig) -> None:
     # On an idle machine it takes 0.2 seconds; a busy one is no fault of the server's.
@@ -94,7 +95,6 @@ def test_a_server_whose_cores_are_all_taken_is_running(running: ServerConfig) ->
         cursor.cancel()
 
 
-@pytest.mark.long
 def test_restart_keeps_the_options(tmp_path: Path) -> None:
     from tests.server.test_server import START, run, state_of
 

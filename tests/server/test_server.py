@@ -257,6 +257,7 @@ class TestDebug:
 class TestLife:
     """From one state to the next; in this order, because each start takes long."""
 
+    @pytest.mark.long
     def test_killed_it_is_dead_and_starts_again_with_its_tables(self, running: ServerConfig) -> None:
         query(running.port, "create table survivor using parquet as select 42 a")
         killed = state_of(running.folder)

@@ -18,6 +18,8 @@ from dbt.adapters.sparkstream.server import Server, ServerConfig
 from dbt.adapters.sparkstream.sql import translate
 from tests.support import free_port
 
+pytestmark = pytest.mark.long
+
 BOUNDS = "window_start, window_end"
 HEAD = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='10 seconds') }}\n"
 TUMBLE = f"select {BOUNDS}, k, sum(v) as s from tumble(BID, ts, '20 seconds') group by {BOUNDS}, k"
@@ -112,7 +114,6 @@ def chunk(rng: random.Random, number: int) -> list[tuple[int, int, str, int]]:
     return [(100 * number + i, start + rng.randint(-9, 25), rng.choice("abc"), rng.randint(0, 9)) for i in range(20)]
 
 
-@pytest.mark.long
 def test_a_query_that_outlives_its_client_is_ended(shop: Shop) -> None:
     """`sparkstream stream` is killed, its query goes on on the server, and the table is made anew."""
     rng = random.Random(2)

@@ -12,6 +12,8 @@ import pytest
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import arriving, replaced
 
+pytestmark = pytest.mark.long
+
 INCREMENTAL = "{{ config(materialized='incremental', incremental_strategy='%s'%s) }}\n"
 NUMBERS = "select id, id % 3 as k from range(9)"
 TABLES = {
@@ -76,7 +78,6 @@ def check(project: Project, *names: str) -> None:
     assert not [path.name for path in folder(project).iterdir() if "__dbt_" in path.name]
 
 
-@pytest.mark.long
 def test_files_beside_the_table(shop: Project) -> None:
     for name in NAMES:
         litter(folder(shop) / f"{name}__dbt_build")
@@ -89,7 +90,6 @@ def test_files_beside_the_table(shop: Project) -> None:
     assert shop.rows("select count(*) from {}.bare") == [(0,)]
 
 
-@pytest.mark.long
 def test_files_without_a_table(shop: Project) -> None:
     """The catalog has forgotten the old table, or doesn't know the new one yet."""
     for name in (*NAMES, "located", "bare"):
@@ -187,7 +187,6 @@ def test_only_the_partitions_of_the_rows_are_replaced(make_project: Callable[...
     ]
 
 
-@pytest.mark.long
 def test_a_half_written_overwrite_is_ended(make_project: Callable[..., Project]) -> None:
     """Partitions 1 and 2 were to be replaced: 2 is in place, 1 removed. The model asks the table how far it is."""
     text = (
@@ -222,7 +221,6 @@ def test_a_half_written_overwrite_is_ended(make_project: Callable[..., Project])
     assert not left(project)
 
 
-@pytest.mark.long
 def test_a_half_written_window_replace_is_ended(make_project: Callable[..., Project]) -> None:
     """The newest partition is in place and an older one isn't, so the table looks further than it is."""
     project = make_project(arriving("arrived <= 2") | replaced("visits"))

@@ -15,6 +15,8 @@ import pytest
 
 from tests.functional.adapter.project import Project
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -101,7 +103,6 @@ def add(shop: Project, number: int) -> None:
     path.rename(shop.folder / "events" / f"{number}.json")
 
 
-@pytest.mark.long
 def test_models_run_until_control_c(shop: Project, command: Command, embedded: SparkSession) -> None:
     warehouse = shop.folder / ".sparkstream" / "session" / "warehouse" / f"{shop.schema}.db"
 
