@@ -40,7 +40,7 @@ def _programs() -> Path | None:
     """The folder of PostgreSQL's programs, which Debian has off the PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = shutil.which("initdb") or (found[-1] if found else None)
-    return None if initdb is None else Path(initdb).parent
+    return None if initdb is None else Path(initdb).resolve().parent
 
 
 @pytest.fixture(scope="package")

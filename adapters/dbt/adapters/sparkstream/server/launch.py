@@ -14,7 +14,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environment
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.server.state import write_private
+from dbt.adapters.sparkstream.server.state import java_property_value, write_private
 from dbt.adapters.sparkstream.session_conf import LOOPBACK, java_property, local_conf
 
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -92,7 +92,7 @@ class Folder:
             (self.spark / part).symlink_to(spark.home / part)
         if self.log.exists():
             self.log.replace(self.log.with_name("server.log.1"))
-        lines = [f"{key}={_property_value(value)}\n" for key, value in settings.items()]
+        lines = [f"{key}={java_property_value(value)}\n" for key, value in settings.items()]
         # Settings may hold passwords, for storage for example.
         write_private(self.conf / "spark-defaults.conf", "".join(lines))
         (self.conf / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
@@ -243,11 +243,6 @@ def spawn(config: ServerConfig, spark: Spark, environ: Mapping[str, str]) -> sub
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-
-
-def _property_value(text: str) -> str:
-    """Text as the value in a Java properties file."""
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 _LOGGING = """\

@@ -12,12 +12,6 @@ _LAST_BYTES = 100_000
 # What a person can do about causes that have one.
 _HINTS = {
     "XSDB6": "another process has the metastore of this folder open, such as an embedded Spark session; end it first",
-    "was not found in the CLASSPATH": "Spark lacks the driver of the catalog's database; name its jar: "
-    "--metastore-driver postgresql-42.7.7.jar",
-    "password authentication failed": "the catalog's database takes another user or password; the user is in the "
-    "address (?user=hive), the password in the file of --properties-file: "
-    "spark.hadoop.javax.jdo.option.ConnectionPassword=...",
-    "Check that the hostname and port are correct": "no database answers at the address of --metastore",
     "Too small maximum heap": "choose a larger --memory",
     "must be at least 471859200": "Spark needs 512m at least; choose a larger --memory",
     "Could not reserve enough space": "the machine has less memory than that; choose a smaller --memory",

@@ -1,12 +1,18 @@
-"""Spark settings for a catalog in a database of its own, in place of Derby in the server's folder."""
+"""A catalog in a database of its own, in place of Derby in the server's folder."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from dbt.adapters.sparkstream.java import find_java
 from dbt.adapters.sparkstream.redaction import is_secret, redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.state import java_property_value, write_private
 from dbt.adapters.sparkstream.session_conf import METASTORE_URL
 
 DRIVERS = {
@@ -18,6 +24,31 @@ DRIVERS = {
 
 PASSWORD = "spark.hadoop.javax.jdo.option.ConnectionPassword"
 _CONNECTION = "spark.hadoop.javax.jdo.option.Connection"
+_DRIVER_PATH = "spark.driver.extraClassPath"
+
+_TABLES = "package.jdo"
+"""The file in Hive's jar that says what tables a catalog has."""
+
+_TOOL = "org.datanucleus.store.schema.SchemaTool"
+_AS_HIVE = {
+    "datanucleus.identifierFactory": "datanucleus1",
+    "datanucleus.rdbms.useLegacyNativeValueStrategy": "true",
+    "datanucleus.plugin.pluginRegistryBundleCheck": "LOG",
+    "datanucleus.schema.autoCreateAll": "true",
+    "datanucleus.connectionPoolingType": "NONE",
+}
+"""Hive's own settings of the library that keeps its catalog, as far as they say what tables look like."""
+
+_HINTS = {
+    "was not found in the CLASSPATH": "Spark lacks the database's driver; name its jar: "
+    "--metastore-driver postgresql-42.7.7.jar",
+    "no password was provided": f"write the password to a file for --properties-file: {PASSWORD}=...",
+    "authentication failed": "the database takes another user or password; the user is in the address (?user=hive), "
+    f"the password in the file of --properties-file: {PASSWORD}=...",
+    "Check that the hostname and port are correct": "no database answers at this address",
+    "does not exist": "make the database: createdb --owner hive hive",
+}
+"""Part of what Java says -> what to do."""
 
 
 def metastore_conf(url: str, driver_jar: Path | None) -> dict[str, str]:
@@ -51,5 +82,57 @@ def metastore_conf(url: str, driver_jar: Path | None) -> dict[str, str]:
     if driver_jar is not None:
         if not driver_jar.is_file():
             raise ServerError(f"there is no driver {driver_jar}\n  name the jar of the database's JDBC driver")
-        settings["spark.driver.extraClassPath"] = str(driver_jar.absolute())
+        settings[_DRIVER_PATH] = str(driver_jar.absolute())
     return settings
+
+
+def make_catalog(conf: Mapping[str, str], spark: Path, folder: Path, environ: Mapping[str, str] = os.environ) -> None:
+    """Makes the tables of a catalog in a database, as far as they are missing.
+
+    Hive makes each when it first needs it, from a second connection. PostgreSQL has this one wait for the first, which
+    is in the middle of a transaction, and the server hangs.
+
+    Args:
+        conf: the settings of the server; where they name no database for the catalog, there is nothing to do.
+        spark: the folder of the installed pyspark.
+        folder: for temporary files.
+        environ: says where Java is.
+
+    Raises:
+        ServerError: why the tables can't be made, and what to do.
+    """
+    url = conf.get(METASTORE_URL, "")
+    kind = url.removeprefix("jdbc:").partition(":")[0]
+    [jar] = (spark / "jars").glob("hive-metastore-*.jar")
+    if kind not in DRIVERS:
+        return
+    given = {
+        name.replace(_CONNECTION, "datanucleus.Connection", 1): value
+        for name, value in conf.items()
+        if name.startswith(_CONNECTION)
+    }
+    properties, tables = folder / "catalog.properties", folder / _TABLES
+    lines = (f"{name}={java_property_value(value)}\n" for name, value in {**_AS_HIVE, **given}.items())
+    write_private(properties, "".join(lines))
+    try:
+        with zipfile.ZipFile(jar) as hive:
+            hive.extract(_TABLES, folder)
+        classes = os.pathsep.join(filter(None, (str(spark / "jars" / "*"), conf.get(_DRIVER_PATH))))
+        command = [str(find_java(environ).executable), "-cp", classes, _TOOL, "-create", "-api", "JDO"]
+        done = subprocess.run(
+            [*command, "-props", properties, tables], capture_output=True, text=True, errors="replace", check=False
+        )
+    finally:
+        properties.unlink(missing_ok=True)
+        tables.unlink(missing_ok=True)
+    said = done.stdout + done.stderr
+    if done.returncode or "completed successfully" not in said:
+        hint = next((hint for sign, hint in _HINTS.items() if sign in said), "")
+        lines_said = [
+            line for line in said.splitlines() if line.strip() and not line.startswith(("\t", "    at ", "NOTE"))
+        ]
+        raise ServerError(
+            f"can't make the catalog in {redacted(url)}\n"
+            + (f"  {hint}\n" if hint else "")
+            + "\n".join(f"  {redacted(line)[:300]}" for line in lines_said[-4:])
+        )

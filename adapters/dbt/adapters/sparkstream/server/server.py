@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.server.errors import (
     StartTimedOut,
 )
 from dbt.adapters.sparkstream.server.log import explain
+from dbt.adapters.sparkstream.server.metastore import make_catalog
 from dbt.adapters.sparkstream.server.state import Phase, ServerState, read_state, write_state
 
 # Seconds that a server gets to answer, and to end by itself.
@@ -242,6 +243,7 @@ class Server:
         config = self.config
         token = os.urandom(8).hex()
         self._folder.prepare(launch.settings(config, token, plan.address), plan.spark)
+        make_catalog(config.conf, plan.spark.home, self._folder.tmp, plan.environ)
         self._process = launch.spawn(config, plan.spark, plan.environ)
         pid = self._process.pid
         birth = process.birth(pid)

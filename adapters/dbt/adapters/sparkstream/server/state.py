@@ -139,3 +139,8 @@ def write_private(path: Path, text: str) -> None:
     path.unlink(missing_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def java_property_value(text: str) -> str:
+    """Text as the value in a Java properties file."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
