@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.suites.making import test_classes
+from tests.suites.making import suite_classes
 
-globals().update(test_classes("parquet"))
+globals().update(suite_classes("parquet"))

@@ -1,0 +1,64 @@
+"""Runs dbt's suites with tables in Delta or Iceberg, whichever the Spark here has jars for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyspark
+import pytest
+import yaml
+from dbt.tests.fixtures.project import *  # noqa: F403
+from dbt.tests.util import write_file
+
+from tests.integration.targets import SessionTarget
+from tests.parts.delta.conftest import reason_to_skip as without_delta
+from tests.parts.iceberg.conftest import reason_to_skip as without_iceberg
+from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
+from tests.suites.adaptations import profile_output
+from tests.suites.conftest import logs_dir, test_data_dir  # noqa: F401
+from tests.support import without_waiting_for_the_disk
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_WITHOUT = {
+    "delta": without_delta(DELTA, pyspark.__version__),
+    "iceberg": without_iceberg(ICEBERG, pyspark.__version__),
+}
+_PARAMETERS = {"delta": delta_parameters, "iceberg": iceberg_parameters}
+FORMAT = next((name for name, reason in _WITHOUT.items() if reason is None), None)
+
+
+@pytest.fixture(scope="session", params=[FORMAT])
+def file_format(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The Spark that `method: session` makes, with the format's jars."""
+    from dbt.adapters.sparkstream.session import spark_session
+
+    with without_waiting_for_the_disk():
+        session = spark_session(_PARAMETERS[file_format](), tmp_path_factory.mktemp("embedded"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="class")  # type: ignore[no-redef]
+def dbt_profile_target(file_format: str, embedded: SparkSession) -> dict[str, Any]:
+    """dbt's fixtures write a profile of this."""
+    output = profile_output(SessionTarget(embedded))
+    return {**output, "server_side_parameters": {**output["server_side_parameters"], **_PARAMETERS[file_format]()}}
+
+
+@pytest.fixture(scope="class")  # type: ignore[no-redef]
+def dbt_project_yml(project_root: str, project_config_update: Any, file_format: str) -> dict[str, Any]:
+    """The suite's own dbt_project.yml, with the format for all models, seeds and snapshots."""
+    update = yaml.safe_load(project_config_update) if isinstance(project_config_update, str) else project_config_update
+    config = {"name": "test", "profile": "test", "flags": {"send_anonymous_usage_stats": False}, **(update or {})}
+    for kind in ("models", "seeds", "snapshots"):
+        config[kind] = {"+file_format": file_format, **config.get(kind, {})}
+    write_file(yaml.safe_dump(config), project_root, "dbt_project.yml")
+    return config
