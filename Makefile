@@ -102,16 +102,17 @@ parts: $(PARTS)
 
 $(PARTS): parts/pom.xml pyproject.toml
 	rm -rf parts/jars
-	for part in delta iceberg kafka broker metastore; do \
+	for part in delta iceberg kafka avro broker metastore; do \
 		mvn --quiet --batch-mode --file parts/pom.xml --activate-profiles $$part dependency:copy-dependencies \
 			-DoutputDirectory=jars/$$part || exit 1; \
 	done
 	$(MAKE) venv VENV=parts/.venv SPARK=4.2
 	$(MAKE) venv VENV=parts/.venv-iceberg SPARK=4.1
 	parts/.venv/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3'
+	parts/.venv-iceberg/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3' 'fastavro>=1.9'
 	@touch $@
 
-# A Spark has its jars from its start, so those for Kafka are in another process.
+# A Spark has its jars from its start, so those for Kafka are in another process. Its package for Avro is older.
 test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/delta
 	parts/.venv/bin/python -m pytest -q tests/parts/kafka
@@ -119,6 +120,7 @@ test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html

@@ -284,6 +284,7 @@ class TestLife:
         assert query(running.port, "select a from survivor") == [(42,)]
         assert state_of(running.folder).pid != killed.pid
 
+    @pytest.mark.long  # the table is the one that the test before has made
     def test_stopped_it_leaves_nothing_but_its_data(self, running: ServerConfig) -> None:
         state = state_of(running.folder)
         stop = run("stop", "--dir", running.folder)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import pyspark
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS
@@ -16,14 +17,24 @@ from tests.support import without_waiting_for_the_disk
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JARS = sorted(map(str, (PARTS / "kafka").glob("*.jar")))
+
+def _jars() -> list[str]:
+    """Those of the folder whose connector to Kafka is of the Spark here; none where there is no such folder."""
+    version = pyspark.__version__.rpartition(".")[0]
+    for folder in (PARTS / "kafka", PARTS / "avro"):
+        if any(folder.glob(f"spark-sql-kafka-*-{version}.*.jar")):
+            return sorted(map(str, folder.glob("*.jar")))
+    return []
+
+
+JARS = _jars()
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="package")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     if not JARS or not any((PARTS / "broker").glob("*.jar")):
-        pytest.skip("Kafka's jars are not in parts/jars/kafka and parts/jars/broker; `make parts` fetches them")
+        pytest.skip("Kafka's jars for this Spark are not in parts/jars; `make parts` fetches them")
     if importlib.util.find_spec("kafka") is None:
         pytest.skip("the client kafka-python is not installed; `make parts` does it")
     broker = Broker(tmp_path_factory.mktemp("kafka"))

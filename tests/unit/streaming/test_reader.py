@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.offsets import _offset
 from dbt.adapters.sparkstream.streaming.reader import given_options, reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
+ROOT = Path("no/project")
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}
 KAFKA = {"format": "kafka", "options": OPTIONS}
 JSON = {"value_format": "json", "schema": "id bigint"}
@@ -30,12 +32,12 @@ JSON = {"value_format": "json", "schema": "id bigint"}
     ],
 )
 def test_what_is_right(stream: dict[str, Any]) -> None:
-    assert reader_of({"stream": stream}, "shop.bid") == stream
+    assert reader_of({"stream": stream}, "shop.bid", ROOT) == stream
 
 
 def test_no_reader() -> None:
-    assert reader_of({}, "shop.bid") == {}
-    assert reader_of({"stream": None, "owner": "ada"}, "shop.bid") == {}
+    assert reader_of({}, "shop.bid", ROOT) == {}
+    assert reader_of({"stream": None, "owner": "ada"}, "shop.bid", ROOT) == {}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +49,8 @@ def test_no_reader() -> None:
         ({"format": "json", "zzz": 1}, ["no 'zzz'", "what Spark has goes to options"]),
         ({"format": "json", "options": "header"}, ["options is not a mapping"]),
         (
-            {**KAFKA, "value_format": "avro", "schema": "id int"},
-            ["can't be 'avro'", "json, csv", "select"],
+            {**KAFKA, "value_format": "protobuf", "schema": "id int"},
+            ["can't be 'protobuf'", "json, csv, avro", "select"],
         ),
         ({**KAFKA, "value_format": "json"}, ["needs the schema of the value", "schema: 'id bigint"]),
         ({**KAFKA, "value_options": {"sep": ";"}}, ["value_options", "value_format: json"]),
@@ -72,7 +74,7 @@ def test_no_reader() -> None:
 )
 def test_mistakes(stream: Any, words: list[str]) -> None:
     with pytest.raises(StreamingError) as caught:
-        reader_of({"stream": stream}, "shop.bid")
+        reader_of({"stream": stream}, "shop.bid", ROOT)
     for word in words:
         assert word in str(caught.value)
 

@@ -67,7 +67,7 @@ class StreamingModels:
         if str(model["resource_type"]) != "model" or self._shown:
             return models.as_batch(str(relation), node)
         with self._as_dbt_errors():
-            source = models.stream_of(model, name, node, watermark, event_time)
+            source = models.stream_of(model, name, node, watermark, event_time, self._adapter.connections.project)
         return self._registry.add(model["unique_id"], source)
 
     @property

@@ -17,6 +17,32 @@ class SourceChanged(StreamingError):
     """A source in Delta or Iceberg has commits that don't only add rows."""
 
 
+class UnknownSchema(StreamingError):
+    """A value is written with a schema that nobody has asked the registry for yet.
+
+    Attributes:
+        id: the schema's number.
+        relation: the source that has the value.
+    """
+
+    def __init__(self, id_: int, relation: str) -> None:
+        super().__init__(f"{relation} has values with the schema {id_}, which came when the run had begun")
+        self.id = id_
+        self.relation = relation
+
+
+class EndedAfterRepeat(StreamingError):
+    """Spark 4.1 has done an interrupted micro-batch of Kafka again, and failed when it reported that."""
+
+
+_REPEATED = re.compile(r'Cannot invoke "scala\.collection\.IterableOps\.map\(.*"scala\.Option\.get\(\)" is null')
+"""How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
+
+UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
+"""How a query says that, before the number and the source."""
+
+_UNKNOWN_SCHEMA = re.compile(rf"{UNKNOWN_SCHEMA} (\d+) <(.*?)>")
+
 _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] (.*?)(?: This is currently.*)?$", re.M)
 _IN_ICEBERG = re.compile(r"Cannot process (overwrite|delete) snapshot: (\d+)")
 """How Delta and Iceberg say that a source has commits that don't only add rows."""
@@ -79,6 +105,10 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
             f"  keep snapshots for longer than between two runs; {REBUILD}, or write config(on_source_change='rebuild')"
         )
     whole = f"{text}\n{error.__cause__}"
+    if unknown := _UNKNOWN_SCHEMA.search(whole):
+        return UnknownSchema(int(unknown[1]), unknown[2])
+    if _REPEATED.search(whole):
+        return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
     if unsent := _NOT_SENT.search(whole):
         reason = _KAFKAS_REASON.search(whole)
         return StreamingError(

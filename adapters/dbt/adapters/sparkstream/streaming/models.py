@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -32,7 +33,7 @@ def is_streaming(resource_type: str, materialized: str) -> bool:
 
 
 def stream_of(
-    model: Mapping[str, Any], relation: str, node: Any | None, delay: str | None, event_time: str | None
+    model: Mapping[str, Any], relation: str, node: Any | None, delay: str | None, event_time: str | None, root: Path
 ) -> StreamSource:
     """The stream that a model reads with `stream(relation, watermark, event_time)`.
 
@@ -42,6 +43,7 @@ def stream_of(
         node: the model, seed, snapshot or source behind it, if dbt has one.
         delay: the watermark, if it is given for this stream.
         event_time: the event time, if it is given for this stream.
+        root: the project's folder.
 
     Raises:
         StreamingError: the model can't read streams, or the arguments are wrong.
@@ -59,7 +61,7 @@ def stream_of(
     meta: Mapping[str, Any] = {}
     if node is not None and str(node.resource_type) == "source":
         meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
-    reader = reader_of(meta, relation)
+    reader = reader_of(meta, relation, root)
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return StreamSource(
         view=f"stream_{identifier}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.eventtimes import EPOCH, Observed
-from dbt.adapters.sparkstream.streaming.reader import OBSERVED as VALUES
+from dbt.adapters.sparkstream.streaming.values import OBSERVED as VALUES
 
 
 @dataclass(frozen=True)

@@ -1,43 +1,28 @@
-"""Sources that aren't tables: what `meta: stream:` of a dbt source says, checked, and the rows as models see them.
-
-Spark reads Kafka, sockets and text files as a column `value`. A `value_format` with a `schema` makes columns of it. A
-value that can't be read as that is left out, counted and kept, and never a row of NULLs.
-"""
+"""Sources that aren't tables: what `meta: stream:` of a dbt source says, checked."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import RowView
+from dbt.adapters.sparkstream.streaming.avro import AVRO, registry_of, schema_of, strange_option
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.sink import quoted
-from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 KAFKA = "kafka"
-KEYS = ("format", "path", "schema", "options", "value_format", "value_options", "select")
-FUNCTIONS = {"json": "from_json", "csv": "from_csv"}
-"""Value format -> the function of Spark that reads it."""
+KEYS = ("format", "path", "schema", "options", "value_format", "value_options", "schema_registry", "select")
+
+FORMATS = ("json", "csv", AVRO)
+"""How values may be written."""
+
+READ_FROM = "__read"
+"""What a `select` reads from."""
 
 WHERE_FROM = ("subscribe", "subscribePattern", "assign")
 """The options that name Kafka's topics."""
-
-PREFIX = "kafka_"
-"""What the names of Kafka's own columns begin with, where the columns are those of the value."""
-
-OBSERVED = "sparkstream_values_"
-"""What the names of observations of values begin with."""
-
-_VALUE = "__value"
-_BROKEN = "__broken"
-_READ_FROM = "__read"
-
 
 _OF_THE_WAY = (
     *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
@@ -46,12 +31,13 @@ _OF_THE_WAY = (
 """What the names of options begin with that say where Kafka is and how it is read, and not what."""
 
 
-def reader_of(meta: Mapping[str, Any], relation: str) -> dict[str, Any]:
-    """What `meta: stream:` of a source says, checked; empty where it says nothing.
+def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
+    """What `meta: stream:` of a source says, checked; empty where it says nothing. Files with schemas are read.
 
     Args:
         meta: the source's meta.
         relation: the source, for words.
+        root: the project's folder.
 
     Raises:
         StreamingError: what is wrong with it, and what to write.
@@ -79,6 +65,8 @@ def reader_of(meta: Mapping[str, Any], relation: str) -> dict[str, Any]:
         if not isinstance(reader.get(key) or {}, Mapping):
             raise StreamingError(f"{relation}: {key} is not a mapping\n  write it such as {key}: {{name: value}}")
     _check_values(reader, relation)
+    if reader.get("value_format") == AVRO:
+        reader |= _avro(reader, relation, root)
     if is_kafka(reader):
         _check_kafka(reader, relation)
     if "select" in reader:
@@ -88,7 +76,7 @@ def reader_of(meta: Mapping[str, Any], relation: str) -> dict[str, Any]:
                 f"{relation}: select is a list of SQL expressions, and not {select!r}\n"
                 "  write it such as select: ['id', 'CAST(at AS TIMESTAMP) AS at']"
             )
-        _row_view(select)
+        row_view(select)
     return reader
 
 
@@ -98,22 +86,35 @@ def _check_values(reader: Mapping[str, Any], relation: str) -> None:
         if "value_options" in reader:
             raise StreamingError(f"{relation}: value_options are those of a value_format\n  write value_format: json")
         return
-    if format_ not in FUNCTIONS:
+    if format_ not in FORMATS:
         raise StreamingError(
-            f"{relation}: value_format can't be {format_!r}\n  write one of {', '.join(FUNCTIONS)}; what is of another "
+            f"{relation}: value_format can't be {format_!r}\n  write one of {', '.join(FORMATS)}; what is of another "
             "format can be read in a select, such as select: [\"split(CAST(value AS STRING), ';')[0] AS id\"]"
         )
-    if not isinstance(reader.get("schema"), str):
+    if format_ != AVRO and not isinstance(reader.get("schema"), str):
         raise StreamingError(
             f"{relation}: value_format: {format_} needs the schema of the value\n"
             "  write it such as schema: 'id bigint, at timestamp'"
         )
-    for name in ("mode", "columnNameOfCorruptRecord"):
-        if name in {str(key) for key in reader.get("value_options") or {}}:
-            raise StreamingError(
-                f"{relation}: value_options can't have {name}: values that can't be read are left out, counted and kept"
-                "\n  leave it out"
-            )
+    if format_ != AVRO and "schema_registry" in reader:
+        raise StreamingError(f"{relation}: schema_registry is for value_format: avro\n  leave it out")
+    given = reader.get("value_options") or {}
+    ours = [str(name) for name in given if str(name) in ("mode", "columnNameOfCorruptRecord")]
+    strange = strange_option(given) if format_ == AVRO else next(iter(ours), None)
+    if strange is not None:
+        raise StreamingError(
+            f"{relation}: value_options can't have {strange}: values that can't be read are left out, counted and kept"
+            "\n  leave it out"
+        )
+
+
+def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
+    """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
+    registry = {}
+    if "schema_registry" in reader:
+        options = {name.casefold(): text for name, text in given_options(reader).items()}
+        registry = {"schema_registry": registry_of(reader["schema_registry"], relation, options.get("subscribe", ""))}
+    return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
 
 
 def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
@@ -125,7 +126,7 @@ def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
     if "schema" in reader and "value_format" not in reader:
         raise StreamingError(
             f"{relation}: what has a schema is the value of Kafka's records, and nothing says how it is written\n"
-            f"  write value_format: one of {', '.join(FUNCTIONS)}"
+            f"  write value_format: one of {', '.join(FORMATS)}"
         )
     if "kafka.bootstrap.servers" not in options:
         raise StreamingError(
@@ -162,6 +163,8 @@ def state_depends_on(reader: Mapping[str, Any]) -> Mapping[str, Any]:
     if not is_kafka(reader):
         return reader
     options = reader.get("options") or {}
+    if "schema_registry" in reader:  # it has the schemas of values, wherever it is
+        reader = {**reader, "schema_registry": True}
     return {**reader, "options": {k: v for k, v in options.items() if not str(k).casefold().startswith(_OF_THE_WAY)}}
 
 
@@ -170,76 +173,7 @@ def has_values(reader: Mapping[str, Any]) -> bool:
     return "value_format" in reader
 
 
-def parsed(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame:
-    """Rows of a source, with what is read of each value beside them.
-
-    Raises:
-        StreamingError: the source has no value, or the schema can't be understood.
-    """
-    format_ = reader["value_format"]
-    if "value" not in rows.columns:
-        raise StreamingError(
-            f"{relation} has no column value, which value_format: {format_} reads; it has {', '.join(rows.columns)}\n"
-            "  leave value_format out, or read the files with format: text"
-        )
-    options = {str(k): str(v) for k, v in dict(reader.get("value_options") or {}).items()}
-    options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BROKEN}
-    words = ", ".join(string_literal(text) for option in options.items() for text in option)
-    schema = string_literal(f"{str(reader['schema']).strip().rstrip(',')}, {_BROKEN} STRING")
-    with spark_errors(f"{relation}: schema"):
-        return rows.selectExpr("*", f"{FUNCTIONS[format_]}(CAST(value AS STRING), {schema}, map({words})) AS {_VALUE}")
-
-
-def unreadable(reader: Mapping[str, Any]) -> str:
-    """Whether a value can't be read, as SQL over `parsed` rows. NULL is none: Kafka has it for what is deleted."""
-    return (
-        f"coalesce(value IS NOT NULL AND ({_VALUE} IS NULL OR {_VALUE}.{_BROKEN} IS NOT NULL "
-        f"OR {_SEVERAL[reader['value_format']]}), FALSE)"
-    )
-
-
-_TEXT = "CAST(value AS STRING)"
-_OBJECTS = f"json_array_length(concat('[', {_TEXT}, ']'))"
-_SEVERAL = {
-    # Only text in which one object follows another is parsed once more.
-    "json": rf"({_TEXT} RLIKE '\\}}[\\s,]*\\{{' AND coalesce({_OBJECTS}, 0) <> 1)",
-    "csv": rf"""regexp_replace({_TEXT}, '"[^"]*"', '') RLIKE '[\\r\\n]+[^\\r\\n]'""",
-}
-"""Whether a value has more than one record: Spark reads the first one, and says nothing of the others."""
-
-
-def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame:
-    """The columns that models see: of `parsed` rows those of the values, and what `select` makes of them.
-
-    Raises:
-        StreamingError: names collide, or `select` can't be understood.
-    """
-    columns = [quoted(name) for name in rows.columns]
-    if has_values(reader):
-        fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
-        prefix = PREFIX if is_kafka(reader) else ""
-        others = {f"{prefix}{name}": name for name in rows.columns if name not in (_VALUE, "value")}
-        for name in others:
-            if name.casefold() in {field.casefold() for field in fields}:
-                raise StreamingError(
-                    f"{relation} has a column {name} beside its value, and the value has one, too\n"
-                    "  give the one in the schema another name"
-                )
-        values = [quoted(name) for name in fields]
-        rows = rows.selectExpr(
-            *(f"{_VALUE}.{name} AS {name}" for name in values),
-            *(f"{quoted(name)} AS {quoted(other)}" for other, name in others.items()),
-        )
-        columns = values if is_kafka(reader) else [*values, *map(quoted, others)]
-    if "select" in reader:
-        items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
-        rows.createOrReplaceTempView(_READ_FROM)
-        with spark_errors(f"{relation}: select"):
-            return rows.sparkSession.sql(_row_view(items).over(_READ_FROM))
-    return rows.selectExpr(*columns) if has_values(reader) else rows
-
-
-def _row_view(select: Sequence[str]) -> RowView:
+def row_view(select: Sequence[str]) -> RowView:
     """The query of a `select`.
 
     Raises:
@@ -249,7 +183,7 @@ def _row_view(select: Sequence[str]) -> RowView:
         if item.strip() != "*" and item.strip().startswith("*"):
             raise StreamingError(f"select has {item!r}\n  write '*' alone for all columns, or list them")
     try:
-        return RowView.read(f"SELECT {', '.join(select)} FROM {_READ_FROM}")
+        return RowView.read(f"SELECT {', '.join(select)} FROM {READ_FROM}")
     except TranslationError as error:
         raise StreamingError(
             f"select makes each row of one row of the source, and can't be understood: {error.message}\n"

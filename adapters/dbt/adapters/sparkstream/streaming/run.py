@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
-from dbt.adapters.sparkstream.streaming import runs
+from dbt.adapters.sparkstream.streaming import errors, runs
 from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
@@ -104,16 +104,26 @@ class Run:
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """
-        try:
-            return self._run(drop, rebuild, empty)
-        except SourceChanged as change:
-            if self.model.config.on_source_change != "rebuild":
-                raise
-            self._report(f"{str(change).splitlines()[0]}: making the table anew")
-            return self._run(drop, True, empty)
+        rebuilt = False
+        while True:
+            try:
+                return self._run(drop, rebuild, empty)
+            except SourceChanged as change:
+                if rebuilt or self.model.config.on_source_change != "rebuild":
+                    raise
+                self._report(f"{str(change).splitlines()[0]}: making the table anew")
+                rebuild = rebuilt = True
+            except errors.UnknownSchema as unknown:
+                self._engine.streams.learn(unknown.relation, unknown.id)
+                self._report(f"{unknown}: going on with it")
+                rebuild = False  # that is done
+            except errors.EndedAfterRepeat as ended:
+                self._report(f"{ended}: going on")
+                rebuild = False
 
     def _run(self, drop: Callable[[], None], rebuild: bool, empty: bool) -> Outcome:
         sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
+        self._is_new = False
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
         self._query.check_sink(columns)

@@ -9,21 +9,15 @@ from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
-from dbt.adapters.sparkstream.streaming.reader import OBSERVED as OBSERVED_VALUES
-from dbt.adapters.sparkstream.streaming.reader import (
-    WHERE_FROM,
-    given_options,
-    has_values,
-    is_kafka,
-    parsed,
-    seen,
-    unreadable,
-)
+from dbt.adapters.sparkstream.streaming.reader import WHERE_FROM, given_options, has_values, is_kafka
 from dbt.adapters.sparkstream.streaming.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
+from dbt.adapters.sparkstream.streaming.values import OBSERVED as OBSERVED_VALUES
+from dbt.adapters.sparkstream.streaming.values import parsed, seen, unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,6 +35,8 @@ class Streams:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
+        self._schemas: dict[str, Schemas] = {}
+        """Source -> the schemas of its values, for those in Avro."""
 
     def of_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
         """The rows of a table as a stream, seen through a view if there is one."""
@@ -62,10 +58,20 @@ class Streams:
         reader = source.reader
         rows = self._as_it_is(reader, options)
         if has_values(reader):
-            rows = parsed(rows, reader, source.relation)
+            rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(reader)}) AS unreadable")
             rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(reader)}")
         return seen(rows, reader, source.relation)
+
+    def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
+        """Rows of a source, with what is read of each value beside them."""
+        if source.reader["value_format"] == AVRO and source.relation not in self._schemas:
+            self._schemas[source.relation] = Schemas.of(source.reader)
+        return parsed(rows, source.reader, source.relation, self._schemas.get(source.relation))
+
+    def learn(self, relation: str, schema: int) -> None:
+        """Asks a source's registry for the schema of values that came after the run had begun."""
+        self._schemas[relation].learn(schema)
 
     def _as_it_is(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
         """A stream as Spark's source has it."""
@@ -155,7 +161,7 @@ class Streams:
             rows = self._rows_of(source, portion)
             if source.reader:
                 if has_values(source.reader):
-                    rows = parsed(rows, source.reader, source.relation).where(f"NOT {unreadable(source.reader)}")
+                    rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
                 rows = seen(rows, source.reader, source.relation)
             rows = self._seen(rows, source.seen).drop(*drop)
             if source.event_time is not None and source.watermark is not None:
@@ -180,7 +186,7 @@ class Streams:
         with spark_errors():
             rows = self._rows_of(source, portion)
             file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
-            rows = parsed(rows, source.reader, source.relation).where(unreadable(source.reader))
+            rows = self._parsed(rows, source).where(unreadable(source.reader))
             given = of_kafka if is_kafka(source.reader) else {}
             facts = [f"{name if name in given else 'NULL'} :: {type_} AS {name}" for name, type_ in of_kafka.items()]
             origin = f"{string_literal(source.relation.replace('`', ''))} AS source"
