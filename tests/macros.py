@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import jinja2
 
 FOLDER = Path(__file__).parents[1] / "macros"
-_FILES = ("private/*.sql", "windows/*.sql", "streaming/stream.sql")
+_FILES = ("private/*.sql", "windows/*.sql", "aggregates/*.sql", "streaming/stream.sql")
 
 
 class CompilerError(Exception):

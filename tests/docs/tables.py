@@ -61,6 +61,19 @@ TABLES = {
         "('a', '2024-05-01 08:40:00', '2024-05-01 08:50:00', 24.0D, 'off', 6)",
         "('b', '2024-05-01 08:20:00', '2024-05-01 08:30:00', 15.0D, 'on', 2)",
     ),
+    "readings": _rows(
+        "col1 as sensor, cast(col2 as timestamp) as ts, col3 as temperature, col4 as packets, col5 as state",
+        "('a', '2024-05-01 08:00:00', 20.0D, 100, 'heating')",
+        "('a', '2024-05-01 08:02:00', 22.0D, 160, 'off')",
+        "('a', '2024-05-01 08:08:00', 21.0D, 10, 'heating')",
+        "('a', '2024-05-01 08:11:00', 20.0D, 30, 'off')",
+    ),
+    "candles": _rows(
+        "cast(col1 as timestamp) as window_start, cast(col2 as timestamp) as window_end, col3 as sym, col4 as open, "
+        "col5 as high, col6 as low, col7 as close, col8 as volume",
+        "('2024-03-01 10:00:00', '2024-03-01 10:01:00', 'A', 1.5D, 1.6D, 1.2D, 1.2D, 120)",
+        "('2024-03-01 10:01:00', '2024-03-01 10:02:00', 'A', 1.3D, 1.8D, 1.3D, 1.7D, 10)",
+    ),
     "bids": _rows(
         "col1 as ID, cast(col2 as timestamp) as ROWTIME, col3 as PKEY, col4 as PRICE",
         "(1, '2024-03-01 10:00:00', 1, 10)",

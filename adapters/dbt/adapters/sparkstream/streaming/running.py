@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.progress import Batch
@@ -20,6 +20,8 @@ class Running:
     def __init__(self, query: StreamingQuery) -> None:
         self._query = query
         self._seen = -1
+        self._last = ""
+        """The last report that was read. Spark keeps a hundred, so they are all read only when there is a new one."""
 
     def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
         """What has happened since the last time, again and again until the query has ended.
@@ -30,7 +32,7 @@ class Running:
         while True:
             with spark_errors():
                 ended = not self._query.isActive
-                new = [Batch.read(p.json if isinstance(p.json, str) else p.json()) for p in self._query.recentProgress]
+                new = self._reported()
             new = [batch for batch in new if batch.number > self._seen and batch.ran]
             if new:
                 self._seen = max(batch.number for batch in new)
@@ -42,6 +44,14 @@ class Running:
                     raise StreamingError(said(failure)) from failure
                 return
             self._wait(pause)
+
+    def _reported(self) -> list[Batch]:
+        """What Spark has reported lately; nothing where it has reported nothing since the last time."""
+        last = _text(self._query.lastProgress)
+        if last == self._last:
+            return []
+        self._last = last
+        return [Batch.read(_text(progress)) for progress in self._query.recentProgress]
 
     def doing(self) -> str:
         """What the query does at the moment, in Spark's words."""
@@ -69,3 +79,10 @@ class Running:
             while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
                 time.sleep(0.1)
             self._query.stop()
+
+
+def _text(progress: Any) -> str:
+    """A report as JSON: a value with a Spark in this process, a function over Spark Connect. Empty for no report."""
+    if progress is None:
+        return ""
+    return str(progress.json if isinstance(progress.json, str) else progress.json())

@@ -1,0 +1,21 @@
+{% macro state_duration(state=none, time=none, value=none, until=none) -%}
+  {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
+    'state_duration', kwargs, ['state', 'time', 'value', 'until'], varargs
+  ) if execute -%}
+  {{ return(adapter.dispatch('state_duration', 'sparkstream')(state, time, value, until) if execute else '') }}
+{%- endmacro %}
+
+{% macro default__state_duration(state, time, value, until) -%}
+  {%- set value = adapter.dispatch('sparkstream_value', 'sparkstream')(value, 'state_duration', 'value') -%}
+  {%- set state = adapter.dispatch('sparkstream_value', 'sparkstream')(state, 'state_duration', 'state') -%}
+  {%- set end = adapter.dispatch('sparkstream_until', 'sparkstream')(until, 'state_duration') -%}
+  {%- set start = "named_struct('total', CAST(NULL AS BIGINT), 't', CAST(NULL AS BIGINT), 'v', FALSE)" -%}
+  {%- set next = "named_struct('total', coalesce(__a.total, 0L) + if(__a.v, __p.t - __a.t, 0L), 't', __p.t, 'v', __p.v > 0D)" -%}
+  {%- set result = '__a.total / 1000000D' -%}
+  {%- if end is not none -%}
+    {%- set result = '(__a.total + if(__a.v, greatest(' ~ end ~ ' - __a.t, 0L), 0L)) / 1000000D' -%}
+  {%- endif -%}
+  {{ return(adapter.dispatch('sparkstream_along', 'sparkstream')(
+    'state_duration', 'if(' ~ state ~ ' = ' ~ value ~ ', 1, 0)', time, start, next, result, among=state
+  )) }}
+{%- endmacro %}
