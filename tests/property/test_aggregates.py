@@ -79,8 +79,10 @@ def expected(own: list[Row], until: int) -> dict[str, float | None]:
         found["average_until"] = (area + latest * (end - last)) / (end - first) if end > first else latest
     states = sorted((r.time, r.state == "open") for r in own if r.time is not None and r.state is not None)
     if states:
-        found["open"] = sum(b[0] - a[0] for a, b in itertools.pairwise(states) if a[1]) / 1e6
-        found["open_until"] = found["open"] + (max(until - states[-1][0], 0) / 1e6 if states[-1][1] else 0)
+        seconds = sum(b[0] - a[0] for a, b in itertools.pairwise(states) if a[1]) / 1e6
+        last, is_open = states[-1]
+        rest = max(until - last, 0) / 1e6 if is_open else 0
+        found |= {"open": seconds, "open_until": seconds + rest}
     return found
 
 
