@@ -99,11 +99,16 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
-def test_models_run(project: Project) -> None:
-    expected = {name(block) for block in HERE if is_model(block) or is_python_model(block)}
+@pytest.fixture(scope="module")
+def pages(project: Project) -> Any:
+    """The results of the models on the pages."""
     days = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
-    done = project.dbt("run", "--select", "path:models/pages", *days, "--vars", "until: 2020-04-15 08:20:00")
-    assert {result.node.name for result in done.results} == expected
+    return project.dbt("run", "--select", "path:models/pages", *days, "--vars", "until: 2020-04-15 08:20:00").results
+
+
+def test_models_run(pages: Any) -> None:
+    expected = {name(block) for block in HERE if is_model(block) or is_python_model(block)}
+    assert {result.node.name for result in pages} == expected
     assert len(expected) >= 8
 
 
@@ -129,6 +134,7 @@ def test_profiles(block: Block) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("pages")
 def test_properties(project: Project) -> None:
     """Tests of models run; where a block's data would be another, the project is read with it."""
     ran, parsed = [], []

@@ -127,7 +127,7 @@ def test_a_query_that_outlives_its_client_is_ended(shop: Shop) -> None:
             break
     client.kill()
     client.wait()
-    [old] = shop.folder.glob("**/_sparkstream/tumble-*")
+    [old] = shop.folder.glob(".sparkstream/server/warehouse/**/_sparkstream/tumble-*")
     shop.add(chunk(rng, 1))
 
     def begun() -> set[str]:
