@@ -2,7 +2,8 @@
     both is one statement. -#}
 {% materialization incremental, adapter='sparkstream', supported_languages=['sql', 'python'] %}
   {%- set logged = sparkstream_is_logged() -%}
-  {%- if not sparkstream_aside() and not logged -%}
+  {%- set in_place = not sparkstream_aside() -%}
+  {%- if in_place and not logged and model['language'] == 'sql' -%}
     {{ return(materialization_incremental_spark()) }}
   {%- endif -%}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='parquet')) -%}
@@ -24,12 +25,12 @@
       {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(get_columns_in_query(compiled_code), 'the query') -%}
     {%- endif -%}
     {%- do sparkstream_beside(relation, '__dbt_partitions') -%}
-    {%- set built = relation if logged else sparkstream_beside(relation, language=language) -%}
-    {%- if logged -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
+    {%- set built = relation if in_place else sparkstream_beside(relation, language=language) -%}
+    {%- if in_place -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
     {%- call statement('main', language=language) -%}
       {{ create_table_as(False, built, compiled_code, language) }}
     {%- endcall -%}
-    {%- if not logged -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
+    {%- if not in_place -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
     {%- do persist_constraints(relation, model) -%}
   {%- else -%}
     {%- set fresh = sparkstream_beside(relation, '__dbt_tmp', language) -%}
@@ -41,7 +42,12 @@
       {{ create_table_as(True, fresh, compiled_code, language) }}
     {%- endcall -%}
     {%- do process_schema_changes(on_schema_change, fresh, old) -%}
-    {%- if logged -%}
+    {%- if in_place -%}
+      {%- if not logged and strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+        {%- call statement() -%}
+          set spark.sql.sources.partitionOverwriteMode = DYNAMIC
+        {%- endcall -%}
+      {%- endif -%}
       {%- call statement('main') -%}
         {{ dbt_spark_get_incremental_sql(strategy, fresh, relation, old, config.get('unique_key'), predicates) }}
       {%- endcall -%}

@@ -11,20 +11,23 @@
   {%- set keys = [unique_key] if unique_key is string else unique_key -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
   {%- set same = [] -%}
-  {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> kept.' ~ key) -%}{%- endfor -%}
-  merge into {{ relation }} as kept
+  {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> DBT_INTERNAL_DEST.' ~ key) -%}{%- endfor -%}
+  {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
+  {%- set predicates = [predicates] if predicates is string else predicates -%}
+  {#- The columns that come have names of their own: one without a table, in a predicate, is the table's. -#}
+  merge into {{ relation }} as DBT_INTERNAL_DEST
   using (
-    select {{ columns | join(', ') }}
-      {%- for key in keys %}, null as __key{{ loop.index }}{% endfor %}, true as __comes
+    select {% for column in columns %}{{ column }} as __new{{ loop.index }}, {% endfor %}
+      {%- for key in keys %}null as __key{{ loop.index }}, {% endfor %}true as __comes
     from {{ source }}
     union all
     select distinct {% for column in columns %}null, {% endfor %}{{ keys | join(', ') }}, false
     from {{ source }}
   ) as going
-  on not going.__comes and {{ (same + (arg_dict['incremental_predicates'] or [])) | join(' and ') }}
+  on not going.__comes and {{ (same + predicates) | join(' and ') }}
   when matched then delete
   when not matched and going.__comes then insert ({{ columns | join(', ') }})
-    values ({% for column in columns %}going.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+    values ({% for column in columns %}going.__new{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %})
 {% endmacro %}
 
 {#- `replace_where`: what comes takes the place of the rows that the `incremental_predicates` hold for. Delta refuses rows

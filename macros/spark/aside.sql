@@ -18,7 +18,8 @@
 {#- Makes place for a table in Delta or Iceberg: each replaces a table of its own, and nothing else. -#}
 {% macro sparkstream_make_place(old) %}
   {%- if old is not none -%}
-    {%- set same = old.is_delta if sparkstream_is_delta() else old.is_iceberg -%}
+    {%- set file_format = config.get('file_format') -%}
+    {%- set same = (old.is_delta and file_format == 'delta') or (old.is_iceberg and file_format == 'iceberg') -%}
     {%- if not (old.is_table and same) -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
   {%- endif -%}
 {% endmacro %}

@@ -8,6 +8,13 @@
   {{ return(materialization_clone_default()) }}
 {% endmaterialization %}
 
+{#- Delta puts a clone in place of no table that has rows. -#}
+{% macro sparkstream__create_or_replace_clone(this_relation, defer_relation) %}
+  {%- set old = load_cached_relation(this_relation) -%}
+  {%- if old is not none -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
+  create table {{ this_relation }} shallow clone {{ defer_relation }}
+{% endmacro %}
+
 {% macro sparkstream__can_clone_table() %}
   {{ return(config.get('file_format') == 'delta') }}
 {% endmacro %}

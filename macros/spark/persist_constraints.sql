@@ -21,6 +21,7 @@
   {%- if not sparkstream_is_delta() -%}
     {{ return(spark__alter_column_set_constraints(relation, column_dict)) }}
   {%- endif -%}
+  {%- set taken = [] -%}
   {%- for column in column_dict.values() -%}
     {%- set name = adapter.quote(column.name) if column.quote else column.name -%}
     {%- for constraint in column.constraints -%}
@@ -31,7 +32,11 @@
           ~ "\n  write a data_test for it"
         ) -%}
       {%- else -%}
+        {#- A column may have several of a type. -#}
         {%- set called = constraint.name or column.name ~ '_' ~ constraint.type -%}
+        {%- set same = taken | select('equalto', called) | list | length -%}
+        {%- do taken.append(called) -%}
+        {%- set called = called ~ '_' ~ (same + 1) if same else called -%}
         {%- set condition = constraint.expression if constraint.type == 'check' else name ~ ' is not null' -%}
         {%- call statement() -%}
           alter table {{ relation }} add constraint {{ adapter.quote(called) }} check ({{ condition }})

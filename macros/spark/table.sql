@@ -1,8 +1,7 @@
-{#- dbt-spark's drops the old table before it builds the new one. -#}
+{#- dbt-spark's drops the old table before it builds the new one. It can't be called from here: dbt runs a Python model in a
+    statement of its own materialization alone. -#}
 {% materialization table, adapter='sparkstream', supported_languages=['sql', 'python'] %}
-  {%- if not sparkstream_aside() -%}
-    {{ return(materialization_table_spark()) }}
-  {%- endif -%}
+  {%- set aside = sparkstream_aside() -%}
   {%- set old = load_cached_relation(this) -%}
   {%- set relation = this.incorporate(type='table') -%}
   {%- set language = model['language'] -%}
@@ -10,11 +9,12 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- set built = sparkstream_beside(relation, language=language) -%}
+  {%- set built = sparkstream_beside(relation, language=language) if aside else relation -%}
+  {%- if not aside -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
   {%- call statement('main', language=language) -%}
     {{ create_table_as(False, built, compiled_code, language) }}
   {%- endcall -%}
-  {%- do sparkstream_swap(built, relation, old) -%}
+  {%- if aside -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
 
   {%- do apply_grants(relation, grant_config, should_revoke(old, full_refresh_mode=True)) -%}
   {%- do persist_docs(relation, model) -%}

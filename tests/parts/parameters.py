@@ -32,4 +32,8 @@ def iceberg_parameters(folder: Path = ICEBERG) -> dict[str, str]:
         "spark.sql.catalog.spark_catalog.type": "hive",
         # The metastore within dbt has no tables for locks; from version 2.3.10 on, it needs none to swap metadata.
         "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
+        # Hive's catalog keeps columns, too, and refuses a table that is made anew with other types.
+        # Else the session goes on with a table that another one, or DROP SCHEMA, has removed.
+        "spark.sql.catalog.spark_catalog.cache-enabled": "false",
+        "spark.hadoop.hive.metastore.disallow.incompatible.col.type.changes": "false",
     }

@@ -7,6 +7,7 @@ import pytest
 from tests.suites.adaptations import ADAPTATIONS
 from tests.suites.adapting import without
 from tests.suites.discovery import suites
+from tests.suites.formats import ADAPTATIONS_OF_FORMAT
 from tests.suites.reasons import part_left_out, reason
 
 
@@ -17,7 +18,7 @@ def suite_classes(file_format: str) -> dict[str, type]:
 
 
 def _adapted(name: str, suite: type, file_format: str) -> type:
-    adaptation = ADAPTATIONS.get(name)
+    adaptation = ADAPTATIONS_OF_FORMAT[file_format].get(name) or ADAPTATIONS.get(name)
     own = {"suite": name, **(adaptation(suite) if adaptation else {})}
     if part := part_left_out(name, file_format):
         own |= without(*part)(suite)

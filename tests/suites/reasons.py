@@ -6,8 +6,8 @@ SNAPSHOTS = "a snapshot is a MERGE: needs Delta, Iceberg or Hudi"
 MERGE = "needs MERGE: Delta, Iceberg or Hudi"
 DELETE = "needs DELETE: Delta, Iceberg or Hudi"
 DATABASES = "needs several databases, and dbt-spark knows none above a schema"
-CONSTRAINTS = "Spark enforces no constraint on a table in Parquet; Delta enforces some"
-CLONE = "a clone that is a table needs Delta; in Parquet it is a view (see CloneNotPossible)"
+CONSTRAINTS = "Spark enforces no constraint on a table in Parquet or Iceberg; Delta enforces some"
+CLONE = "a clone that is a table needs Delta; elsewhere it is a view (see CloneNotPossible)"
 DROP_COLUMN = "needs to drop a column: dbt-spark refuses it, and Spark in Parquet"
 SQL_HEADER = "dbt-spark's tables take no sql_header: Spark takes one statement at a time"
 JAVASCRIPT = "Spark has no functions in JavaScript"
@@ -16,6 +16,10 @@ AGGREGATES = "Spark has no aggregate functions in SQL"
 FUNCTIONS = "dbt-spark lists tables and views; functions would be one more query for each schema in every run"
 GRANTS = "Spark has no GRANT: that is Databricks' or an authorizer's"
 MATERIALIZED_VIEWS = "Spark has materialized views in its declarative pipelines alone"
+
+ICEBERGS_FUNCTIONS = "Iceberg's catalog makes no functions"
+UNKNOWN = "Iceberg has no type for a column that is NULL in all rows"
+TEXTS_AS_DATES = "the suite inserts texts into a DATE, which Iceberg refuses"
 
 # A folder, or a suite in it -> why not, in any format.
 REASONS: dict[str, str] = {
@@ -63,7 +67,17 @@ REASONS_OF_FORMAT: dict[str, dict[str, str]] = {
         "simple_snapshot": SNAPSHOTS,
     },
     "delta": {},
-    "iceberg": {},
+    "iceberg": {
+        "constraints.IncrementalConstraintsRollback": CONSTRAINTS,
+        "constraints.TableConstraintsRollback": CONSTRAINTS,
+        "dbt_clone.ClonePossible": CLONE,
+        "functions.DeterministicUDF": ICEBERGS_FUNCTIONS,
+        "functions.NonDeterministicUDF": ICEBERGS_FUNCTIONS,
+        "functions.StableUDF": ICEBERGS_FUNCTIONS,
+        "incremental.IncrementalUniqueKey": TEXTS_AS_DATES,
+        "utils.MixedNullCompare": UNKNOWN,
+        "utils.NullCompare": UNKNOWN,
+    },
 }
 
 # A suite that can pass but for one test -> that test, and why not.

@@ -256,3 +256,74 @@ def test_column_changes(make_project: Callable[..., Project]) -> None:
     project.write({"models/merging.sql": kinds["merging"] % "select 1 as id, 'b' as old, 2.5D as new"})
     project.dbt("run", "--select", "merging")
     assert project.rows("select id, old, new from {}.merging") == [(1, "b", 2.5)]
+
+
+IN_PYTHON = """\
+def model(dbt, session):
+    dbt.config(materialized='MATERIALIZED', file_format='FORMAT')
+    rows = dbt.ref("bid").where("price > 1")
+    if dbt.is_incremental:
+        rows = rows.where("price > 4")
+    return rows
+"""
+
+
+def python_models(file_format: str) -> dict[str, str]:
+    """A project with a table and an incremental model in Python."""
+    text = IN_PYTHON.replace("FORMAT", file_format)
+    return {
+        "models/bid.sql": "select id, id as price from range(6)",
+        "models/whole.py": text.replace("MATERIALIZED", "table"),
+        "models/grown.py": text.replace("MATERIALIZED", "incremental"),
+    }
+
+
+def test_python_models(make_project: Callable[..., Project]) -> None:
+    project = make_project(python_models("delta"))
+    for appended in ([], [5]):
+        project.dbt("run")
+        assert [row[0] for row in project.rows("select price from {}.whole")] == [2, 3, 4, 5]
+        assert [row[0] for row in project.rows("select price from {}.grown")] == sorted([2, 3, 4, 5, *appended])
+        assert provider(project, "whole") == provider(project, "grown") == "delta"
+    assert left(project) == []
+    assert "DROP" not in " ".join(history(project, "whole"))
+
+
+def test_a_predicate_of_delete_insert_is_on_the_table(make_project: Callable[..., Project]) -> None:
+    query = "select id, {} as v from range({})"
+    strategy = ("delete+insert", {"unique_key": "id", "incremental_predicates": ["id > 0", "DBT_INTERNAL_DEST.id < 9"]})
+    rows = incremental(query.format("'old'", 3), strategy[0], **strategy[1])
+    project = make_project({"models/kept.sql": rows})
+    project.dbt("run")
+    project.write({"models/kept.sql": incremental(query.format("'new'", 2), strategy[0], **strategy[1])})
+    project.dbt("run")
+    assert project.rows("select id, v from {}.kept") == [(0, "new"), (0, "old"), (1, "new"), (2, "old")]
+
+
+def test_several_constraints_of_a_column(make_project: Callable[..., Project]) -> None:
+    checks = "[{type: check, expression: id > 0}, {type: check, expression: id < 9}, {type: not_null}]"
+    project = make_project(
+        {
+            "models/ids.sql": model("select 1 as id", materialized="table"),
+            "models/ids.yml": "models: [{name: ids, config: {contract: {enforced: true}}, columns: "
+            f"[{{name: id, data_type: int, constraints: {checks}}}]}}]\n",
+        }
+    )
+    for _ in range(2):
+        project.dbt("run")
+    for id_ in ("0", "9", "null"):
+        with pytest.raises(Exception, match="CONSTRAINT"):
+            project.sql(f"insert into {{}}.ids values ({id_})")
+
+
+def test_a_clone_in_place_of_a_clone(make_project: Callable[..., Project]) -> None:
+    project = make_project({"models/ids.sql": model("select 1 as id", materialized="table")})
+    project.dbt("run")
+    state = project.folder / "state"
+    state.mkdir()
+    (state / "manifest.json").write_text((project.folder / "target" / "manifest.json").read_text())
+    profile = (project.folder / "profiles.yml").read_text()
+    (project.folder / "profiles.yml").write_text(profile.replace(project.schema, f"{project.schema}_clone"))
+    for _ in range(2):
+        project.dbt("clone", "--state", str(state), "--full-refresh")
+        assert project.rows("select id from {}_clone.ids") == [(1,)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
+from tests.parts.delta.test_tables import python_models
 
 
 def model(query: str, **config: Any) -> str:
@@ -170,3 +171,11 @@ def test_snapshots(make_project: Callable[..., Project]) -> None:
     project.dbt("build")
     found = project.rows("select id, name, dbt_valid_to is null from {}.users_then")
     assert sorted(found) == [(1, "A", True), (1, "a", False), (2, "b", False), (3, "c", True)]
+
+
+def test_python_models(make_project: Callable[..., Project]) -> None:
+    project = make_project(python_models("iceberg"))
+    for appended in ([], [5]):
+        project.dbt("run")
+        assert [row[0] for row in project.rows("select price from {}.whole")] == [2, 3, 4, 5]
+        assert [row[0] for row in project.rows("select price from {}.grown")] == sorted([2, 3, 4, 5, *appended])

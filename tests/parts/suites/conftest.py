@@ -27,6 +27,7 @@ _WITHOUT = {
     "iceberg": without_iceberg(ICEBERG, pyspark.__version__),
 }
 _PARAMETERS = {"delta": delta_parameters, "iceberg": iceberg_parameters}
+DEFAULT = "spark.sql.sources.default"
 FORMAT = next((name for name, reason in _WITHOUT.items() if reason is None), None)
 
 
@@ -41,7 +42,9 @@ def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     from dbt.adapters.sparkstream.session import spark_session
 
     with without_waiting_for_the_disk():
-        session = spark_session(_PARAMETERS[file_format](), tmp_path_factory.mktemp("embedded"))
+        session = spark_session(
+            {**_PARAMETERS[file_format](), DEFAULT: file_format}, tmp_path_factory.mktemp("embedded")
+        )
     yield session
     session.stop()
 
@@ -50,7 +53,9 @@ def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def dbt_profile_target(file_format: str, embedded: SparkSession) -> dict[str, Any]:
     """dbt's fixtures write a profile of this."""
     output = profile_output(SessionTarget(embedded))
-    return {**output, "server_side_parameters": {**output["server_side_parameters"], **_PARAMETERS[file_format]()}}
+    # Suites make tables with statements of their own, too.
+    parameters = {**output["server_side_parameters"], **_PARAMETERS[file_format](), DEFAULT: file_format}
+    return {**output, "server_side_parameters": parameters}
 
 
 @pytest.fixture(scope="class")  # type: ignore[no-redef]
