@@ -25,12 +25,23 @@ elif kind.startswith("pandas."):
     df = spark.createDataFrame(df)
 elif not (kind.startswith("pyspark.sql.") and kind.endswith("DataFrame")):
     raise TypeError(f"a model returns a data frame of Spark or pandas, and this one returned {type(df)}")
+{%- if file_format == 'iceberg' %}
+# Iceberg's saveAsTable replaces no table that is there.
+writer = df.writeTo({{ target_relation | string | tojson }}).using("iceberg")
+{%- else %}
 writer = df.write.mode("overwrite").format({{ file_format | tojson }})
+{%- endif %}
 {%- for name, value in options.items() %}
 writer = writer.option({{ name | tojson }}, {{ value | string | tojson }})
 {%- endfor %}
-{%- if partition_by %}
+{%- if partition_by and file_format == 'iceberg' %}
+writer = writer.partitionedBy(*(df[name] for name in {{ partition_by | list | tojson }}))
+{%- elif partition_by %}
 writer = writer.partitionBy({{ partition_by | map('tojson') | join(', ') }})
 {%- endif %}
+{%- if file_format == 'iceberg' %}
+writer.createOrReplace()
+{%- else %}
 writer.saveAsTable({{ target_relation | string | tojson }})
+{%- endif %}
 {%- endmacro %}
