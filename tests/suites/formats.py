@@ -15,7 +15,7 @@ from tests.suites.adaptations import (
     QUOTED_COLUMN_SQL,
     references_catalog,
 )
-from tests.suites.adapting import Adaptation, both, fixture, given, replaced
+from tests.suites.adapting import Adaptation, both, edited, fixture, given, replaced
 from tests.suites.discovery import suites
 
 MERGE = given(project_config_update={"models": {"+incremental_strategy": "merge"}})
@@ -41,7 +41,8 @@ def spark_sql(suite: type) -> dict[str, Any]:
         project.run_sql = run_as_spark
         return project
 
-    return {"project": fixture(project, "project")}
+    without_database = edited("snapshots", ("{{target.database}}.", ""))(suite) if hasattr(suite, "snapshots") else {}
+    return {"project": fixture(project, "project"), **without_database}
 
 
 def _own_target(self: Any, dbt_profile_target: Any) -> Any:

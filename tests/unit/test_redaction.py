@@ -105,3 +105,13 @@ def test_every_line_of_dbts_logs(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().err
     assert "spark.hadoop.fs.s3a.secret.key=*****" in said
     assert "S3CR3T" not in said
+
+
+def test_an_error_whose_text_spark_does_not_know_says_what_was_before_it() -> None:
+    """pyspark raises it while it handles another one, of Delta's."""
+    with pytest.raises(ValueError) as caught:
+        try:
+            raise RuntimeError("[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nothing")
+        except RuntimeError:
+            raise ValueError("calling z:org.apache.spark.SparkThrowableHelper.getMessage")  # noqa: B904 (as pyspark does)
+    assert readable(caught.value) == "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nothing"

@@ -300,6 +300,19 @@ def test_a_predicate_of_delete_insert_is_on_the_table(make_project: Callable[...
     assert project.rows("select id, v from {}.kept") == [(0, "new"), (0, "old"), (1, "new"), (2, "old")]
 
 
+def test_a_snapshot_with_several_keys(make_project: Callable[..., Project]) -> None:
+    snapshot = (
+        "{% snapshot seen %}{{ config(file_format='delta', unique_key=['k', 'id'], strategy='check', "
+        "check_cols=['v'], target_schema=schema) }}select 'a' as k, id, VALUE as v from range(2){% endsnapshot %}"
+    )
+    project = make_project({"snapshots/seen.sql": snapshot.replace("VALUE", "0")})
+    for value in ("0", "1", "2"):
+        project.write({"snapshots/seen.sql": snapshot.replace("VALUE", value)})
+        project.dbt("snapshot")
+    found = project.rows("select * except (dbt_scd_id, dbt_updated_at, dbt_valid_from, dbt_valid_to) from {}.seen")
+    assert found == [("a", id_, value) for id_ in range(2) for value in range(3)]
+
+
 def test_several_constraints_of_a_column(make_project: Callable[..., Project]) -> None:
     checks = "[{type: check, expression: id > 0}, {type: check, expression: id < 9}, {type: not_null}]"
     project = make_project(

@@ -71,7 +71,13 @@ def readable(error: BaseException | str) -> str:
     return redacted("".join([text, *hints]))
 
 
+_NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
+"""Where pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
+
+
 def _message(error: BaseException) -> str:
+    if _NO_TEXT in str(error) and error.__context__ is not None:
+        return _message(error.__context__)
     # PyHive's errors hold the server's answer.
     status = getattr(error.args[0], "status", None) if error.args else None
     return getattr(status, "errorMessage", None) or str(error) or type(error).__name__
