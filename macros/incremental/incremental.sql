@@ -17,6 +17,15 @@
   {%- set old = load_cached_relation(this) -%}
   {%- set relation = this.incorporate(type='table') -%}
 
+  {%- if strategy == 'microbatch' and '/* the batch and more */' in compiled_code
+    and '/* rows of the batch */' not in compiled_code -%}
+    {{ exceptions.raise_compiler_error(
+      "with read(), this microbatch model reads rows of other batches, and nothing says which rows are the batch's:"
+      ~ " it would replace partitions of other batches"
+      ~ "\n  write the query in a subquery, and around it: where {{ in_batch('" ~ config.get('event_time') ~ "') }}"
+    ) }}
+  {%- endif -%}
+
   {{ run_hooks(pre_hooks) }}
 
   {%- if old is none or not old.is_table or should_full_refresh() -%}

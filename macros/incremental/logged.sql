@@ -9,22 +9,29 @@
   {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
   {%- set unique_key = arg_dict['unique_key'] -%}
   {%- set keys = [unique_key] if unique_key is string else unique_key -%}
-  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
   {%- set same = [] -%}
   {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> DBT_INTERNAL_DEST.' ~ key) -%}{%- endfor -%}
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
   {%- set predicates = [predicates] if predicates is string else predicates -%}
-  {#- The columns that come have names of their own: one without a table, in a predicate, is the table's. -#}
+  {{ sparkstream_merge_rows(relation, arg_dict['dest_columns'], source, (same + predicates) | join(' and '), keys) }}
+{% endmacro %}
+
+{#- One statement that deletes rows of a table and puts in those of `source`. The columns that come have names of their own:
+    one without a table, in `condition`, is the table's.
+    condition: which rows go; with `keys`, it is asked for each key of the source, as `going.__key1`, ... -#}
+{% macro sparkstream_merge_rows(relation, dest_columns, source, condition, keys=[]) %}
+  {%- set columns = dest_columns | map(attribute='quoted') | list -%}
   merge into {{ relation }} as DBT_INTERNAL_DEST
   using (
     select {% for column in columns %}{{ column }} as __new{{ loop.index }}, {% endfor %}
       {%- for key in keys %}null as __key{{ loop.index }}, {% endfor %}true as __comes
     from {{ source }}
     union all
-    select distinct {% for column in columns %}null, {% endfor %}{{ keys | join(', ') }}, false
-    from {{ source }}
+    select {{ 'distinct ' if keys }}{% for column in columns %}null, {% endfor %}
+      {%- for key in keys %}{{ key }}, {% endfor %}false
+    {{ 'from ' ~ source if keys }}
   ) as going
-  on not going.__comes and {{ (same + predicates) | join(' and ') }}
+  on not going.__comes and {{ condition }}
   when matched then delete
   when not matched and going.__comes then insert ({{ columns | join(', ') }})
     values ({% for column in columns %}going.__new{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %})
@@ -48,16 +55,8 @@
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
   {%- if since and not sparkstream_is_delta() -%}
     {#- Iceberg's REPLACE WHERE takes conditions on partitions alone. -#}
-    merge into {{ relation }} as kept
-    using (
-      select {{ columns | join(', ') }}, true as __comes from {{ source }} where {{ end }} >= {{ since }}
-      union all
-      select {% for column in columns %}null, {% endfor %}false
-    ) as going
-    on not going.__comes and kept.{{ end }} >= {{ since }}
-    when matched then delete
-    when not matched and going.__comes then insert ({{ columns | join(', ') }})
-      values ({% for column in columns %}going.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+    {%- set coming = source ~ ' where ' ~ end ~ ' >= ' ~ since -%}
+    {{ sparkstream_merge_rows(relation, arg_dict['dest_columns'], coming, 'DBT_INTERNAL_DEST.' ~ end ~ ' >= ' ~ since) }}
   {%- else -%}
     insert into table {{ relation }}
     {{ 'replace where ' ~ end ~ ' >= ' ~ since if since }}

@@ -52,14 +52,19 @@
   {{ return('(' ~ adapter.dispatch('sparkstream_micros', 'sparkstream')(until) ~ ')') }}
 {% endmacro %}
 
-{#- Goes along the points of a group: `__p` is a point with its time `t` in microseconds and its value `v`, `__a` what is known
-    so far, which begins as `start`, becomes `next` with each point, and in the end gives `result`.
+{#- Goes along the points of a group. `__p` is a point with its time `t` in microseconds and its value `v`. `__a` is what is
+    known before it: the `first` time, time and value of the last point, and a `total`, NULL before the first point.
+    total: the total with the point.
+    result: what the group has in the end.
     among: what must not be NULL in a row that counts, if it isn't the value. -#}
-{% macro default__sparkstream_along(macro_name, value, time, start, next, result, among=none) %}
+{% macro default__sparkstream_along(macro_name, value, time, total, result, among=none) %}
   {%- set checked = adapter.dispatch('sparkstream_value', 'sparkstream') -%}
   {%- set value, time = checked(value, macro_name, 'value'), checked(time, macro_name, 'time') -%}
   {%- set points = 'CASE WHEN ' ~ (among or value) ~ ' IS NOT NULL AND ' ~ time ~ ' IS NOT NULL THEN struct('
     ~ adapter.dispatch('sparkstream_micros', 'sparkstream')(time) ~ ' AS t, CAST(' ~ value ~ ' AS DOUBLE) AS v) END' -%}
+  {%- set start = "named_struct('total', CAST(NULL AS DOUBLE), 'first', CAST(NULL AS BIGINT), "
+    ~ "'t', CAST(NULL AS BIGINT), 'v', CAST(NULL AS DOUBLE))" -%}
+  {%- set next = "named_struct('total', " ~ total ~ ", 'first', coalesce(__a.first, __p.t), 't', __p.t, 'v', __p.v)" -%}
   {{ return(
     'aggregate(array_sort(collect_list(' ~ points ~ ')), ' ~ start ~ ', (__a, __p) -> ' ~ next ~ ', __a -> ' ~ result ~ ')'
   ) }}
@@ -67,9 +72,6 @@
 
 {#- How much a counter has grown; where it is smaller than before, it was set to 0 in between. -#}
 {% macro default__sparkstream_increase(macro_name, value, time, result) %}
-  {%- set start = "named_struct('total', CAST(NULL AS DOUBLE), 'first', CAST(NULL AS BIGINT), "
-    ~ "'t', CAST(NULL AS BIGINT), 'v', CAST(NULL AS DOUBLE))" -%}
   {%- set grown = 'CASE WHEN __a.v IS NULL THEN 0D WHEN __p.v >= __a.v THEN __a.total + __p.v - __a.v ELSE __a.total + __p.v END' -%}
-  {%- set next = "named_struct('total', " ~ grown ~ ", 'first', coalesce(__a.first, __p.t), 't', __p.t, 'v', __p.v)" -%}
-  {{ return(adapter.dispatch('sparkstream_along', 'sparkstream')(macro_name, value, time, start, next, result)) }}
+  {{ return(adapter.dispatch('sparkstream_along', 'sparkstream')(macro_name, value, time, grown, result)) }}
 {% endmacro %}

@@ -141,6 +141,27 @@
   {{ return(keys) }}
 {% endmacro %}
 
+{#- What a join's `on` has to be equal: pairs of columns of the left and the right side. -#}
+{% macro default__sparkstream_pairs(on, macro_name) %}
+  {%- if on is undefined or on is none -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ "'s on is missing\n  write on='key', on=['key', ...], on={'left_key': 'right_key'}, or on=[] where only times matter"
+    ) }}
+  {%- endif -%}
+  {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
+  {%- set pairs = [] -%}
+  {%- if on is mapping -%}
+    {%- for left_key, right_key in on.items() -%}
+      {%- do pairs.append([column(left_key, macro_name, 'on'), column(right_key, macro_name, 'on')]) -%}
+    {%- endfor -%}
+  {%- else -%}
+    {%- for key in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, macro_name, 'on') -%}
+      {%- do pairs.append([key, key]) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {{ return(pairs) }}
+{% endmacro %}
+
 {#- The column that a gap names; none for one that is an interval. -#}
 {% macro default__sparkstream_gap_column(gap, macro_name) %}
   {%- set text = gap | string | trim -%}

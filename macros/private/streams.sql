@@ -4,3 +4,8 @@
     {%- do print(tojson(stream)) -%}
   {%- endfor -%}
 {%- endmacro %}
+
+{# What `sparkstream streams stop` runs in a project: a line of JSON, with what has become of each run. #}
+{% macro sparkstream_stop_streams(models, patience) -%}
+  {%- if execute -%}{%- do print(tojson(adapter.stop_streams(models, patience))) -%}{%- endif -%}
+{%- endmacro %}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.kill.moments import BATCH, STREAM, Moment
+from tests.kill.moments import BATCH, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""
@@ -40,6 +40,11 @@ class Model:
     def streams(self) -> bool:
         return self.counted is None
 
+    @property
+    def shows_open(self) -> bool:
+        """Whether a view has its open windows, too: then that is compared with all rows of batch."""
+        return self.config.get("emit") == "open"
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -67,6 +72,10 @@ def _windows(name: str, sql: str, **config: Any) -> Kind:
 
 def _rows(name: str, sql: str, **config: Any) -> Kind:
     return Kind(name, (_stream(name, sql, f"ts < timestamp_seconds({CLOSED})", **config),), STREAM)
+
+
+def _shown(name: str, sql: str) -> Kind:
+    return Kind(name, (_stream(name, sql, "TRUE", emit="open"),), STREAM)
 
 
 def _batch(name: str, sql: str, counted: str, python: str | None = None, **config: Any) -> Kind:
@@ -101,8 +110,15 @@ KINDS = {
             "where id % 20 = 0",
             partition_by="p",
         ),
+        Kind(
+            "tumble_compacted",
+            _windows("tumble_compacted", f"{COUNTS} {TUMBLE} {GROUPED}", compact_every=1).models,
+            (*STREAM, SWAPPED, SWAPPED),
+        ),
         _windows("tumble", f"{COUNTS} {TUMBLE} {GROUPED}"),
         _windows("hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
+        _shown("open", f"{COUNTS} {TUMBLE} {GROUPED}"),
+        _shown("open_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
         _windows("hop_windows", f"{COUNTS} {_of_bid('hop', '5 seconds', '30 seconds')} {GROUPED}", optimize=False),
         _windows("cumulate", f"{COUNTS} {_of_bid('cumulate', '5 seconds', '1 minute')} {GROUPED}"),
         _windows("session", f"{COUNTS} {_of_bid('session', '7 seconds', 'k')} {GROUPED}"),

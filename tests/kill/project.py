@@ -34,8 +34,8 @@ MACROS = """\
 {% endmacro %}
 
 {#- Rows as JSON, for a comparison outside of Spark. -#}
-{% macro dump(table, columns, condition) %}
-  insert overwrite directory '{{ var("dump") }}/{{ table }}' using json
+{% macro dump(name, table, columns, condition) %}
+  insert overwrite directory '{{ var("dump") }}/{{ name }}' using json
   select {{ columns }} from SCHEMA.{{ table }} where {{ condition }}
 {% endmacro %}
 
@@ -184,10 +184,12 @@ def _sql(model: Model) -> str:
 
 def _proof(model: Model, format: Format) -> str:
     """The text of a model that has the same rows without a stream, and writes its rows and the others beside it."""
-    columns = "* except (micro_batch)" if model.streams and format.numbered else "*"
+    table, columns = model.name, "* except (micro_batch)" if model.streams and format.numbered else "*"
+    if model.shows_open:
+        table, columns = f"{model.name}__now", "* except (is_open)"
     hooks = [
-        f"{{{{ dump('{model.name}', '{columns}', '{model.closed}') }}}}",
-        f"{{{{ dump('{model.name}{PROOF}', '*', '{model.closed}') }}}}",
+        f"{{{{ dump('{model.name}', '{table}', '{columns}', '{model.closed}') }}}}",
+        f"{{{{ dump('{model.name}{PROOF}', '{model.name}{PROOF}', '*', '{model.closed}') }}}}",
     ]
     config = f'{{{{ config(post_hook=["{hooks[0]}", "{hooks[1]}"]) }}}}\n'
     return f"-- depends_on: {{{{ ref('{model.name}') }}}}\n" + config + _reading(model.sql, "{}", PROOF)

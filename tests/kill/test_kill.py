@@ -27,6 +27,7 @@ def killed(folder: Path, method: str, kinds: Sequence[str], kills: int, seed: in
     return told
 
 
+@pytest.mark.long
 def test_a_few_kills_of_a_session(tmp_path: Path) -> None:
     killed(tmp_path, "session", ("rows", "hop"), 1, seed=3, moments=("moved", "whenever"))
 

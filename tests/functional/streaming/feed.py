@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.models import planned, streamed
 from dbt.adapters.sparkstream.streaming.outcome import Outcome
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -20,7 +20,9 @@ from tests.support import quick_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+TYPES = {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"}
 COLUMNS = "id BIGINT, ts TIMESTAMP, k STRING, v BIGINT"
+TABLES: dict[str, Mapping[str, str]] = {"bid": TYPES, "ask": TYPES}
 EventRow = tuple[int, int, str | None, int | None]
 """id, seconds since the epoch, key, value."""
 
@@ -28,19 +30,29 @@ _numbers = itertools.count()
 
 
 class Feed:
-    """Tables `bid` and `ask` in a schema of their own, and models that stream from them as `bid` and `ask`."""
+    """Tables in a schema of their own, and models that stream from them by their names.
 
-    def __init__(self, spark: SparkSession) -> None:
+    Args:
+        tables: table -> column -> Spark type.
+        dialect: what the models are written in.
+    """
+
+    def __init__(
+        self, spark: SparkSession, tables: Mapping[str, Mapping[str, str]] = TABLES, dialect: str = "spark"
+    ) -> None:
         self.spark = quick_session(spark)
         self.schema = f"feed_{next(_numbers)}"
+        self.tables = tables
+        self.dialect = dialect
         self.zone = "UTC"
         self.optimize = True
         self.readers: dict[str, dict[str, str]] = {}
         self.checksums: dict[str, str] = {}
         self.prepare: Callable[[SparkSession], object] = lambda session: None
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
-        for table in ("bid", "ask"):
-            self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({COLUMNS}) USING parquet")
+        for table, columns in tables.items():
+            listed = ", ".join(f"`{name}` {type_}" for name, type_ in columns.items())
+            self.spark.sql(f"CREATE TABLE {self.schema}.{table} ({listed}) USING parquet")
 
     def drop(self) -> None:
         self.spark.sql(f"DROP SCHEMA {self.schema} CASCADE")
@@ -57,44 +69,55 @@ class Feed:
         name: str = "model",
         rebuild: bool = False,
         warn: Callable[[str], None] = lambda text: None,
+        stopping: Callable[[], bool] = lambda: False,
         **options: Any,
     ) -> Outcome:
         """Runs a model once.
 
         Args:
-            sql: its query, with `bid` and `ask` in it.
+            sql: its query, with the tables in it.
             name: its table.
             rebuild: whether its table is made anew.
             warn: gets its warnings.
+            stopping: whether it is to end after its micro-batch.
             options: configs.
         """
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
-        sources = tuple(
-            StreamSource(
+        sources = {
+            table: StreamSource(
                 view=table,
                 relation=f"{self.schema}.{table}",
                 reader=self.readers.get(table, {}),
                 checksum=self.checksums.get(table),
             )
-            for table in ("bid", "ask")
-        )
-        schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
+            for table in self.tables
+        }
+        schema = {table: streamed(sources[table], config, columns) for table, columns in self.tables.items()}
         model = Model(
             unique_id=f"model.test.{name}",
             identifier=name,
             relation=f"{self.schema}.{name}",
             runs=f"{self.schema}.sparkstream_runs",
             sql=sql,
-            dialect="spark",
+            dialect=self.dialect,
             config=config,
-            sources=sources,
+            sources=tuple(sources.values()),
         )
         session = quick_session(self.spark)
         session.conf.set("spark.sql.session.timeZone", self.zone)
         self.prepare(session)
         engine = Engine(session)
-        planned = plan(sql, streams=["bid", "ask"], schema=schema, utc=engine.is_utc(), optimize=self.optimize)
-        run = Run(model, planned, engine, warn=warn)
+        plan = planned(
+            sql,
+            self.dialect,
+            sources,
+            schema,
+            config,
+            utc=engine.is_utc(),
+            optimize=self.optimize,
+            warn=lambda warning: warn(str(warning)),
+        )
+        run = Run(model, plan, engine, warn=warn, stopping=stopping)
 
         def drop() -> None:
             self.spark.sql(f"DROP TABLE {self.schema}.{name}")
@@ -122,8 +145,8 @@ class Feed:
         """The rows that the same query gives in batch, sorted."""
         self.spark.sql(f"USE {self.schema}")
         self.spark.conf.set("spark.sql.session.timeZone", self.zone)
-        schema = {table: {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"} for table in ("bid", "ask")}
-        return ordered(self.spark.sql(f"SELECT * FROM ({translate(sql, schema=schema)}) WHERE {where}").collect())
+        rows = translate(sql, self.dialect, schema={name: dict(columns) for name, columns in self.tables.items()})
+        return ordered(self.spark.sql(f"SELECT * FROM ({rows}) WHERE {where}").collect())
 
 
 def literal(value: str | int | None) -> str:

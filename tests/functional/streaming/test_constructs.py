@@ -27,6 +27,8 @@ END = 100_000
 
 JOIN = "ON L.window_start = R.window_start AND L.window_end = R.window_end AND L.k = R.k"
 L, R = (f"(SELECT * FROM tumble({table}, ts, '20 seconds')) {name}" for table, name in (("bid", "L"), ("ask", "R")))
+NEAR = "R.ts BETWEEN L.ts - INTERVAL '15' SECOND AND L.ts + INTERVAL '5' SECOND"
+"""What bounds the times of a join."""
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -99,6 +101,22 @@ CONSTRUCTS = {
     f"FROM {L} FULL JOIN {R} {JOIN}",
     "semi_join": f"SELECT L.* FROM {L} LEFT SEMI JOIN {R} {JOIN}",
     "anti_join": f"SELECT * FROM {L} LEFT ANTI JOIN {R} {JOIN}",
+    "interval_join": f"SELECT L.ts, L.id AS a, R.id AS b FROM bid L JOIN ask R ON L.k = R.k AND L.v <= R.v AND {NEAR}",
+    "interval_left_join": f"SELECT L.ts, L.id AS a, R.id AS b FROM bid L LEFT JOIN ask R ON L.k = R.k AND L.v > 1 "
+    f"AND {NEAR}",
+    "interval_right_join": "SELECT R.ts, L.id AS a, R.id AS b FROM bid L RIGHT JOIN ask R ON L.k = R.k AND "
+    "L.ts - R.ts < INTERVAL '15' SECOND AND R.ts - L.ts <= INTERVAL '5' SECOND",
+    "interval_full_join": f"SELECT coalesce(L.ts, R.ts) AS ts, L.id AS a, R.id AS b FROM bid L FULL JOIN ask R ON "
+    f"L.k = R.k AND {NEAR} AND R.v > 2",
+    "interval_semi_join": f"SELECT * FROM bid L LEFT SEMI JOIN ask R ON L.k = R.k AND {NEAR}",
+    "interval_anti_join": f"SELECT * FROM bid L LEFT ANTI JOIN ask R ON L.k = R.k AND {NEAR} AND R.v > 2",
+    "interval_of_rows": "WITH o AS (SELECT id, ts AS t, k, ts + make_interval(0, 0, 0, 0, 0, 0, 3 * v) AS until FROM "
+    "bid WHERE v > 0) SELECT ask.ts, o.id AS a, ask.id AS b FROM o, ask WHERE o.k = ask.k AND ask.ts BETWEEN o.t AND "
+    "o.until AND ask.ts <= timestampadd(SECOND, 20, o.t)",
+    "windows_of_interval_join": f"SELECT {BOUNDS}, count(*) AS n FROM tumble((SELECT L.ts, R.id FROM bid L LEFT JOIN "
+    f"ask R ON L.k = R.k AND {NEAR}), ts, '20 seconds') GROUP BY {BOUNDS}",
+    "group_window": "SELECT hop_end(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND) AS window_end, k, sum(v) AS s FROM "
+    "bid WHERE v > 0 GROUP BY hop(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND), k",
     "static_join": f"SELECT {BOUNDS}, name, count(*) AS n FROM tumble(bid, ts, '20 seconds') JOIN "
     f"VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k) GROUP BY {BOUNDS}, name",
     "top_n": f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {BOUNDS} ORDER BY s DESC, k) AS rn FROM "
@@ -125,11 +143,22 @@ FIRST = (
     "session_closed",
     "cascade",
     "anti_join",
+    "interval_left_join",
+    "interval_of_rows",
     "top_n_of_rows",
     "over_rows",
 )
 """What `make test` runs where rows come that close every window."""
-FLUSHED = ("distinct_sets", "filtered", "extremes_of_slices", "session", "left_join", "static_join", "over_time")
+FLUSHED = (
+    "distinct_sets",
+    "filtered",
+    "extremes_of_slices",
+    "session",
+    "left_join",
+    "interval_full_join",
+    "static_join",
+    "over_time",
+)
 """And where the last run flushes: others, with conditions, state, joins and history."""
 
 
@@ -241,7 +270,9 @@ ends = pytest.mark.parametrize("flush", [False, True], ids=["end_by_rows", "end_
 
 
 @pytest.mark.long
-@ends
+@pytest.mark.parametrize(
+    "flush", [pytest.param(False, id="end_by_rows"), pytest.param(True, id="end_by_flush", marks=pytest.mark.full)]
+)
 def test_chunks_over_runs_are_one_batch(embedded: SparkSession, flush: bool) -> None:
     tell_stories(embedded, FLUSHED if flush else FIRST, number=1, flush=flush, stories_told=1, empty=False)
 
@@ -328,6 +359,25 @@ def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     assert feed.table() == feed.batch(CONSTRUCTS[f"{side}_join"], f"window_end <= {CLOSED}")
     # The rows that close the windows are kept, and no others.
     assert feed.state() <= 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in CONSTRUCTS if "interval" in name])
+def test_rows_of_a_join_by_time_leave_the_state(feed: Feed, name: str) -> None:
+    join = CONSTRUCTS[name]
+    feed.add("bid", [(1, 1000, None, 1), (2, 1001, "a", 2), (3, 1002, "b", 1), (4, 1005, "b", 3)])
+    feed.add("ask", [(5, 1000, None, 4), (6, 1003, "a", 5), (7, 1004, "b", 2)])
+    for table in ("bid", "ask"):
+        feed.spark.sql(f"INSERT INTO {feed.schema}.{table} VALUES (8, NULL, 'a', 3)")
+    feed.run(join)
+    feed.add("bid", [(9, 990, "b", 2), (998, END, "z", 9)])
+    feed.add("ask", [(999, END, "y", 9)])
+    feed.run(join, keep_late=True)
+    assert feed.table() == feed.batch(
+        join.replace("bid L", "(SELECT * FROM bid WHERE id <> 9) L"), f"{end_of(feed, 'model')} <= {CLOSED}"
+    )
+    assert feed.state() <= 2
+    assert [row[0] for row in feed.spark.table(f"{feed.schema}.model__late").select("id").collect()] == [9]
 
 
 @pytest.mark.long

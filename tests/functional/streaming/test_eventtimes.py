@@ -45,10 +45,10 @@ def left(feed: Feed, table: str = "model") -> list[tuple[Any, ...]]:
     return [tuple(row) for row in counts if any(row)]
 
 
-QUICK = (("tumble", None), ("over", False), ("self_join", None))
-"""What `make test` runs; the others are for `make test-all`."""
+LONG = (("tumble", None), ("self_join", None))
+"""What `make test-long` runs; the others are for `make test-all`."""
 CASES = [
-    pytest.param(name, flush, marks=() if (name, flush) in QUICK else pytest.mark.full)
+    pytest.param(name, flush, marks=() if (name, flush) in LONG else pytest.mark.full)
     for name in WINDOWS
     for flush in (None, False)
 ]
@@ -134,6 +134,7 @@ def test_what_is_told(feed: Feed) -> None:
     assert len(told) == 1
 
 
+@pytest.mark.long
 def test_a_micro_batch_that_comes_again_has_the_clock_it_had(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that was ahead when the micro-batch was planned is ahead when it comes again, years later."""
 

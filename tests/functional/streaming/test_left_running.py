@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
+from dbt.adapters.sparkstream.cli import main
 from tests.functional.adapter.project import Project
 
 pytestmark = pytest.mark.long
@@ -118,6 +120,15 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
     command.wait_for(lambda: "counts: micro-batch 1: " in command.output)
     assert rows("events_seen", "micro_batch", "id") == [(n, 10 * n + i) for n in range(3) for i in range(2)]
     assert rows("counts", "date_format(window_start, 'HH:mm')", "n") == [("08:00", 2), ("08:01", 2)]
+
+    # One of them is ended from another terminal.
+    assert (shop.folder / ".sparkstream" / "running" / "model.test.counts.json").exists()
+    here = ["--project-dir", str(shop.folder), "--profiles-dir", str(shop.folder)]
+    done = CliRunner().invoke(main, ["streams", "stop", "counts", *here])
+    assert (done.exit_code, done.stdout) == (0, "counts: ended\n"), done.output
+    assert rows("sparkstream_runs", "relation")[0][0].endswith("counts")
+    assert CliRunner().invoke(main, ["streams", "stop", "counts", *here]).stdout == "counts: no run is on its way\n"
+    assert command.process.poll() is None
 
     # What comes is read as it comes; the micro-batch that runs at Ctrl-C is ended.
     add(shop, 3)

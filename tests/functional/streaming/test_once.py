@@ -129,6 +129,7 @@ def test_the_state_of_windows_is_not_that_of_slices(feed: Feed) -> None:
     assert feed.table() == feed.batch(HOP, "window_end <= timestamp_seconds(1050)")
 
 
+@pytest.mark.long
 def test_a_source_made_anew_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -141,6 +142,7 @@ def test_a_source_made_anew_is_refused(feed: Feed) -> None:
     assert feed.table() == [(1, 1), (2, 2)]
 
 
+@pytest.mark.long
 def test_an_overwritten_source_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -171,6 +173,7 @@ def test_old_partitions_of_a_source_may_be_removed(feed: Feed) -> None:
     assert feed.table() == [(1, 1), (2, 2), (3, 3), (4, 4)]
 
 
+@pytest.mark.long
 def test_a_source_file_written_again_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -189,6 +192,7 @@ def test_a_source_file_written_again_is_refused(feed: Feed) -> None:
     assert feed.table() == [(2, 2)]
 
 
+@pytest.mark.long
 def test_rows_of_others_are_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -204,6 +208,7 @@ def test_rows_of_others_are_refused(feed: Feed) -> None:
     assert feed.table() == [(1, 1), (9, 9)]
 
 
+@pytest.mark.long
 def test_a_lost_checkpoint_is_refused(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -214,6 +219,7 @@ def test_a_lost_checkpoint_is_refused(feed: Feed) -> None:
     refused(feed, ROWS, "checkpoint", "gone")
 
 
+@pytest.mark.long
 def test_a_model_and_its_table_may_get_another_name(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(TUMBLE)
@@ -314,7 +320,9 @@ def test_a_file_that_cannot_be_read(feed: Feed) -> None:
     assert feed.table() == [(1, 1), (2, 2), (4, 4)]
 
 
-@pytest.mark.parametrize("same", [True, False], ids=["same_rows", "other_rows"])
+@pytest.mark.parametrize(
+    "same", [pytest.param(True, id="same_rows"), pytest.param(False, id="other_rows", marks=pytest.mark.long)]
+)
 def test_a_half_written_micro_batch_is_completed(feed: Feed, same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill may come when some partitions of a micro-batch are in the catalog, and others in the folder alone."""
     feed.add("bid", [(1, 1005, "a", 1)])
@@ -367,6 +375,7 @@ def test_a_write_replaces_its_micro_batch_alone(feed: Feed, monkeypatch: pytest.
     assert (kept(feed) / "checkpoint" / "metadata").exists()
 
 
+@pytest.mark.long
 def test_a_query_of_an_earlier_run_writes_nothing_any_more(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
@@ -443,6 +452,7 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypat
     assert held[0][1] == ""
 
 
+@pytest.mark.long
 def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
     """Each writes to a folder of its own; in one, each would remove the other's files on their way."""
     table, at = f"{feed.schema}.sparkstream_runs", datetime(2020, 4, 15, tzinfo=timezone.utc)

@@ -92,7 +92,7 @@ def test_rows_leave_the_stream_by_its_event_time(feed: Feed, sql: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rule", ["", ", max_duration => '40 minutes'"])
+@pytest.mark.parametrize("rule", [pytest.param("", marks=pytest.mark.full), ", max_duration => '40 minutes'"])
 def test_sessions_where_the_clock_is_turned_back(feed: Feed, rule: str) -> None:
     """Rows of the hour that comes twice are in one session, whatever the runs."""
     feed.zone = "America/New_York"

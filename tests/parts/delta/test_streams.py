@@ -110,6 +110,20 @@ def test_signs_of_life_do_not_disturb_a_commit(feed: Feed, monkeypatch: pytest.M
     assert feed.table() == [(1, 1)]
 
 
+def test_a_compaction_is_no_change_to_those_that_read_the_table(feed: Feed) -> None:
+    every = "SELECT id, ts, k, v FROM bid"
+    in_delta(feed, "ask")
+    feed.spark.sql(f"DROP TABLE {feed.schema}.ask")
+    for number in range(1, 6):
+        feed.add("bid", [(number, 1000 + number, "a", number)])
+        feed.run(every, "ask", compact_every=2, **DELTA)
+        feed.run("SELECT id, v FROM ask", "second", **DELTA)
+    assert [what for what, _ in history(feed, "ask")].count("OPTIMIZE") == 2
+    assert feed.table("second") == [(number, number) for number in range(1, 6)]
+    assert sorted(row[0] for row in feed.table("ask")) == [1, 2, 3, 4, 5]
+    assert "nothing new" in feed.run(every, "ask", compact_every=2, **DELTA).message
+
+
 def test_rows_of_others_are_refused(feed: Feed) -> None:
     table = f"{feed.schema}.model"
     feed.add("bid", [(1, 1005, "a", 1)])

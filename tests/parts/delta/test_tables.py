@@ -97,7 +97,7 @@ STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "delete_insert": (incremental(NEW, "delete+insert", unique_key="id"), [OLD_1, *CAME]),
     "delete_insert_keys": (incremental(NEW, "delete+insert", unique_key=["id", "p"]), [OLD_1, OLD_2C, OLD_N, *CAME]),
     "delete_insert_some": (
-        incremental(NEW, "delete+insert", unique_key="id", incremental_predicates=["kept.p = 'b'"]),
+        incremental(NEW, "delete+insert", unique_key="id", incremental_predicates=["DBT_INTERNAL_DEST.p = 'b'"]),
         [OLD_1, OLD_2C, *CAME],
     ),
     "replace_where": (

@@ -139,3 +139,14 @@ def test_members_of_frames() -> None:
     assert (
         "__union_1 AS ( SELECT * FROM VALUES (0, 0, CAST('5' AS int)) AS t(__id, __lane, __key_1) WHERE FALSE )" in sql
     )
+
+
+def test_members_of_frames_of_flink() -> None:
+    """Flink refuses functions that it hasn't, such as Spark's collect_list."""
+    frame = "range between interval '1' hour preceding and current row"
+    sql = f"select sum(v) over (partition by k order by ts {frame}) from t"
+    [use] = find(sql, "flink")
+    assert isinstance(use, FrameUse)
+    found = flat(use.members([[SampleRow(0, 0, (Key("timestamp_ntz", "2024-03-01 10:00:00"),))]]))
+    assert "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW" in found.upper()
+    assert "ARRAY_AGG(STRUCT(__id AS e)) OVER __w" in found

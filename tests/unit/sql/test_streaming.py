@@ -9,7 +9,7 @@ import pytest
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.streaming import RowView, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
-from dbt.adapters.sparkstream.sql.streaming.endings import Direct, OnClosed, OnHistory, OnSessions, OnSlices
+from dbt.adapters.sparkstream.sql.streaming.endings import Direct, OnClosed, OnHistory, OnSessions, OnSlices, OnWindows
 
 TUMBLE = "tumble(s, ts, '10 minutes')"
 SESSION = "session(s PARTITION BY k, ts, v)"
@@ -224,6 +224,107 @@ def test_slices_of_flink_sql() -> None:
     found = in_utc(f"SELECT {BOUNDS}, CHAR_LENGTH(k) AS l, MAX(v) AS m FROM {window} GROUP BY {BOUNDS}, k", "flink")
     assert found.slices
     assert isinstance(found.ending, OnSlices) and "FROM __closed_rows" in found.ending.query
+
+
+def shown(sql: str, dialect: str = "spark", *, utc: bool = True) -> StreamPlan:
+    columns = {"ts": "timestamp", "k": "string", "v": "bigint"}
+    schema = {"s": columns, "r": columns, "names": {"k": "string", "name": "string"}}
+    return plan_of(sql, dialect, streams=["s", "r"], schema=schema, utc=utc, optimize=True, shows_open=True)
+
+
+def test_open_windows_are_kept() -> None:
+    found = shown(
+        f"SELECT {BOUNDS}, upper(k) AS u, sum(v) AS n FROM {TUMBLE} t WHERE v > 1 GROUP BY 1, 2, k HAVING n > 3"
+    )
+    [stage] = found.stages
+    assert (stage.view, stage.time, stage.end, stage.closes) == ("__tumble_1", "ts", "window_end", ())
+    assert " ".join(found.query.split()) == (
+        "SELECT k, window_start, window_end, sum(v) AS __sum_1 FROM __tumble_1 AS t WHERE v > 1 "
+        "GROUP BY k, window_start, window_end"
+    )
+    ending = found.ending
+    assert isinstance(ending, OnWindows)
+    assert ending.query == f"SELECT {BOUNDS}, upper(k) AS u, __sum_1 AS n FROM __closed_rows AS t\nWHERE (__sum_1) > 3"
+    assert "max_by(__sum_1, __is_new) AS __sum_1" in ending.kept
+    assert ending.kept.endswith("GROUP BY k, window_start, window_end")
+    assert ending.open is not None and ending.open.endswith("WHERE window_end > (SELECT until_at FROM __closed_until)")
+    assert (found.slices, found.updates, found.keeps, found.state) == (False, True, ("open",), "open window")
+    assert (found.windows, found.late) == (plan(COUNTS).windows, shown(COUNTS).late)
+    assert "the same query gives the open windows" in found.describe()
+
+
+def test_open_windows_of_slices() -> None:
+    found = shown(HOPS)
+    assert isinstance(found.ending, OnSlices) and not isinstance(found.ending, OnWindows)
+    assert found.keeps == ("slices", "open")
+    assert found.ending.open is not None and "FROM __kept_rows" in found.ending.open
+    assert (found.query, found.ending.kept) == (in_utc(HOPS).query, getattr(in_utc(HOPS).ending, "kept", None))
+    # Where no slices are kept, windows are.
+    assert isinstance(shown(HOPS, utc=False).ending, OnWindows)
+    assert (plan(COUNTS).keeps, in_utc(HOPS).keeps) == ((), ("slices",))
+
+
+@pytest.mark.parametrize(
+    ("sql", "place", "message"),
+    [
+        ("SELECT * FROM s", (1, 1), "emit='open' shows windows that are open, and this query has none"),
+        (f"SELECT *\nFROM {TUMBLE}", (2, 6), "emit='open' can't be had for this query: it doesn't group by the window"),
+        (
+            f"SELECT {BOUNDS}, k, count(*) AS n FROM session(s PARTITION BY k, ts, '1 m') GROUP BY {BOUNDS}, k",
+            (1, 56),
+            "emit='open' doesn't go with SESSION: Spark hands out a session when it is closed, and not before",
+        ),
+        (f"SELECT * FROM {SESSION}", (1, 15), "emit='open' doesn't go with SESSION"),
+        (
+            f"SELECT *, lag(n) OVER (PARTITION BY k ORDER BY window_end) AS l FROM ({COUNTS})",
+            (1, 1),
+            "emit='open' doesn't go with OVER across windows",
+        ),
+        (
+            COUNTS.replace("count(*)", "count(DISTINCT v)"),
+            (1, 1),
+            "emit='open' doesn't go with aggregates of DISTINCT values",
+        ),
+        (
+            f"SELECT {BOUNDS}, max(n) AS m FROM tumble(({TIMED}), t, '1 hour') GROUP BY {BOUNDS}",
+            (1, 106),
+            "emit='open' shows the windows of one window function, and this query has several",
+        ),
+        (
+            COUNTS.replace("(s,", "((SELECT s.* FROM s JOIN r ON s.k = r.k AND s.ts = r.ts),"),
+            (1, 56),
+            "emit='open' can't be had for this query: its rows come from windows, or from a join of streams",
+        ),
+        (
+            f"{COUNTS} UNION ALL SELECT ts, ts, k, v FROM r",
+            (1, 56),
+            "emit='open' can't be had here: what is around the windows needs those of several micro-batches",
+        ),
+        (
+            COUNTS.replace(" GROUP", " JOIN names USING (k) GROUP"),
+            (1, 56),
+            "emit='open' can't be had for this query: joins beside the aggregation",
+        ),
+        (
+            f"SELECT window_start, window_end, count(*) AS n FROM {TUMBLE} GROUP BY window_end, window_start HAVING "
+            "window_time > timestamp'2020-01-01'",
+            (1, 53),
+            "emit='open' can't be had for this query: window_time",
+        ),
+    ],
+)
+def test_what_has_no_early_results(sql: str, place: tuple[int, int], message: str) -> None:
+    with pytest.raises(TranslationError) as caught:
+        shown(sql)
+    assert caught.value.message.startswith(message)
+    assert (caught.value.line, caught.value.column) == place
+    assert caught.value.hint
+
+
+def test_open_windows_of_flink_sql() -> None:
+    window = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
+    found = shown(f"SELECT {BOUNDS}, CHAR_LENGTH(k) AS l, MAX(v) AS m FROM {window} GROUP BY {BOUNDS}, k", "flink")
+    assert isinstance(found.ending, OnWindows) and "FROM __closed_rows" in found.ending.query
 
 
 def test_anti_joins() -> None:

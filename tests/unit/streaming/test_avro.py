@@ -86,7 +86,7 @@ def test_the_schemas_of_a_registry(fake: FakeRegistry) -> None:
     assert found.read_as == json.dumps(LONGER)
     assert found.written == {7: json.dumps(RECORD), 12: json.dumps(LONGER)}
     own = Schemas.of(read(schema_registry=fake.url))
-    assert own.read_as == json.dumps(RECORD) and set(own.written or {}) == {7, 12}
+    assert own.read_as == json.dumps(RECORD) and set(own.written) == {7, 12}
 
 
 def test_a_schema_that_comes_later_is_asked_for(fake: FakeRegistry) -> None:

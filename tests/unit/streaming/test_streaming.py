@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs
+from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
@@ -33,6 +33,7 @@ def test_configs_are_read() -> None:
             "watermark": "10 minutes",
             "trigger": {"processing_time": "10 seconds"},
             "late_rows": "keep",
+            "emit": "open",
             "partition_by": "day",
             "flush": "false",
             "on_schema_change": "ignore",
@@ -42,6 +43,7 @@ def test_configs_are_read() -> None:
     )
     assert (config.watermark, config.interval) == (Interval.parse("10 minutes"), Interval.parse("10 seconds"))
     assert (config.keep_late, config.partition_by, config.flush) == (True, ("day",), False)
+    assert (config.shows_open, StreamConfig.read({"emit": "on_close"}).shows_open) == (True, False)
     assert StreamConfig.read({}).flush is None
 
 
@@ -63,9 +65,13 @@ def test_configs_are_read() -> None:
         ({"incremental_strategy": "merge"}, ["takes no incremental_strategy"]),
         ({"max_files_per_trigger": 0}, ["no positive whole number: 0"]),
         ({"max_files_per_trigger": True}, ["no positive whole number"]),
+        ({"compact_every": 0}, ["compact_every is no positive whole number: 0"]),
         ({"on_query_change": "ignore"}, ["on_query_change can't be 'ignore'", "fail, rebuild"]),
         ({"on_schema_change": "append_new_columns"}, ["on_schema_change", "on_query_change='rebuild'"]),
         ({"late_rows": "count"}, ["drop, keep"]),
+        ({"emit": "early"}, ["emit can't be 'early'", "on_close, open"]),
+        ({"emit": "open", "file_format": "delta"}, ["emit='open' needs a table of files", "is in Delta"]),
+        ({"emit": "open", "file_format": "iceberg"}, ["is in Iceberg", "write another file_format"]),
         ({"flush": "perhaps"}, ["true or false"]),
         ({"flush": True, "trigger": {"processing_time": "1 s"}}, ["flush closes all windows", "leave one"]),
     ],
@@ -75,6 +81,19 @@ def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
         StreamConfig.read(config, known_configs())
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("file_format", "refused"),
+    [("parquet", False), ("csv", False), ("delta", False), ("iceberg", True), ("hudi", True)],
+)
+def test_formats_that_can_be_compacted(file_format: str, refused: bool) -> None:
+    config = {"compact_every": 50, "file_format": file_format}
+    if not refused:
+        assert read_config(config).compact_every == 50
+        return
+    with pytest.raises(StreamingError, match=f"a table in {file_format} takes no compact_every"):
+        read_config(config)
 
 
 def test_how_far_ahead_a_time_may_be() -> None:

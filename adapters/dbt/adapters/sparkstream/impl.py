@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.python_models import PythonModels
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
+from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
@@ -116,6 +117,19 @@ class SparkStreamAdapter(SparkAdapter):
         return self._streaming.overview(models)
 
     @available
+    def stop_streams(self, models: list[str], patience: float) -> dict[str, str]:
+        """Ends runs of streaming models, for `sparkstream streams stop`.
+
+        Args:
+            models: names of models.
+            patience: seconds to wait for the runs to end.
+
+        Returns:
+            Name -> what has become of the run; one that goes on is not in it.
+        """
+        return self._streaming.stop(models, patience)
+
+    @available
     def build(self, **options: Any) -> str:
         """Writes the project in plain Spark SQL, for `sparkstream build`.
 
@@ -161,6 +175,18 @@ class SparkStreamAdapter(SparkAdapter):
         for column in super()._get_columns_for_catalog(relation):
             comment = comments.columns.get(column["column_name"])
             yield {**column, "table_comment": comments.relation, "column_comment": comment}
+
+    def drop_relation(self, relation: Any) -> None:
+        """Drops a relation, and the views of open windows that stand on a streaming model's table."""
+        found = [
+            self.get_relation(relation.database, relation.schema, f"{relation.identifier}{suffix}")
+            for suffix in (NOW, OPEN, ROWS)
+        ]
+        # Without the table of their rows, views of these names are somebody else's.
+        if found[-1] is not None:
+            for beside in filter(None, found):
+                super().drop_relation(beside)
+        super().drop_relation(relation)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """What the catalog has of one relation; None if that is gone."""

@@ -83,7 +83,23 @@ def stream(
         sys.exit(1)
 
 
-@click.command()
+class _ShownByDefault(click.Group):
+    """A group whose command `show` needs no name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if named else ["show", *args])
+
+
+@click.group(cls=_ShownByDefault)
+def streams() -> None:
+    """Say how the project's streaming models are, or end their runs.
+
+    `sparkstream streams` alone is `sparkstream streams show`.
+    """
+
+
+@streams.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
     "--format",
@@ -99,7 +115,7 @@ def stream(
     help="File to write, in place of one that is there, such as one for Prometheus' node exporter.",
 )
 @project_options
-def streams(models: tuple[str, ...], form: str, output: Path | None, **options: str | None) -> None:
+def show(models: tuple[str, ...], form: str, output: Path | None, **options: str | None) -> None:
     """Say how the project's streaming models are: what runs, how far it is, what was left out.
 
     MODEL names models, all by default. The figures are those of sparkstream_runs, which a run that goes on writes
@@ -120,6 +136,35 @@ def streams(models: tuple[str, ...], form: str, output: Path | None, **options: 
         click.echo(text, nl=False)
     else:
         _replace(output, text)
+
+
+@streams.command()
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    default=600,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the micro-batches that run.",
+)
+@project_options
+def stop(models: tuple[str, ...], patience: float, **options: str | None) -> None:
+    """End the runs of streaming models, each when its micro-batch has ended.
+
+    The next run of a MODEL goes on where this one was. With `method: session`, give the command on the same machine and
+    for the same project folder.
+
+    Exit code: 0 none of them runs any more, 1 one still does.
+    """
+    lines: list[str] = []
+    run_operation("sparkstream_stop_streams", {"models": list(models), "patience": patience}, options, lines.append)
+    found = json.loads(lines[-1])
+    for name, what in found.items():
+        click.echo(f"{name}: {what}")
+    running = [name for name in models if name.rpartition(".")[2] not in found]
+    if running:
+        fail(f"{', '.join(running)}: told to end, and still running after {patience:g} seconds")
 
 
 def _replace(path: Path, text: str) -> None:

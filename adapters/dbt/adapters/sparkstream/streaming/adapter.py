@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.environments import SESSION
 from dbt.adapters.sparkstream.errors import described
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
@@ -25,6 +27,7 @@ from dbt.adapters.sparkstream.streaming.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
+from dbt.adapters.sparkstream.streaming.stopping import Announced, Noted, stopped
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -50,6 +53,16 @@ class StreamingModels:
 
     def _stops(self) -> bool:
         return self._cancelled.is_set() or continuous.is_stopping()
+
+    @contextmanager
+    def _announced(self, model: str) -> Iterator[Callable[[], bool]]:
+        """Lets other processes know of a run, and tells whether it shall end."""
+        environment = self._adapter.connections.environment
+        if environment.python != SESSION:
+            yield self._stops
+            return
+        with Announced(environment.project, model) as run:
+            yield lambda: self._stops() or run.is_told()
 
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
@@ -117,7 +130,9 @@ class StreamingModels:
         streams = self._registry.of(model)
         schema = self._schema(model, config)
         try:
-            return models.planned(sql, dialect, streams, schema, utc=utc, optimize=connections.optimizes(), warn=warn)
+            return models.planned(
+                sql, dialect, streams, schema, config, utc=utc, optimize=connections.optimizes(), warn=warn
+            )
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
             raise CompilationError(message, connections.node) from error
@@ -155,8 +170,11 @@ class StreamingModels:
                     plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
                 if plan.by_instant and models.changes_clock(zone := engine.zone()):
                     self._warn_of_sessions(model.identifier, zone)
-                with self._line.of(model.identifier, not dbtflags.is_quiet()) as show:
-                    run = Run(model, plan, engine, report, self._stops, show, self._warn)
+                with (
+                    self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
+                    self._announced(model.unique_id) as stops,
+                ):
+                    run = Run(model, plan, engine, report, stops, show, self._warn)
                     outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
             finally:
                 engine.close()
@@ -171,25 +189,53 @@ class StreamingModels:
         Raises:
             DbtRuntimeError: a name is no streaming model's.
         """
+        chosen = self._chosen(names)
+        with self._as_dbt_errors():
+            engine = Engine.open(self._adapter.connections.environment)
+            try:
+                return overview(engine, chosen)
+            finally:
+                engine.close()
+
+    def stop(self, names: Sequence[str], patience: float) -> dict[str, str]:
+        """Ends the runs of streaming models, each when its micro-batch has ended.
+
+        Args:
+            names: of the models, as `name` or `package.name`.
+            patience: seconds to wait for all of them to end.
+
+        Returns:
+            What `stopping.stopped` gives.
+
+        Raises:
+            DbtRuntimeError: a name is no streaming model's.
+        """
+        chosen, environment = self._chosen(names), self._adapter.connections.environment
+        if environment.python == SESSION:
+            return stopped({model.name: Announced(environment.project, model.id) for model in chosen}, patience)
+        with self._as_dbt_errors():
+            engine = Engine.open(environment)
+            try:
+                return stopped({model.name: Noted(engine, model) for model in chosen}, patience)
+            finally:
+                engine.close()
+
+    def _chosen(self, names: Sequence[str]) -> list[StreamModel]:
+        """Streaming models of the project, by name; all for no names."""
         manifest: Any = self._adapter.get_macro_resolver()
         found = {}
         for node in manifest.nodes.values():
             if models.is_streaming(node.resource_type, node.config.materialized):
                 relation = self._adapter.Relation.create_from(self._adapter.config, node)
                 runs = relation.incorporate(path={"identifier": RUNS})
-                found[node.unique_id] = StreamModel(node.unique_id, node.name, str(relation), str(runs))
-        ids = [find_model(manifest, name, "sparkstream streams takes").unique_id for name in names]
+                file_format = str(node.config.get("file_format") or "parquet").lower()
+                found[node.unique_id] = StreamModel(node.unique_id, node.name, str(relation), str(runs), file_format)
+        ids = [find_model(manifest, name, "this takes").unique_id for name in names]
         if strange := [name for name, id_ in zip(names, ids, strict=True) if id_ not in found]:
             raise DbtRuntimeError(
                 f"{strange[0]} is no streaming model\n  write config(materialized='{MATERIALIZATION}') in it"
             )
-        chosen = [found[id_] for id_ in ids]
-        with self._as_dbt_errors():
-            engine = Engine.open(self._adapter.connections.environment)
-            try:
-                return overview(engine, chosen or found.values())
-            finally:
-                engine.close()
+        return [found[id_] for id_ in ids] or list(found.values())
 
     def _warn(self, text: str) -> None:
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=text), node=self._adapter.connections.node)

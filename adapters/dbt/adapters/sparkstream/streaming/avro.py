@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal, string_map
 from dbt.adapters.sparkstream.streaming.errors import UNKNOWN_SCHEMA, StreamingError
 from dbt.adapters.sparkstream.streaming.schema_registry import SchemaRegistry
 
@@ -114,14 +114,14 @@ class Schemas:
 
     Attributes:
         read_as: the schema whose fields are the columns, as JSON.
-        written: of a registry, number -> schema; None as a schema for a number that the registry hasn't. None where no
-            number stands before the values: they are written with `read_as`.
-        registry: the registry, if there is one.
+        registry: the registry, if there is one. Without it no number stands before the values, which are written with
+            `read_as`.
+        written: of a registry, number -> schema; None as a schema for a number that the registry hasn't.
     """
 
     read_as: str
-    written: dict[int, str | None] | None = None
     registry: SchemaRegistry | None = None
+    written: dict[int, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, reader: Mapping[str, Any]) -> Schemas:
@@ -141,14 +141,14 @@ class Schemas:
                 by_version[subject, number] = known = found.version(subject, number)
                 written[known.id] = known.schema
         if not isinstance(given, int):
-            return cls(given, written, found)
+            return cls(given, found, written)
         subject = registry["subjects"][0]
         known = by_version.get((subject, given)) or found.version(subject, given)
-        return cls(known.schema, written, found)
+        return cls(known.schema, found, written)
 
     def learn(self, id_: int) -> None:
         """Asks the registry for a schema that came after it was asked first."""
-        if self.written is not None and self.registry is not None:
+        if self.registry is not None:
             self.written[id_] = self.registry.by_id(id_)
 
     def sql(self, value: str, options: Mapping[str, Any], relation: str) -> str:
@@ -161,7 +161,7 @@ class Schemas:
             options: of from_avro.
             relation: the source, for that error.
         """
-        if self.written is None:
+        if self.registry is None:
             return self._read(value, self.read_as, options)
         behind = f"substring({value}, 6)"
         known = "".join(
@@ -180,8 +180,7 @@ class Schemas:
             "mode": "PERMISSIVE",
             "avroSchema": _only(self.read_as),
         }
-        words = ", ".join(string_literal(text) for option in given.items() for text in option)
-        return f"from_avro({value}, {string_literal(_only(written))}, map({words})).{_FIELD}"
+        return f"from_avro({value}, {string_literal(_only(written))}, {string_map(given)}).{_FIELD}"
 
 
 def _only(schema: str) -> str:

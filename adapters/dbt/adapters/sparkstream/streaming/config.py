@@ -22,9 +22,11 @@ OURS = (
     "on_source_change",
     "on_foreign_write",
     "late_rows",
+    "emit",
     "unreadable_rows",
     "flush",
     "sink",
+    "compact_every",
 )
 """The configs of this materialization, beside `event_time`, which is dbt's."""
 
@@ -66,8 +68,10 @@ class StreamConfig:
         on_source_change: `fail`, `rebuild` or `accept`: the same for a source whose processed files are gone.
         on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
         keep_late: whether late rows go to a table.
+        shows_open: whether views show the windows that are open.
         keep_unreadable: whether rows with values that can't be read go to a table.
         flush: whether a run ends by closing all windows; None where no run ever does.
+        compact_every: after how many micro-batches the table's rows are put into few files; None for never.
         topic: the topic that gets the rows, beside the table; None for none.
         file_format: the format of the table.
         location_root: the folder that the table's folder goes into.
@@ -85,8 +89,10 @@ class StreamConfig:
     on_source_change: str = "fail"
     on_foreign_write: str = "fail"
     keep_late: bool = False
+    shows_open: bool = False
     keep_unreadable: bool = True
     flush: bool | None = None
+    compact_every: int | None = None
     topic: Topic | None = None
     file_format: str = "parquet"
     location_root: str | None = None
@@ -128,8 +134,10 @@ class StreamConfig:
             on_source_change=_choice(given, "on_source_change", "fail", "rebuild", "accept"),
             on_foreign_write=_choice(given, "on_foreign_write", "fail", "accept"),
             keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
+            shows_open=_choice(given, "emit", "on_close", "open") == "open",
             keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
             flush=_flag(given, "flush"),
+            compact_every=_count(given, "compact_every"),
             topic=Topic.read(given["sink"]) if "sink" in given else None,
             file_format=(_text(given, "file_format") or "parquet").lower(),
             location_root=_text(given, "location_root"),
@@ -140,6 +148,11 @@ class StreamConfig:
             raise StreamingError(
                 "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
                 "  leave one of them out"
+            )
+        if read.shows_open and read.file_format in ("delta", "iceberg"):
+            raise StreamingError(
+                "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
+                f"{read.file_format.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
             )
         return read
 

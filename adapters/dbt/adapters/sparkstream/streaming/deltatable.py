@@ -133,6 +133,12 @@ class DeltaTable(StreamTable):
                 found[number] = (int((commit["operationMetrics"] or {}).get("numOutputRows", 0)), None)
         return found, self._noted()
 
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        if (finished + 1) // every == (last + 1) // every:
+            return None
+        self._engine.sql(f"OPTIMIZE {self.name}")
+        return self.settled(finished, finished, ())[1]
+
     def _noted(self) -> str:
         return f"version {self._version}"
 

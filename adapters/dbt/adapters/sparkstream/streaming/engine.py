@@ -154,6 +154,13 @@ class Engine:
         with spark_errors():
             self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
 
+    def write_few_files(self) -> None:
+        """Has REBALANCE join what is small, whatever the session's settings are for other queries."""
+        with spark_errors():
+            self._spark.conf.set("spark.sql.adaptive.enabled", "true")
+            self._spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "true")
+            self._spark.conf.set("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
+
     def zone(self) -> str:
         """The time zone whose clock windows follow."""
         with spark_errors():
@@ -272,6 +279,8 @@ class Engine:
                 left.createOrReplaceTempView(SO_FAR)
                 if isinstance(ending, OnSlices):
                     self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
+                    if ending.open is not None:
+                        self._understood(self._spark.sql(ending.open))
                 left = self._spark.sql(ending.closed)
             left.createOrReplaceTempView(CLOSED)
             return self._understood(self._spark.sql(ending.query)).columns
@@ -306,10 +315,10 @@ class Engine:
         """
         from pyspark import cloudpickle
 
-        from dbt.adapters.sparkstream.streaming import kept, producer
+        from dbt.adapters.sparkstream.streaming import kept, openviews, producer
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        for module in (kept, producer, sinks):
+        for module in (kept, openviews, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -4,16 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dbt.adapters.sparkstream.streaming.compaction import LEFT, Compaction
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.table import BATCH, StreamTable, up_to
+from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, StreamTable, batch_of, namespace_of, up_to
 
 
 class FileTable(StreamTable):
     """A table that is the files in a folder, with no list of their own."""
 
     _seen: Sequence[str] = ()
+    _files: Sequence[str] = ()
+    """As they were when a run had settled."""
+
+    @property
+    def _compaction(self) -> Compaction:
+        return Compaction(self._engine, self.name)
+
+    def found(self) -> bool:
+        return super().found() or self._compaction.restore()
+
+    def create(
+        self,
+        columns: Sequence[tuple[str, str]],
+        config: StreamConfig,
+        properties: Mapping[str, str],
+        comments: Mapping[str, str],
+        identifier: str,
+        description: str | None,
+    ) -> None:
+        if config.compact_every is not None:
+            properties = {**properties, COMPACTS: "true"}
+        super().create(columns, config, properties, comments, identifier, description)
+
+    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+        folder = super()._place(config, identifier)
+        if folder is not None or config.compact_every is None:
+            return folder
+        # EXTERNAL, so that a compaction can take the table from the catalog and leave the files.
+        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
+        return f"{schema['Location'].rstrip('/')}/{identifier}"
+
+    def tidy(self, known: Mapping[str, str]) -> None:
+        if COMPACTS in known and self._compaction.tidy(known):
+            self.note(**{LEFT: ""})
+
+    def remains(self, known: Mapping[str, str]) -> list[str]:
+        if COMPACTS not in known:
+            return []
+        location = self.facts().location
+        return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
+
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        if len({batch_of(name) for name in self._files}) <= every:
+            return None
+
+        def files_of(table: str) -> str:
+            return FileTable(self._engine, table).noted_files()
+
+        noted = self._compaction(finished, self.columns(), partition_by, files_of, self._noting)
+        self._facts = None
+        self.refresh()
+        return noted
+
+    def noted_files(self) -> str:
+        """What `check_foreign` needs to know of the files that it has."""
+        return self._digest(self.files())
 
     def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
         self._seen = self.files()
@@ -42,7 +100,7 @@ class FileTable(StreamTable):
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        files = self.files()
+        self._files = files = self.files()
         found = self._appended(after, windows, files)
         return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(files, finished))
 

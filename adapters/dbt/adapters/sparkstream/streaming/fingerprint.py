@@ -22,7 +22,7 @@ def fingerprint(
     flush: bool,
     zone: str,
     *,
-    slices: bool = False,
+    keeps: Sequence[str] = (),
 ) -> str:
     """A hash of all that state depends on; comments, white space and the case of keywords make no difference.
 
@@ -33,7 +33,7 @@ def fingerprint(
         columns: names and types of the columns it gives.
         flush: whether the query has an input for flushing.
         zone: the time zone whose clock windows follow.
-        slices: whether the state is slices.
+        keeps: what is kept in another way than as Spark's state.
     """
     tokens = [token.text for token in DIALECTS[dialect]().tokenize(sql)]
     streams = sorted(
@@ -47,9 +47,7 @@ def fingerprint(
         )
         for s in sources
     )
-    facts = json.dumps(
-        [LOWERING, dialect, tokens, streams, list(columns), flush, zone, *(["slices"] if slices else [])]
-    )
+    facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush, zone, *keeps])
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 

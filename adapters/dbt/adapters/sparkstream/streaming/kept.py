@@ -13,7 +13,7 @@ DAY = 24 * 60 * 60 * 1000
 
 
 class Watermark:
-    """A view of the watermarks of a micro-batch and of the one before it, as what the wall clock shows from then on.
+    """A view of the watermarks of a micro-batch and of the one before it: instants, and what clocks show from then on.
 
     Args:
         checkpoint: where Spark notes the watermark before a micro-batch.
@@ -46,7 +46,10 @@ class Watermark:
 
 def show(spark: SparkSession, view: str, since: int, until: int) -> None:
     """Makes the view of two watermarks, in milliseconds since the epoch."""
-    spark.sql(f"SELECT {_shown(since)} AS since, {_shown(until)} AS until").createOrReplaceTempView(view)
+    instants = ", ".join(
+        f"timestamp_millis({mark}) AS {name}" for mark, name in ((since, "since_at"), (until, "until_at"))
+    )
+    spark.sql(f"SELECT {_shown(since)} AS since, {_shown(until)} AS until, {instants}").createOrReplaceTempView(view)
 
 
 def _shown(watermark: int) -> str:
@@ -142,10 +145,11 @@ class RowStore(_Kept):
 
 
 class SliceStore(_Kept):
-    """Slices of open windows. What is kept holds those that a micro-batch changes, and its windows are made of that.
+    """Slices of open windows, or these windows. What is kept holds what a micro-batch changes, and its windows are made
+    of that.
 
     Args:
-        kept: what `closing` calls the kept slices.
+        kept: what `closing` calls what is kept.
         closing: gives the windows that a micro-batch closes.
         watermark: a view that the queries read.
     """

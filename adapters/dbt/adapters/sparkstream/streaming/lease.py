@@ -29,6 +29,10 @@ SETTLES = 0.2
 ENDS = 60.0
 """Seconds for the Spark of a dbt process that was killed to end."""
 KEY = "run"
+STOP = "stop"
+"""The property with the id of a run that is told to end when its micro-batch has ended."""
+LOOKS = 2.0
+"""Seconds between looking whether this run is told to end."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,9 @@ class Lease:
         table: the model's table.
         holder: this run.
         report: told, in a line, what is waited for.
+
+    Attributes:
+        is_told_to_end: whether somebody has said that the run shall end when its micro-batch has ended.
     """
 
     def __init__(self, table: StreamTable, holder: Holder, report: Callable[[str], None]) -> None:
@@ -128,6 +135,7 @@ class Lease:
         self._settled = 0.0
         self._held = False
         self._made: dict[str, str] | None = None
+        self.is_told_to_end = False
 
     @property
     def fact(self) -> dict[str, str]:
@@ -228,9 +236,13 @@ class Lease:
         return properties
 
     def _renew(self) -> None:
-        while not self._ended.wait(RENEWED):
+        renewed = time.monotonic()
+        while not self._ended.wait(LOOKS):
             with suppress(StreamingError):
-                self._table.note(**self.fact)
+                self.is_told_to_end = self._table.properties().get(STOP) == self._holder.id
+                if time.monotonic() - renewed >= RENEWED:
+                    self._table.note(**self.fact)
+                    renewed = time.monotonic()
 
     def end(self) -> dict[str, str]:
         """Stops keeping the right; what is noted with this gives it back."""

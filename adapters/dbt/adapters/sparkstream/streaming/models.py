@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -108,16 +108,27 @@ def read_config(config: Mapping[str, Any]) -> StreamConfig:
     Raises:
         StreamingError: what is wrong with them.
     """
-    return StreamConfig.read(config, known_configs())
+    read = StreamConfig.read(config, known_configs())
+    if read.compact_every is not None and read.file_format not in (*FILE_FORMATS, DELTA):
+        raise StreamingError(
+            f"a table in {read.file_format} takes no compact_every: its partitions, one for each micro-batch, stay as "
+            "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
+        )
+    return read
+
+
+def event_time(source: StreamSource, config: StreamConfig) -> str | None:
+    """The column of a stream that has a watermark; None where none has."""
+    has_watermark = source.watermark is not None or config.watermark is not None
+    return (source.event_time or config.event_time) if has_watermark else None
 
 
 def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, str]) -> dict[str, str]:
     """The types of a stream's columns, of those of its table: an event time with a watermark is a TIMESTAMP."""
-    event_time = (source.event_time or config.event_time or "").casefold()
-    has_watermark = source.watermark is not None or config.watermark is not None
+    time = (event_time(source, config) or "").casefold()
     types = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
     for name, type_ in types.items():
-        if has_watermark and name.casefold() == event_time and type_ == "timestamp_ntz":
+        if name.casefold() == time and type_ == "timestamp_ntz":
             types[name] = "timestamp"
     return types
 
@@ -127,6 +138,7 @@ def planned(
     dialect: str,
     streams: Mapping[str, StreamSource],
     schema: Schema,
+    config: StreamConfig,
     *,
     utc: bool,
     optimize: bool,
@@ -137,7 +149,18 @@ def planned(
     Raises:
         TranslationError: what can't stream, and what to do instead.
     """
-    return plan(sql, dialect, streams=list(streams), schema=schema, utc=utc, optimize=optimize, warn=warn)
+    times = {view: time for view, source in streams.items() if (time := event_time(source, config)) is not None}
+    return plan(
+        sql,
+        dialect,
+        streams=list(streams),
+        schema=schema,
+        utc=utc,
+        optimize=optimize,
+        shows_open=config.shows_open,
+        times=times,
+        warn=warn,
+    )
 
 
 def read_model(

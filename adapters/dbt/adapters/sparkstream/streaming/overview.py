@@ -11,7 +11,7 @@ from typing import Any
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.lease import EXPIRES, KEY, Holder
-from dbt.adapters.sparkstream.streaming.table import StreamTable
+from dbt.adapters.sparkstream.streaming.tables import table_of
 
 RUNNING, STOPPED, KILLED, NOT_BUILT = "running", "stopped", "killed", "not built"
 
@@ -40,12 +40,14 @@ class StreamModel:
         name: its name.
         relation: its table, as SQL names it.
         runs: the table `sparkstream_runs` of its schema.
+        file_format: what its table is stored as.
     """
 
     id: str
     name: str
     relation: str
     runs: str
+    file_format: str = "parquet"
 
 
 def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, Any]]:
@@ -78,7 +80,7 @@ def _told(engine: Engine, model: StreamModel, noted: Mapping[str, Any]) -> dict[
     told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
     if not engine.exists(model.relation):
         return {**told, "status": NOT_BUILT}
-    holder = Holder.read(StreamTable(engine, model.relation).properties().get(KEY))
+    holder = Holder.read(table_of(engine, model.relation, model.file_format).properties().get(KEY))
     if holder is None:
         return {**told, "status": STOPPED, **noted}
     status = RUNNING if _is_alive(holder) else KILLED

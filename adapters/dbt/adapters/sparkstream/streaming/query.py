@@ -40,6 +40,7 @@ class ModelQuery:
             options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
         if not source.reader:
             source = seen(self._engine, source, self._sources.facts_of)
+        self._sources.check_streams(source)
         options |= self._sources.options(source)
         if source.reader:
             stream = self._engine.streams.of_format(source, options)

@@ -112,13 +112,13 @@ def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any
     """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
     registry = {}
     if "schema_registry" in reader:
-        options = {name.casefold(): text for name, text in given_options(reader).items()}
-        registry = {"schema_registry": registry_of(reader["schema_registry"], relation, options.get("subscribe", ""))}
+        topics = _folded_options(reader).get("subscribe", "")
+        registry = {"schema_registry": registry_of(reader["schema_registry"], relation, topics)}
     return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
 
 
 def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
-    options = {key.casefold(): text for key, text in given_options(reader).items()}
+    options = _folded_options(reader)
     if "path" in reader:
         raise StreamingError(
             f"{relation}: format: kafka has no path\n  write options: {{subscribe: {reader['path']}, ...}} for a topic"
@@ -156,6 +156,11 @@ def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
     """The options for Spark, as texts: YAML has true where Spark wants `true`."""
     given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+
+
+def _folded_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options by their names in lower case, as Spark makes no difference."""
+    return {name.casefold(): text for name, text in given_options(reader).items()}
 
 
 def state_depends_on(reader: Mapping[str, Any]) -> Mapping[str, Any]:

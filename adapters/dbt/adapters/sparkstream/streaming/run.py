@@ -7,42 +7,30 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.sql.streaming.endings import (
-    CLOSED,
-    KEPT,
-    NEW,
-    SO_FAR,
-    UNTIL,
-    OnHistory,
-    OnSessions,
-    OnSlices,
-)
 from dbt.adapters.sparkstream.streaming import errors, runs
-from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
-from dbt.adapters.sparkstream.streaming.filetable import FileTable
 from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
-from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.offsets import done_folder, last_begun
+from dbt.adapters.sparkstream.streaming.offsets import last_begun, last_done
+from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
 from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
-from dbt.adapters.sparkstream.streaming.paths import beside
+from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import Append, DeltaAppend, Done, Fence, IcebergAppend, Sink
+from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, ICEBERG, StreamTable
+from dbt.adapters.sparkstream.streaming.tables import table_of
 from dbt.adapters.sparkstream.streaming.topics import Topics
 
-_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
+OWNER = "table"
+"""The file beside a checkpoint that says where the table lies."""
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -88,9 +76,10 @@ class Run:
         self._show = show
         self._warn = warn
         self._stopping = stopping
-        self._table = _KINDS.get(model.config.file_format, StreamTable)(engine, model.relation)
+        self._table = table_of(engine, model.relation, model.config.file_format)
         self._sources = Sources(engine, model.config, report)
         self._query = ModelQuery(model, plan, engine, self._sources)
+        self._views = OpenWindows(engine, model, plan)
         self._is_new = False
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
@@ -127,15 +116,14 @@ class Run:
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
         self._query.check_sink(columns)
+        self._views.check(columns)
         flushes = self.model.config.flush is not None
         zone = self._engine.zone()
-        query = fingerprint(
-            self.model.sql, self.model.dialect, sources, columns, flushes, zone, slices=self._plan.slices
-        )
+        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone, keeps=self._plan.keeps)
         identities = {source.view: self._sources.identity(source) for source in sources}
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
-            exists = self._engine.exists(self.model.relation)
+            exists = self._table.found()
             known: Mapping[str, str] = self._table.properties() if exists else {}
             must_make = not exists or self._is_taken(known, lease, rebuild)
             if not must_make:
@@ -145,12 +133,12 @@ class Run:
                 must_make = is_outdated
             if must_make:
                 self._sources.check_beginning(sources)
-                before = self._folder(known) if "kept" in known else None
+                before = [self._folder(known)] if "kept" in known else []
+                before += self._table.remains(known) if exists else []
                 if exists and not self._table.replaces():
                     drop()
                 known = self._create(columns, query, identities, lease)
-                if before is not None:
-                    self._engine.folders.clear(before)
+                self._clear(before, known)
             if empty:
                 return Outcome("made, with no rows read", 0)
             checkpoint = self._checkpoint(known)
@@ -182,17 +170,30 @@ class Run:
         # Late rows of a table that was there before are none of this one's.
         for table in tables_beside(model):
             self._engine.sql(f"DROP TABLE IF EXISTS {table}")
-        self._table.create(
-            columns,
-            model.config,
-            known,
-            model.comments,
-            model.identifier,
-            model.comments.get(""),
-        )
+        self._views.drop()
+        comments = model.comments
+        self._table.create(columns, model.config, known, comments, model.identifier, comments.get(""))
         lease.made(known)
+        self._views.make(columns)
         self._is_new = True
         return known
+
+    def _clear(self, folders: Sequence[str], known: Mapping[str, str]) -> None:
+        """Removes what tables that were made before this one have left.
+
+        Args:
+            folders: their folders, as far as they are known.
+            known: what is noted of this one.
+        """
+        # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
+        kept, location = known["kept"], path_of(self._table.facts().location)
+        root = beside(self._folder(known))
+        self._engine.folders.write_lines(f"{root}/{kept}/{OWNER}", [location])
+        others = self._engine.folders.named_lines(f"{root}/{self.model.identifier}-*/{OWNER}")
+        left = [beside(beside(file)) for file, line in others if line == location]
+        for folder in {path_of(folder) for folder in [*folders, *left]}:
+            if folder != location and not folder.endswith(f"/{kept}"):
+                self._engine.folders.clear(folder)
 
     def _is_taken(self, known: Mapping[str, str], lease: Lease, rebuild: bool) -> bool:
         """Takes the right to the table that is there, and ends what an earlier run has left running.
@@ -280,21 +281,24 @@ class Run:
                 f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
                 f"  {REBUILD}"
             )
+        table.tidy(known)
         table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
-        sink = self._sink(known, columns, lease, begun, checkpoint)
+        sink = sink_of(model, self._plan, table, columns, known, lease.owned, begun, checkpoint, self._views)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = _Watch(settled=last)
-        mode = "update" if self._plan.slices else "append"
+        mode = "update" if self._plan.updates else "append"
+        if begun < 0:  # a run may have been killed before it made them
+            self._views.make(columns)
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create()
             for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
                 watch.aside[number] = late.of_earlier(number)
-            self._follow(running, watch, late, identities)
-            if model.config.flush:
+            told_to_end = self._follow(running, watch, late, identities, lease)
+            if model.config.flush and not told_to_end:  # else rows that come next would be late
                 self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
-                self._follow(running, watch, late, identities)
+                self._follow(running, watch, late, identities, lease)
         except Exception:
             running.stop()
             raise
@@ -303,51 +307,28 @@ class Run:
             raise
         noted = begun == last and known["sources"] == json.dumps(identities) and table.is_noted(known)
         if watch.batches or not noted:
-            self._settle(watch, max(begun, last), identities, lease)
+            self._end(watch, max(begun, last), last, identities, checkpoint, lease)
         if watch.batches:
             Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(watch.batches[-1].number)
         return outcome(self._engine, watch.batches, watch.appended, watch.aside)
 
-    def _sink(
-        self,
-        known: Mapping[str, str],
-        columns: Sequence[tuple[str, str]],
-        lease: Lease,
-        begun: int,
-        checkpoint: str,
-    ) -> Sink:
-        config, table = self.model.config, self._table
-        common: dict[str, Any] = {
-            "table": self.model.relation,
-            "columns": table.columns(),
-            "closed": CLOSED,
-            "query": self._plan.ending.query,
-            "begun": begun,
-            "fence": Fence(self.model.relation, table.owned(known, lease.owned)),
-            "done": Done(done_folder(checkpoint)),
-            "history": self._history(checkpoint),
-            "producer": config.topic.producer(columns, known["table"]) if config.topic else None,
-        }
-        if config.file_format == DELTA:
-            return DeltaAppend(generation=known["table"], **common)
-        kind = IcebergAppend if config.file_format == ICEBERG else Append
-        return kind(
-            partitions=len(config.partition_by) + 1,
-            by_files=config.file_format in FILE_FORMATS,
-            is_managed=table.facts().kind == "MANAGED",
-            **common,
-        )
-
-    def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
-        ending, folder = self._plan.ending, f"{checkpoint}_history"
-        if isinstance(ending, OnHistory):
-            return RowStore(folder, CLOSED, ending.kept, NEW)
-        watermark = Watermark(checkpoint, UNTIL)
-        if isinstance(ending, OnSessions):
-            return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
-        if isinstance(ending, OnSlices):
-            return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark)
-        return None
+    def _end(
+        self, watch: _Watch, begun: int, last: int, identities: Mapping[str, str], checkpoint: str, lease: Lease
+    ) -> None:
+        """Notes what was done, and that the table is free; puts its rows into few files before, if that is due."""
+        every = self.model.config.compact_every
+        if every is None:
+            self._settle(watch, begun, identities, lease)
+            return
+        self._settle(watch, begun, identities)
+        files = None
+        # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
+        if last_begun(self._engine, checkpoint) == last_done(self._engine, checkpoint):
+            try:
+                files = self._table.compact(every, last, watch.settled, self.model.config.partition_by)
+            except StreamingError as error:
+                self._warn(f"{self.model.unique_id}: the table can't be compacted: {error}")
+        self._table.note(**({} if files is None else {"files": files}), **lease.end())
 
     def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
         """Notes what was done since the last time, and at the end that the table is free."""
@@ -376,8 +357,11 @@ class Run:
         for text in warnings(left, watermark, config.max_future, late_table, broken_table):
             self._warn(f"{self.model.unique_id}: {text}")
 
-    def _follow(self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str]) -> None:
-        settled = time.monotonic()
+    def _follow(
+        self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str], lease: Lease
+    ) -> bool:
+        """Watches a query until it has ended; whether it was told to end."""
+        settled, told_to_end = time.monotonic(), False
         for new in running.batches():
             watch.batches += new
             for batch in new:
@@ -385,11 +369,13 @@ class Run:
                 watch.aside[batch.number] = late.of(batch)
             if self._show is not None:
                 self._show(so_far(watch.batches, running.doing(), self._plan.state))
-            if self._stopping():
+            if self._stopping() or lease.is_told_to_end:
+                told_to_end = True
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
                 self._settle(watch, watch.settled, identities)
                 settled = time.monotonic()
+        return told_to_end
 
 
 def _flush_folder(checkpoint: str) -> str:

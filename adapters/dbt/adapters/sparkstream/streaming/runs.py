@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.late import Aside
+from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch
 
 NAME = "sparkstream_runs"
@@ -31,6 +33,9 @@ COLUMNS = {
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
+
+MERGED = 50
+"""After so many micro-batches of a model, their rows are put into one file."""
 
 _lock = threading.Lock()
 """Threads that make or change the table at the same time would fail."""
@@ -92,13 +97,57 @@ def record(
         return
     # Each model has a folder of its own to write to. Two processes that insert into one folder at the same time remove
     # each other's temporary files, and rows are lost.
-    folder = f"{facts['Location'].rstrip('/')}/model={run.model}"
-    engine.folders.append(folder, new)
-    engine.sql(
-        f"ALTER TABLE {table} ADD IF NOT EXISTS PARTITION (model = {string_literal(run.model)}) "
-        f"LOCATION {string_literal(folder)}"
-    )
+    first = f"{facts['Location'].rstrip('/')}/model={run.model}"
+    partition = f"PARTITION (model = {string_literal(run.model)})"
+    folder = _folder_of(engine, table, partition)
+    engine.folders.append(folder or first, new)
+    if folder is None:
+        engine.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS {partition} LOCATION {string_literal(first)}")
     engine.sql(f"REFRESH TABLE {table}")
+    if folder is not None and batches[0].number // MERGED < (batches[-1].number + 1) // MERGED:
+        _merge(engine, table, run.model, partition, first, folder)
+
+
+def _folder_of(engine: Engine, table: str, partition: str) -> str | None:
+    """Where the rows of a model are; None where it has none yet."""
+    try:
+        rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table} {partition}")
+    except StreamingError as error:
+        if "PARTITIONS_NOT_FOUND" in str(error):
+            return None
+        raise
+    names = [str(row[0]) for row in rows]
+    # Below that comes the table's own location.
+    return str(rows[names.index("Location", names.index("# Detailed Partition Information"))][1]).rstrip("/")
+
+
+def _merge(engine: Engine, table: str, model: str, partition: str, first: str, folder: str) -> None:
+    """Puts the rows of a model into one file.
+
+    It is written in a folder aside. The catalog then names that folder in one step, so a reader has the files from
+    before or the new one, and a run that is killed leaves either. The files from before stay until the next time: a
+    query may be reading them. Nobody else writes rows of the model meanwhile, as one run at a time has it.
+
+    Args:
+        engine: a session.
+        table: the table of micro-batches.
+        model: the model's unique id.
+        partition: its partition, as SQL.
+        first: the folder that its rows were put into in the beginning.
+        folder: the folder that they are in.
+    """
+    root = first.rpartition("/")[0]
+    # Names with an underscore are no partitions to RECOVER PARTITIONS.
+    asides = [f"{root}/_merged_{n}/model={model}" for n in range(2)]
+    aside = next(name for name in asides if path_of(name) != path_of(folder))
+    columns = ", ".join(COLUMNS)
+    engine.folders.rewrite(
+        aside, f"SELECT {columns} FROM {table} WHERE model = {string_literal(model)} ORDER BY started_at, batch"
+    )
+    engine.sql(f"ALTER TABLE {table} {partition} SET LOCATION {string_literal(aside)}")
+    engine.sql(f"REFRESH TABLE {table}")
+    if path_of(folder) in map(path_of, asides):
+        engine.folders.clear(first)
 
 
 def _made(engine: Engine, table: str) -> dict[str, str]:

@@ -97,11 +97,7 @@ class SchemaRegistry:
         import requests
 
         try:
-            answer = requests.get(
-                self.url.rstrip("/") + path,
-                headers={"Accept": "application/vnd.schemaregistry.v1+json"},
-                timeout=SECONDS,
-            )
+            answer = requests.get(self.url.rstrip("/") + path, headers={"Accept": _JSON}, timeout=SECONDS)
             if answer.status_code == _ABSENT:
                 return None
             answer.raise_for_status()

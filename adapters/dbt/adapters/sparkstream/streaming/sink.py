@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore
+    from dbt.adapters.sparkstream.streaming.openviews import OpenViews
     from dbt.adapters.sparkstream.streaming.producer import Producer
 
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
@@ -92,6 +93,7 @@ class Sink:
         done: where a micro-batch is noted.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
+        views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
     """
 
     def __init__(
@@ -105,7 +107,9 @@ class Sink:
         done: Done,
         history: RowStore | SliceStore | None = None,
         producer: Producer | None = None,
+        views: OpenViews | None = None,
     ) -> None:
+        self._views = views
         self._history = history
         self._producer = producer
         self._begun = begun
@@ -143,6 +147,8 @@ class Sink:
         finally:
             if is_read_again:
                 rows.unpersist()
+        if self._views is not None:
+            self._views.show(spark, batch)
         self._done.note(spark, batch)
 
     def _may_be_there(self, batch: int) -> bool:

@@ -112,6 +112,19 @@ class Sources:
                 + ("" if expired else accepting)
             )
 
+    def check_streams(self, source: StreamSource) -> None:
+        """Looks whether a source is one that a stream can follow.
+
+        Raises:
+            StreamingError: its files are other ones after each compaction.
+        """
+        if not source.reader and self.facts_of(source.relation).compacts:
+            raise StreamingError(
+                f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
+                "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "
+                "compactions a stream passes over"
+            )
+
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
         if source.reader:

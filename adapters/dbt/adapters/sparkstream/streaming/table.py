@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlglot import exp
+
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
@@ -28,6 +30,9 @@ DELTA = "delta"
 
 ICEBERG = "iceberg"
 
+COMPACTS = "compacts"
+"""The property of a table in plain files that is made for compaction."""
+
 SKIPPING = {
     DELTA: {"skipChangeCommits": "true"},
     ICEBERG: {"streaming-skip-overwrite-snapshots": "true", "streaming-skip-delete-snapshots": "true"},
@@ -46,6 +51,8 @@ class Facts:
         query: of a view; empty for a table.
         namespace: what names in the query without a schema are in.
         provider: what its rows are stored as, such as `parquet`.
+        comment: its description.
+        properties: its properties, as the catalog writes them.
     """
 
     kind: str
@@ -54,6 +61,8 @@ class Facts:
     query: str = ""
     namespace: str = ""
     provider: str = ""
+    comment: str = ""
+    properties: str = ""
 
     @classmethod
     def of(cls, engine: Engine, table: str) -> Facts:
@@ -66,8 +75,13 @@ class Facts:
         if found.get("Provider", "").casefold() == DELTA:
             [detail] = engine.sql(f"DESCRIBE DETAIL {table}")
             found["Created Time"] = str(detail["id"])
-        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider")
-        return cls(*(found.get(name, "") for name in names))
+        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
+        return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
+
+    @property
+    def compacts(self) -> bool:
+        """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
+        return f"{PREFIX}{COMPACTS}=true" in self.properties
 
 
 class StreamTable:
@@ -86,6 +100,38 @@ class StreamTable:
         self._noting = threading.Lock()
         self._facts: Facts | None = None
         self.name = name
+
+    def found(self) -> bool:
+        """Whether the table is there."""
+        return self._engine.exists(self.name)
+
+    def tidy(self, known: Mapping[str, str]) -> None:
+        """Removes what earlier runs have left beside the table.
+
+        Args:
+            known: what is noted of it, by a run that has it to itself.
+        """
+
+    def remains(self, known: Mapping[str, str]) -> list[str]:
+        """The folders with rows that stay when the table is dropped, by what is noted of it."""
+        return []
+
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        """Puts the rows into few files, if there are many by now.
+
+        Args:
+            every: after so many micro-batches.
+            last: the last micro-batch that was noted before this run.
+            finished: the last one now, with nothing half done.
+            partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
+
+        Returns:
+            What `check_foreign` needs from now on; None where there was nothing to do.
+
+        Raises:
+            StreamingError: why it can't be done; the table stays as it is.
+        """
+        return None
 
     def replaces(self) -> bool:
         """Whether the table that is there is replaced when it is made anew; else it is dropped before."""
@@ -122,8 +168,7 @@ class StreamTable:
         if self._numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
             partitions.append(BATCH)
-        root = config.location_root
-        folder = f"{root.rstrip('/')}/{identifier}" if root else None
+        folder = self._place(config, identifier)
         location = f"\nLOCATION {string_literal(folder)}" if folder else ""
         theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
         statement = (
@@ -138,13 +183,17 @@ class StreamTable:
         self._make(f"CREATE {'OR REPLACE ' if self.replaces() else ''}{statement}")
         self._facts = None
 
+    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+        """The table's folder; None for the catalog's choice."""
+        return f"{config.location_root.rstrip('/')}/{identifier}" if config.location_root else None
+
     def _make(self, statement: str) -> None:
         """Makes a table."""
         try:
             self._engine.sql(statement)
         except StreamingError as error:
             # A run was killed while it dropped the table: the catalog had forgotten it, and its folder was still there.
-            occupied = _occupied(error)
+            occupied = occupied_folder(error)
             if occupied is None:
                 raise
             self._clear(occupied, occupied=True)
@@ -270,6 +319,11 @@ def named_beside(table: str, suffix: str) -> str:
     return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
 
 
+def namespace_of(table: str) -> str:
+    """The schema of a table, by its name as SQL has it."""
+    return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+
+
 def pairs(facts: Mapping[str, str]) -> str:
     """Facts as properties of a table, as SQL."""
     return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
@@ -289,7 +343,7 @@ def up_to(files: Iterable[str], last: int) -> list[str]:
     return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
-def _occupied(error: StreamingError) -> str | None:
+def occupied_folder(error: StreamingError) -> str | None:
     """The folder that keeps Spark from making a table, as something is in it; None for another error."""
     cause: Any = error.__cause__
     if "LOCATION_ALREADY_EXISTS" not in str(error) or not hasattr(cause, "getMessageParameters"):

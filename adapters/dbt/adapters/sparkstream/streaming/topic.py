@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_map
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.producer import Producer
 from dbt.adapters.sparkstream.streaming.reader import KAFKA, given_options
@@ -115,8 +115,7 @@ class Topic:
     def _value_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The value of a record: all columns of the model."""
         options = {**_DEFAULTS[self.value_format], **dict(self.value_options)}
-        words = ", ".join(string_literal(text) for option in options.items() for text in option)
-        settings = f", map({words})" if words else ""
+        settings = f", {string_map(options)}" if options else ""
         return f"{FUNCTIONS[self.value_format]}({_struct([name for name, _ in columns])}{settings})"
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import string_literal, string_map
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.reader import READ_FROM, has_values, is_kafka, row_view
@@ -77,9 +77,8 @@ def _text_sql(format_: str, schema: str, options: Mapping[str, Any]) -> str:
     """What Spark reads of a value that is text, as SQL."""
     given = {str(k): str(v) for k, v in options.items()}
     given |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BROKEN}
-    words = ", ".join(string_literal(text) for option in given.items() for text in option)
     fields = string_literal(f"{schema.strip().rstrip(',')}, {_BROKEN} STRING")
-    return f"{_FUNCTIONS[format_]}(CAST(value AS STRING), {fields}, map({words}))"
+    return f"{_FUNCTIONS[format_]}(CAST(value AS STRING), {fields}, {string_map(given)})"
 
 
 def unreadable(reader: Mapping[str, Any]) -> str:

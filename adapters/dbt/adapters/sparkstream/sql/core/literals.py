@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
 _COLUMN = re.compile(r"(?!\d)\w+|`(?:[^`]|``)+`", re.ASCII)
@@ -11,6 +12,11 @@ _COLUMN = re.compile(r"(?!\d)\w+|`(?:[^`]|``)+`", re.ASCII)
 def string_literal(text: str) -> str:
     """A text as a literal of Spark SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def string_map(texts: Mapping[str, str]) -> str:
+    """Texts by name, such as options of a function, as a MAP of Spark SQL."""
+    return f"map({', '.join(string_literal(text) for pair in texts.items() for text in pair)})"
 
 
 def is_column(text: str) -> bool:

@@ -217,8 +217,9 @@ class FrameUse(Use):
             for name, some in zip(_relation_names(len(rows)), rows, strict=True)
         ]
         types = {_ID: "int", PART: "int"} | {n: k.type for n, k in zip(self.names, like.keys, strict=True)}
+        collect = "ARRAY_AGG" if self.dialect == "flink" else "collect_list"  # Flink refuses functions that it hasn't
         found = translate(
-            f"SELECT {_ID}, collect_list({_ID}) OVER __w AS members FROM {_SAMPLE} WINDOW __w AS ({self.over})",
+            f"SELECT {_ID}, {collect}({_ID}) OVER __w AS members FROM {_SAMPLE} WINDOW __w AS ({self.over})",
             self.dialect,
             arrival=self.names[-1] if self.by_arrival else _ID,
             schema=dict.fromkeys(_relation_names(len(rows)), types),

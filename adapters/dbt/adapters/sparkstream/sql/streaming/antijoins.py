@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.streaming.names import Streams
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, unaliased
 
 MATCHED = "__matched"
 
@@ -33,7 +33,7 @@ class AntiJoins:
             )
         name = join.this.alias_or_name
         place = source.span(join.this)
-        inner = _unaliased(source, join.this)
+        inner = unaliased(source, join.this)
         if not name:
             raise source.error(place, "the right side of this ANTI JOIN has no name", "write AS r behind it")
         keywords = [t for t in source.tokens_in((source.span(left)[1], place[0])) if t.text.upper() in ("LEFT", "ANTI")]
@@ -50,24 +50,10 @@ class AntiJoins:
             condition = source.span(where.this)
             yield Edit(condition, lambda: f"({source.render(condition)}) AND {test}", level=1)
         else:
-            end = source.span(join.args["on"])[1]
-            yield Edit((end, end), lambda: f" WHERE {test}")
+            on = source.span(join.args["on"])
+            yield Edit(on, lambda: f"{source.render(on)} WHERE {test}", level=3)
 
     def _star(self, select: exp.Select) -> tuple[int, int]:
         start = self._source.span(select)[0]
         token = next(t for t in self._source.tokens_in((start, len(self._source.text))) if t.text == "*")
         return token.start, token.end + 1
-
-
-def _unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:
-    """The span of a relation without its alias."""
-    start, end = source.span(relation)
-    alias = relation.args.get("alias")
-    if alias is None or alias.this is None:
-        return start, end
-    name = source.span(alias.this)[0]
-    tokens = [t for t in source.tokens_in((start, name)) if t.start < name]
-    last = tokens[-1]
-    if last.text.upper() == "AS":
-        last = tokens[-2]
-    return start, last.end + 1

@@ -15,9 +15,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
-from dbt.adapters.sparkstream.sql.streaming.names import Streams
-
-END = "window_end"
+from dbt.adapters.sparkstream.sql.streaming.names import END, Streams
 
 
 def check_unread(tree: exp.Expr, source: Source, streams: Streams) -> None:

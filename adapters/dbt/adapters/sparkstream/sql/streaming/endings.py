@@ -18,7 +18,10 @@ KEPT = "__kept_rows"
 """The view that holds what a micro-batch has kept."""
 
 UNTIL = "__closed_until"
-"""The view with one row: `until`, the wall-clock time before which no more rows come, and `since`, the one before."""
+"""The view with one row: `until`, the wall-clock time before which no more rows come, and `since`, the one before.
+
+`until_at` and `since_at` are the same as instants.
+"""
 
 NEW = "__is_new"
 """The column that tells rows of a micro-batch from rows of earlier ones."""
@@ -95,20 +98,30 @@ class OnSlices:
         query: gives the table's rows, over `CLOSED`.
         kept: gives `KEPT`, the slices of open windows, over `SO_FAR`, where `NEW` flags those of this micro-batch.
         closed: gives `CLOSED`, over `KEPT` and `UNTIL`.
+        open: gives `CLOSED` for the windows that stay open, over the same; None where nobody sees them.
     """
 
     query: str
     kept: str
     closed: str
+    open: str | None = None
     flagged: ClassVar[bool] = True
 
     def describe(self) -> str:
         """The queries, with what their views hold."""
-        return (
+        text = (
             f"/* {SO_FAR} is what the above has changed in a micro-batch, and what was kept before;\n"
             f"   {CLOSED} is what is closed by now */\nCREATE VIEW {KEPT} AS\n{self.kept};\n\n"
             f"CREATE VIEW {CLOSED} AS\n{self.closed};\n\n{self.query}"
         )
+        if self.open is not None:
+            text += f"\n\n/* the same query gives the open windows, of */\n{self.open}"
+        return text
+
+
+@dataclass(frozen=True)
+class OnWindows(OnSlices):
+    """The same with windows in the place of slices: what is kept is the windows that are open."""
 
 
 Ending = Direct | OnClosed | OnHistory | OnSessions | OnSlices

@@ -41,8 +41,9 @@ class FullJoins:
             return
         keys = [term.left for term in conjuncts(on) if isinstance(term, exp.EQ) and not _is_bound(term.left)]
         if keys:
-            end = self._source.span(on)[1]
-            yield Edit((end, end), lambda: "".join(f" AND {self._text(key)} IS NOT NULL" for key in keys))
+            tests = (f" AND {self._text(key)} IS NOT NULL" for key in keys)
+            span = self._source.span(on)
+            yield Edit(span, lambda: self._source.render(span) + "".join(tests), level=3)
 
     def _text(self, key: exp.Expr) -> str:
         """A key as it is written, in parentheses where it is more than a column."""

@@ -19,8 +19,8 @@ from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
+from dbt.adapters.sparkstream.sql.streaming.names import END
 
-END = "window_end"
 _BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
 
 

@@ -9,6 +9,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 
+END = "window_end"
+
 
 class Streams:
     """The streams of a statement.
@@ -118,3 +120,17 @@ def from_item(select: exp.Select) -> exp.Expr | None:
 def place(source: Source, relation: exp.Expr) -> Span:
     """Where a relation stands in FROM, with its alias and what belongs to it."""
     return source.span(relation)
+
+
+def unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:
+    """The span of a relation without its alias."""
+    start, end = source.span(relation)
+    alias = relation.args.get("alias")
+    if alias is None or alias.this is None:
+        return start, end
+    name = source.span(alias.this)[0]
+    tokens = [t for t in source.tokens_in((start, name)) if t.start < name]
+    last = tokens[-1]
+    if last.text.upper() == "AS":
+        last = tokens[-2]
+    return start, last.end + 1

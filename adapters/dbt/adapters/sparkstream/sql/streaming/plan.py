@@ -10,7 +10,7 @@ query over the closed rows of one micro-batch, window by window, is the query ov
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -31,10 +31,14 @@ from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
-from dbt.adapters.sparkstream.sql.streaming.endings import Direct, Ending, OnSlices
+from dbt.adapters.sparkstream.sql.streaming.endings import Direct, Ending, OnSlices, OnWindows
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
-from dbt.adapters.sparkstream.sql.streaming.names import Streams
-from dbt.adapters.sparkstream.sql.streaming.slices import KeptSlices, keep_slices, sliced_windows
+from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
+from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
+from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
+from dbt.adapters.sparkstream.sql.streaming.openwindows import keep_windows
+from dbt.adapters.sparkstream.sql.streaming.slices import keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 
 _DIRECT = Direct()
@@ -57,6 +61,7 @@ class StreamPlan:
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         windows: the columns that tell the window of a row, where the rows have them.
         by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
+        joined: whether rows of one stream wait for those of another one, by their times.
     """
 
     stages: tuple[Stage, ...]
@@ -71,11 +76,23 @@ class StreamPlan:
     time: str | None = None
     decisions: tuple[Decision, ...] = ()
     by_instant: bool = False
+    joined: bool = False
 
     @property
     def slices(self) -> bool:
-        """Whether `query` gives the slices that a micro-batch has changed, and not rows that are final."""
+        """Whether `query` gives slices, of which windows are made."""
+        return self.updates and not isinstance(self.ending, OnWindows)
+
+    @property
+    def updates(self) -> bool:
+        """Whether `query` gives the slices or windows that a micro-batch has changed, and not rows that are final."""
         return isinstance(self.ending, OnSlices)
+
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """What is kept beside Spark's state: `slices`, and what shows the windows that are `open`."""
+        shows_open = isinstance(self.ending, OnSlices) and self.ending.open is not None
+        return (*(["slices"] if self.slices else []), *(["open"] if shows_open else []))
 
     @property
     def why(self) -> str | None:
@@ -85,7 +102,7 @@ class StreamPlan:
     @property
     def state(self) -> str:
         """What each row of Spark's state is."""
-        return "slice" if self.slices else "row waiting" if self.buffered else "open window"
+        return "slice" if self.slices else "row waiting" if self.buffered or self.joined else "open window"
 
     def describe(self) -> str:
         """The plan as one text, for people."""
@@ -105,7 +122,9 @@ def plan(
     schema: Schema | None = None,
     utc: bool = False,
     optimize: bool = False,
+    shows_open: bool = False,
     arrival: str | None = None,
+    times: Mapping[str, str] | None = None,
     warn: Warn = lambda _: None,
 ) -> StreamPlan:
     """Plans a query over streams.
@@ -117,14 +136,28 @@ def plan(
         schema: table or stream -> column -> Spark type, as far as known.
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
         optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
+        shows_open: whether the windows that are open shall be seen, with what they hold so far.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
+        times: stream -> its event time, of the streams that have a watermark; None where that isn't known, and joins of
+            streams by time are left as they are.
         warn: takes a warning of what hardly does what the query's author expects.
 
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
     """
     with net(sql):
-        return _plan(sql, dialect, streams, schema, utc=utc, optimize=optimize, arrival=arrival, warn=warn)
+        return _plan(
+            sql,
+            dialect,
+            streams,
+            schema,
+            utc=utc,
+            optimize=optimize,
+            shows_open=shows_open,
+            arrival=arrival,
+            times=times,
+            warn=warn,
+        )
 
 
 def _plan(
@@ -135,25 +168,45 @@ def _plan(
     *,
     utc: bool,
     optimize: bool,
+    shows_open: bool,
     arrival: str | None,
+    times: Mapping[str, str] | None,
     warn: Warn,
 ) -> StreamPlan:
     statement = Statement.parse(sql, dialect, mode="stream", whole=True)
     if len(statement.trees) != 1:
         raise TranslationError("a streaming model is one query")
     [tree] = statement.trees
-    for warning in statement.warnings(schema):
-        warn(warning)
     source = statement.source
     names = Streams(streams)
     check_unread(tree, source, names)
     read = names.read(tree)
     resolver = resolver_of(dialect, schema)
+    grouped = group_windows_as_functions(tree, source, names, resolver, strict=dialect == "flink")
+    if grouped is not None:
+        with blamed_on(sql, grouped):
+            return _plan(
+                grouped.text,
+                dialect,
+                streams,
+                schema,
+                utc=utc,
+                optimize=optimize,
+                shows_open=shows_open,
+                arrival=arrival,
+                times=times,
+                warn=warn,
+            )
+    for warning in statement.warnings(schema):
+        warn(warning)
     cut = find_cut(tree, source, names, resolver)
     check(tree, source, names, resolver, cut)
     sessions = None if cut is None else cut.sessions
     windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
     edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
+    joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
+    if times is not None:
+        edits += joins.edits(tree)
     if dialect == "flink":
         edits += [*Matches(source, resolver).edits(tree), *FlinkExpressions(source, resolver).edits(tree)]
     _apply(source, edits)
@@ -164,7 +217,10 @@ def _plan(
         known = None if streams is None else [*streams, *(stage.view for stage in stages)]
         query = without_distinct(query, known)
         stages = [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
-    late = list(windows.late)
+    late = [_arrivals(side, source, names) for side in joins.sides]
+    joined = {name for arrivals in late for name in arrivals.streams}
+    # What is windowed above a join has come to the join before, and is late there.
+    late += [arrivals for arrivals in windows.late if len(late) < 2 or not joined <= set(arrivals.streams)]
     time = cut.time if cut is not None else None
     if time is not None and not late:
         bounds = f"{time} AS window_start, {time} AS window_end"
@@ -182,10 +238,33 @@ def _plan(
         windows=_windows(resolver.columns(tree)),
         time=None if cut is None else cut.order,
         by_instant=windows.by_instant,
+        joined=bool(joins.sides),
     )
+    kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize)
+    if kept is None and shows_open:
+        kept = keep_windows(statement, names, schema, cut, utc=utc)
+    if kept is None:
+        return replace(found, decisions=decisions)
+    with blamed_on(sql, source.span(tree)):
+        rest = _translated(kept.rest, "spark", schema)
+    ending = OnWindows if kept.decision is None else OnSlices
+    return replace(
+        found,
+        stages=(kept.stage,),
+        query=kept.query,
+        ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None),
+        buffered=False,
+        decisions=decisions,
+    )
+
+
+def _state(
+    statement: Statement, names: Streams, schema: Schema | None, cut: Cut | None, *, utc: bool, optimize: bool
+) -> tuple[KeptState | None, tuple[Decision, ...]]:
+    """The query with its slices kept, or None; and for each window that has slices whether they are, or why not."""
     sliced = sliced_windows(statement, names)
     if not sliced:
-        return found
+        return None, ()
     try:
         if not optimize:
             raise NoRule("the optimizer is off here")
@@ -194,22 +273,18 @@ def _plan(
         if cut is not None and (cut.history or cut.sessions):
             raise NoRule("OVER needs rows of several micro-batches")
         kept = keep_slices(statement, names, schema)
-        with blamed_on(sql, source.span(tree)):
-            return _with_slices(found, kept, schema)
     except NoRule as reason:
-        decisions = tuple(Decision(window, None, str(reason)) for window in sliced)
-        return replace(found, decisions=decisions)
+        return None, tuple(Decision(window, None, str(reason)) for window in sliced)
+    return kept, () if kept.decision is None else (kept.decision,)
 
 
-def _with_slices(found: StreamPlan, kept: KeptSlices, schema: Schema | None) -> StreamPlan:
-    return replace(
-        found,
-        stages=(kept.stage,),
-        query=kept.query,
-        ending=OnSlices(_translated(kept.rest, "spark", schema), kept.kept, kept.closed),
-        buffered=False,
-        decisions=(kept.decision,),
-    )
+def _arrivals(side: JoinSide, source: Source, streams: Streams) -> Arrivals:
+    """The rows of one side of a join by time: each is late when the watermark has passed its time."""
+    rows = f"FROM {source.render(side.place)}"
+    ctes = with_clause(source, side.relation)
+    read = {name for node in (side.relation, *ctes_of(side.relation)) for name in streams.read(node)}
+    bounds = f"{side.time} AS window_start, {side.time} AS window_end"
+    return Arrivals(f"{ctes}SELECT * {rows}", f"{ctes}SELECT *, {bounds} {rows}", str(side.time), tuple(sorted(read)))
 
 
 def _windows(columns: Columns) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class HopCopies(AggregateRule[Hop]):
             raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
     def rewrite(self, aggregate: WindowAggregate, window: Hop, indent: str) -> str:
-        slices = Slices(aggregate, window.slide, 1, window.offset, _whole)
+        slices = Slices(aggregate, window.slide, 1, window.offset, whole)
         query = slices.query(["__start"], slices.clock.copies(slices.relation, window), "__start")
         end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
         bounds = slices.window_columns("__start", end, last)
@@ -42,6 +42,6 @@ class HopCopies(AggregateRule[Hop]):
         return placed(lines, indent)
 
 
-def _whole(call: AggregateCall) -> Mergeable:
+def whole(call: AggregateCall) -> Mergeable:
     """An aggregate over all rows of a window at once: its one partial is the aggregate itself."""
     return Mergeable((Partial(call.sql),))

@@ -65,24 +65,28 @@ class Decision:
         slots = rows if span is None or slice_ is None else max(1, round(span * 1e6 / slice_.micros)) * keys
         slices = min(rows, slots)
         if isinstance(window, Session):
-            what, count = ("slices", slices) if self.rule else ("rows", rows)
-            return [("rows read", rows), (f"{what}, sorted by key and time", count)]
+            what, count = ("slice", slices) if self.rule else ("row", rows)
+            return [_step(rows, "row", " read"), _step(count, what, ", sorted by key and time")]
         if self.rule == HopJoin.name:
             buckets = "two buckets of time at most" if self.copies > 1 else "one bucket of time"
-            return [("rows read", rows), (f"rows joined, each in {buckets}", rows * self.copies)]
+            return [_step(rows, "row", " read"), _step(rows * self.copies, "row", f" joined, each in {buckets}")]
         if isinstance(window, Tumble) or slice_ is None:
-            return [("rows read", rows)]
+            return [_step(rows, "row", " read")]
         copies = window.overlap if isinstance(window, Hop) else window.size // window.step
         every = window.slide // slice_ if isinstance(window, Hop) else 1
         windows = max(1, min(slices * copies, (slots + copies * keys) // every))
         if self.rule is None or self.rule == HopCopies.name:
             average = copies if isinstance(window, Hop) else (copies + 1) / 2
-            return [
-                ("rows read", rows),
-                ("copies of rows, one per window", round(rows * average)),
-                ("windows", windows),
-            ]
-        return [("rows read", rows), ("slices", slices), ("windows", windows)]
+            copied = round(rows * average)
+            middle = ("copy of a row" if copied == 1 else "copies of rows") + ", one per window", copied
+        else:
+            middle = _step(slices, "slice")
+        return [_step(rows, "row", " read"), middle, _step(windows, "window")]
+
+
+def _step(count: int, what: str, done: str = "") -> tuple[str, int]:
+    """A step in words: how many things of a kind there are, and what is done with them."""
+    return f"{what}{'' if count == 1 else 's'}{done}", count
 
 
 def _slice(window: Window) -> Interval | None:

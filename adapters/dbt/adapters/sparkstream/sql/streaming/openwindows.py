@@ -1,0 +1,151 @@
+"""Windows that a model shows while they are open: what Spark hands out is each window that a micro-batch has changed.
+
+A window has one row for each group. The kept rows are the windows that are open before a micro-batch, each with what it
+holds so far; those that the watermark passes in it close. Spark's own state has the same windows and drops them at the
+same watermark, so a row is late here when it is late there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.interval import ZERO
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction
+from dbt.adapters.sparkstream.sql.core.writing import named
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.copies import whole
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices
+from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.streaming.cut import Cut
+from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct
+from dbt.adapters.sparkstream.sql.streaming.endings import KEPT, UNTIL
+from dbt.adapters.sparkstream.sql.streaming.history import END
+from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState, StateReader, changed, streamed_windows
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
+from dbt.adapters.sparkstream.sql.streaming.stages import StagedWindows
+
+_HINT = (
+    "leave emit='open' out, or write one aggregation of one window function, with what joins and computes its rows in "
+    "the function's own input"
+)
+
+
+def keep_windows(
+    statement: Statement, streams: Streams, schema: Schema | None, cut: Cut | None, *, utc: bool
+) -> KeptState:
+    """A query that keeps windows, and can show those that are open.
+
+    Args:
+        statement: a query that can run as a stream.
+        streams: the names that stand for streams.
+        schema: table or stream -> column -> Spark type, as far as known.
+        cut: where the query leaves the stream; None where all of it can run as one.
+        utc: whether the session's clock shows UTC.
+
+    Raises:
+        TranslationError: its windows can't be seen before they close.
+    """
+    [tree] = statement.trees
+    source = statement.source
+    function = _only_window(statement, streams)
+    place = source.call_span(function)
+    if isinstance(function.window, Session):
+        raise source.error(
+            place,
+            "emit='open' doesn't go with SESSION: Spark hands out a session when it is closed, and not before",
+            "leave emit='open' out, or use TUMBLE, HOP or CUMULATE",
+        )
+    if cut is not None and cut.history is not None:
+        raise source.error(
+            source.span(cut.select),
+            "emit='open' doesn't go with OVER across windows: its rows come in the order in which windows close",
+            "make the aggregation a streaming model with emit='open', and OVER a model that reads it",
+        )
+    for select in tree.find_all(exp.Select):
+        if has_distinct(select) and streams.feeds_query(select):
+            raise source.error(
+                source.span(select),
+                "emit='open' doesn't go with aggregates of DISTINCT values: they take two aggregations on a stream, "
+                "and Spark hands out what changes in one",
+                "write approx_count_distinct, or leave emit='open' out",
+            )
+    try:
+        read = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
+        [function] = streamed_windows(read, streams)
+        return _read(StateReader(read, streams, Resolver(schema)), function, utc)
+    except NoRule as reason:
+        raise source.error(place, f"emit='open' can't be had for this query: {reason}", _HINT) from reason
+    except TranslationError as error:
+        raise source.error(
+            place,
+            "emit='open' can't be had here: what is around the windows needs those of several micro-batches",
+            _HINT,
+        ) from error
+
+
+def _only_window(statement: Statement, streams: Streams) -> WindowFunction:
+    found = streamed_windows(statement, streams)
+    source: Source = statement.source
+    if not found:
+        raise source.error(
+            (0, len(source.text)),
+            "emit='open' shows windows that are open, and this query has none",
+            "read the stream through TUMBLE, HOP or CUMULATE and group by window_start and window_end, "
+            "or leave emit='open' out",
+        )
+    if len(found) > 1:
+        raise source.error(
+            source.call_span(found[1]),
+            "emit='open' shows the windows of one window function, and this query has several",
+            "make each of them a streaming model of its own",
+        )
+    return found[0]
+
+
+def _read(reader: StateReader, function: WindowFunction, utc: bool) -> KeptState:
+    """The query with its windows kept.
+
+    Raises:
+        NoRule, TranslationError: why they can't be.
+    """
+    aggregate = reader.aggregate(function, frozenset({END}))
+    reader.check_end(aggregate)
+    bounds = _bounds(aggregate)
+    staged = StagedWindows(reader.source, reader.resolver, reader.streams, None, utc=utc)
+    for edit in staged.edits(reader.tree):
+        if edit.span == reader.source.span(function):
+            edit.text()
+    [stage] = staged.stages
+    # Slices have no length and no place here: rows are grouped by the bounds of their windows.
+    slices = Slices(aggregate, ZERO, 1, ZERO, whole)
+    query = slices.query(named({bound: bound for bound in bounds}), stage.view, *bounds)
+    values = [*aggregate.grouping_calls, *(column.name for column in slices.columns)]
+    return KeptState(
+        replace(stage, closes=()),
+        str(query),
+        changed([*slices.keys, *slices.sets, *bounds], values, _is_after("since")),
+        f"SELECT * FROM {KEPT}\nWHERE {_is_after('since')} AND NOT {_is_after('until')}",
+        f"SELECT * FROM {KEPT}\nWHERE {_is_after('until')}",
+        reader.rest(aggregate),
+    )
+
+
+def _bounds(aggregate: WindowAggregate) -> list[str]:
+    """The columns of the window that tell its rows apart."""
+    bounds = list(aggregate.grouping.bounds)
+    other = sorted(aggregate.window_columns() - set(bounds))
+    if other:
+        raise NoRule(f"{other[0]} is used, and isn't grouped by")
+    return bounds
+
+
+def _is_after(watermark: str) -> str:
+    """Whether a window ends after a watermark; both are instants, as for Spark's own state."""
+    return f"{END} > (SELECT {watermark}_at FROM {UNTIL})"

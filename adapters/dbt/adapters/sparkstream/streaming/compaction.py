@@ -1,0 +1,188 @@
+"""Compaction of a streaming model's table in plain files: its rows in few files, in a table that takes its place.
+
+Micro-batches are partitions, and no statement of Spark puts one partition in the place of several. So all rows go into
+a table aside, in a folder of its own. When that has them all, the catalog forgets the table, and gives its name to the
+other one. Both are EXTERNAL: these two steps touch the catalog alone, and files stay where queries that run read them.
+
+A run that is killed leaves the table, or, between the two steps, the table aside, which is marked as whole. Nothing is
+written to the table meanwhile, as the run that compacts it has it to itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.lease import KEY, Holder
+from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.sink import quoted
+from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, PREFIX, Facts, named_beside, pairs
+
+SUFFIX = "__compacted"
+
+OF = "compaction_of"
+"""The property of a table aside: the name of the table whose rows it has."""
+
+WHOLE = "whole"
+"""The property of a table aside that has all rows: the generation of the table."""
+
+LEFT = "left_files"
+"""The property that says when a compaction has left the files from before; seconds since the epoch."""
+
+GRACE = 3600.0
+"""Seconds that queries may go on reading these files."""
+
+_OF_THE_CATALOG = ("transient_lastDdlTime",)
+"""Properties that the catalog makes itself."""
+
+
+class Compaction:
+    """The compaction of one table.
+
+    Args:
+        engine: the session of a run.
+        table: the table's name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, table: str) -> None:
+        self._engine = engine
+        self._table = table
+        self._aside = named_beside(table, SUFFIX)
+
+    def restore(self) -> bool:
+        """Gives the table's name to a whole table aside, where a run was killed before it did; False for none."""
+        if not self._engine.exists(self._aside):
+            return False
+        known = self._properties(self._aside)
+        if WHOLE not in known or known.get(OF) != self._table:
+            return False
+        self._rename()
+        return True
+
+    def tidy(self, known: Mapping[str, str]) -> bool:
+        """Removes what a killed run has left aside, and files from before a compaction that nobody reads any more.
+
+        Args:
+            known: what is noted of the table, by a run that has it to itself.
+
+        Returns:
+            Whether files were removed: then `LEFT` is to be noted as empty.
+        """
+        self._drop_aside()
+        left = known.get(LEFT)
+        if not left or time.time() - float(left) < GRACE:
+            return False
+        self._clear(self.other(Facts.of(self._engine, self._table).location))
+        return True
+
+    def __call__(
+        self,
+        finished: int,
+        columns: Sequence[str],
+        partition_by: Sequence[str],
+        noted: Callable[[str], str],
+        noting: AbstractContextManager[Any],
+    ) -> str:
+        """Puts the rows of all micro-batches into few files.
+
+        Args:
+            finished: the last micro-batch; all rows get its number.
+            columns: the table's columns; the micro-batch's number is the last.
+            partition_by: those that it is partitioned by beside that.
+            noted: gives what `check_foreign` needs of a table, by its name.
+            noting: held while something is noted of the table.
+
+        Returns:
+            What `check_foreign` needs from now on.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        known = self._properties(self._table)
+        if COMPACTS not in known:
+            raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
+        facts = Facts.of(self._engine, self._table)
+        self._drop_aside()
+        place = self.other(facts.location)
+        self._clear(place)
+        theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
+        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
+        given = {name: text for name, text in given.items() if name != PREFIX + WHOLE} | {PREFIX + OF: self._table}
+        properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
+        self._engine.sql(
+            f"CREATE TABLE {self._aside} LIKE {self._table} USING {facts.provider} "
+            f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
+        )
+        if facts.comment:
+            self._engine.sql(f"COMMENT ON TABLE {self._aside} IS {string_literal(facts.comment)}")
+        values = ", ".join([*map(quoted, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(quoted, partition_by))})" if partition_by else "REBALANCE"
+        self._engine.write_few_files()
+        self._engine.sql(f"INSERT INTO {self._aside} SELECT /*+ {hint} */ {values} FROM {self._table}")
+        before, after = (
+            int(self._engine.sql(f"SELECT count(*) FROM {name}")[0][0]) for name in (self._table, self._aside)
+        )
+        if before != after:
+            raise StreamingError(f"{self._table} has {before} rows, and {self._aside} got {after}: it stays as it is")
+        files = noted(self._aside)
+        # The catalog writes a table's properties together with its folder, which must not be that of the old one.
+        with noting:
+            now = self._properties(self._table)
+            if now.get("table") != known["table"] or _run(now) != _run(known):
+                raise StreamingError("another run has taken it over")
+            # Whoever sees it under the table's name sees all that belongs to it.
+            whole = {**now, "files": files, WHOLE: now["table"], LEFT: f"{time.time():.0f}"}
+            self._engine.sql(f"ALTER TABLE {self._aside} SET TBLPROPERTIES ({pairs(whole)})")
+            self._engine.sql(f"DROP TABLE {self._table}")
+            try:
+                self._rename()
+            except StreamingError:
+                if not self._engine.exists(self._table):  # else a run that was refused has done it
+                    raise
+        return files
+
+    def _clear(self, folder: str) -> None:
+        """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
+        self._engine.sql(f"REFRESH TABLE {self._table}")
+        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table)):
+            raise StreamingError(
+                f"files of the table lie in {folder}, which is not the folder that the catalog names\n"
+                "  run it once with --full-refresh"
+            )
+        self._engine.folders.clear(folder)
+
+    @staticmethod
+    def other(location: str) -> str:
+        """The folder that the next compaction writes to: a table has two, in turns."""
+        folder = location.rstrip("/")
+        return folder.removesuffix(SUFFIX) if folder.endswith(SUFFIX) else f"{folder}{SUFFIX}"
+
+    def _rename(self) -> None:
+        self._engine.sql(f"ALTER TABLE {self._aside} RENAME TO {self._table}")
+
+    def _drop_aside(self) -> None:
+        if self.is_foreign():
+            raise StreamingError(
+                f"{self._aside} is there, and no compaction has made it\n"
+                "  give it another name, or leave compact_every out"
+            )
+        self._engine.sql(f"DROP TABLE IF EXISTS {self._aside}")
+
+    def is_foreign(self) -> bool:
+        """Whether the name of the table aside, and its folder with it, is somebody else's."""
+        return self._engine.exists(self._aside) and self._properties(self._aside).get(OF) != self._table
+
+    def _properties(self, table: str) -> dict[str, str]:
+        rows = self._engine.sql(f"SHOW TBLPROPERTIES {table}")
+        return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+
+def _run(known: Mapping[str, str]) -> str | None:
+    """The id of the run that has a table."""
+    holder = Holder.read(known.get(KEY))
+    return holder.id if holder is not None else None

@@ -1,0 +1,102 @@
+"""The views of the windows that are open after a micro-batch. Runs beside Spark's driver, as the sink does.
+
+`<model>__open` has these windows, and `<model>__now` the closed ones, too. Both are views of one snapshot: the open
+windows after a micro-batch lie in a partition of their own in `<model>__open_rows`, and of the model's table `__now`
+reads the micro-batches up to this one. So no window is in it twice, also while a micro-batch is being written, and
+after a kill. A view changes in one step (ALTER VIEW; CREATE OR REPLACE VIEW drops it before).
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+OPEN, NOW, ROWS = "__open", "__now", "__open_rows"
+"""What the names of the views, and of the table that has the rows of open windows, end in."""
+
+IS_OPEN = "is_open"
+"""The column of `<model>__now` that says whether a row's window is open."""
+
+SNAPSHOT = "__snapshot"
+"""The partition of the open windows after a micro-batch: its number, the time in seconds, and the attempt."""
+
+STAYS = 600
+"""Seconds that an earlier snapshot stays for queries that still read it."""
+
+
+class OpenViews:
+    """The views of a model's open windows.
+
+    Args:
+        names: the names of the model's table, of the two views and of the table of rows, as SQL has them.
+        columns: the columns of the model's table, without the number of the micro-batch, as SQL has them.
+        number: the column of the model's table that has that number, as SQL has it.
+        closed: the view that `query` reads.
+        open_windows: gives the open windows, for that view; over views that the kept state has made.
+        query: gives rows as the model's table has them.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, str, str, str],
+        columns: Sequence[str],
+        number: str,
+        closed: str,
+        open_windows: str,
+        query: str,
+    ) -> None:
+        self._table, self._open, self._now, self._rows = names
+        self._columns = list(columns)
+        self._number = number
+        self._closed = closed
+        self._windows = open_windows
+        self._query = query
+
+    def begin(self, run: Callable[[str], object]) -> None:
+        """Makes the views, with no rows, where they aren't there.
+
+        Args:
+            run: runs a statement.
+        """
+        self._define(run, -1, "")
+
+    def show(self, spark: SparkSession, batch: int) -> None:
+        """Shows the windows that are open after a micro-batch, whose closed ones are in the table."""
+        spark.sql(self._windows).createOrReplaceTempView(self._closed)
+        snapshot = f"{batch}_{int(time.time())}_{uuid.uuid4().hex[:12]}"
+        rows = spark.sql(self._query).selectExpr(*self._columns, f"'{snapshot}' AS {SNAPSHOT}")
+        rows.createOrReplaceTempView("__open_rows_to_write")
+        spark.sql(f"INSERT INTO {self._rows} SELECT * FROM __open_rows_to_write")
+        self._define(spark.sql, batch, snapshot)
+        self._forget(spark, batch)
+
+    def _define(self, run: Callable[[str], object], batch: int, snapshot: str) -> None:
+        names = ", ".join(self._columns)
+        rows = f"FROM {self._rows} WHERE {SNAPSHOT} = '{snapshot}'"
+        closed = f"SELECT {names}, FALSE AS {IS_OPEN} FROM {self._table} WHERE {self._number} <= {batch}"
+        views = {
+            self._open: f"SELECT {names} {rows}",
+            self._now: f"{closed} UNION ALL SELECT {names}, TRUE AS {IS_OPEN} {rows}",
+        }
+        for view, query in views.items():
+            run(f"CREATE VIEW IF NOT EXISTS {view} AS {query}")
+            if snapshot:
+                run(f"ALTER VIEW {view} AS {query}")
+
+    def _forget(self, spark: SparkSession, batch: int) -> None:
+        """Drops snapshots that nobody reads any more."""
+        now, old = time.time(), []
+        for (partition,) in spark.sql(f"SHOW PARTITIONS {self._rows}").collect():
+            snapshot = partition.partition("=")[2]
+            number, written, _ = snapshot.split("_")
+            if int(number) < batch - 1 and int(written) < now - STAYS:
+                old.append(f"PARTITION ({SNAPSHOT} = '{snapshot}')")
+        if old:
+            spark.sql(f"ALTER TABLE {self._rows} DROP IF EXISTS {', '.join(old)}")

@@ -1,0 +1,21 @@
+"""Which kind of table a streaming model has, by its format."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.filetable import FileTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, StreamTable
+
+_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
+
+
+def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
+    """The table of a streaming model.
+
+    Args:
+        engine: the Spark that has it.
+        name: its name, as SQL has it.
+        file_format: what it is stored as.
+    """
+    return _KINDS.get(file_format, StreamTable)(engine, name)

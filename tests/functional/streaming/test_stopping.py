@@ -1,0 +1,105 @@
+"""`sparkstream streams stop`: what it does to runs on a server, whose catalog both processes see."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.lease import Holder
+from dbt.adapters.sparkstream.streaming.overview import StreamModel
+from dbt.adapters.sparkstream.streaming.stopping import ENDED, KILLED, NO_RUN, Announced, Noted, stopped
+from tests.functional.streaming.feed import Feed
+from tests.functional.streaming.test_once import ROWS, TUMBLE
+from tests.support import quick_session
+
+
+def noted(feed: Feed) -> Noted:
+    model = StreamModel("model.test.model", "model", f"{feed.schema}.model", f"{feed.schema}.sparkstream_runs")
+    return Noted(Engine(quick_session(feed.spark)), model)
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_a_run_that_is_left_running_ends(feed: Feed) -> None:
+    assert stopped({"model": noted(feed)}, 0) == {"model": NO_RUN}  # and no table
+    feed.add("bid", [(1, 1005, "a", 1)])
+    outcomes = []
+    run = threading.Thread(
+        target=lambda: outcomes.append(feed.run(ROWS, interval=Interval.parse("1 second"))), daemon=True
+    )
+    run.start()
+    wait_for(lambda: feed.spark.catalog.tableExists(f"{feed.schema}.model") and feed.table())
+    assert stopped({"model": noted(feed)}, 120) == {"model": ENDED}
+    run.join(60)
+    assert [outcome.rows for outcome in outcomes] == [1]
+    assert stopped({"model": noted(feed)}, 0) == {"model": NO_RUN}
+    # The wish was for that run alone.
+    feed.add("bid", [(2, 1006, "a", 2)])
+    feed.run(ROWS)
+    assert feed.table() == [(1, 1), (2, 2)]
+
+
+def test_a_run_that_is_gone_and_one_that_goes_on(feed: Feed) -> None:
+    feed.run(ROWS)
+    mine = Holder.mine()
+    for holder, told in ((replace(mine, born="another"), {"model": KILLED}), (mine, {})):
+        note = json.dumps(asdict(holder))
+        feed.spark.sql(f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = '{note}')")
+        assert stopped({"model": noted(feed)}, 1) == told
+
+
+def test_a_flush_waits_for_a_run_that_reads_all(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.add("bid", [(2, 1045, "a", 2)])
+    feed.run(TUMBLE, flush=True, max_files_per_trigger=1, stopping=lambda: True)
+    assert len(feed.table()) < 2
+    assert feed.run(TUMBLE, flush=True, max_files_per_trigger=1).late == 0
+    assert len(feed.table()) == 2
+
+
+def test_runs_in_this_process_are_known_by_files(tmp_path: Path) -> None:
+    other = Announced(tmp_path, "model.shop.bids")
+    assert stopped({"bids": other}, 0) == {"bids": NO_RUN}
+    told = threading.Event()
+
+    def work() -> None:
+        with Announced(tmp_path, "model.shop.bids") as run:
+            wait_for(run.is_told)
+            told.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_for(other.holder)
+    assert stopped({"bids": other}, 60) == {"bids": ENDED}
+    thread.join()
+    assert told.is_set()
+    folder = tmp_path / ".sparkstream" / "running"
+    assert [path.name for path in folder.iterdir()] == [".gitignore"]
+    # A wish that came too late for a run isn't one for the next.
+    (folder / "model.shop.bids.stop").touch()
+    with Announced(tmp_path, "model.shop.bids") as run:
+        assert not run.is_told()
+    (folder / "model.shop.bids.json").write_text(json.dumps(asdict(replace(Holder.mine(), born="another"))))
+    assert stopped({"bids": other}, 0) == {"bids": KILLED}
+
+
+@pytest.mark.parametrize("arguments", [["stop"], ["stop", "nothing-but-options", "--patience", "-1"]])
+def test_what_the_command_takes(arguments: list[str]) -> None:
+    from click.testing import CliRunner
+
+    from dbt.adapters.sparkstream.cli import main
+
+    assert CliRunner().invoke(main, ["streams", *arguments]).exit_code == 2
