@@ -31,26 +31,12 @@
       ~ "\n  write allow_exact=false where rows of equal times don't match"
     ) }}
   {%- endif -%}
-  {%- if on is undefined -%}
-    {{ exceptions.raise_compiler_error(
-      "asof_join's on is missing\n  write on='key', on=['key', ...], on={'left_key': 'right_key'}, or on=[] where only times matter"
-    ) }}
-  {%- endif -%}
+  {%- set pairs = adapter.dispatch('sparkstream_pairs', 'sparkstream')(on, 'asof_join') -%}
   {%- do adapter.dispatch('sparkstream_check_given', 'sparkstream')(
     'asof_join', [('left_time', left_time), ('right_time', right_time)]
   ) -%}
   {%- set left_time = column(left_time, 'asof_join', 'left_time') -%}
   {%- set right_time = column(right_time, 'asof_join', 'right_time') -%}
-  {%- set pairs = [] -%}
-  {%- if on is mapping -%}
-    {%- for left_key, right_key in on.items() -%}
-      {%- do pairs.append([column(left_key, 'asof_join', 'on'), column(right_key, 'asof_join', 'on')]) -%}
-    {%- endfor -%}
-  {%- else -%}
-    {%- for key in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'asof_join', 'on') -%}
-      {%- do pairs.append([key, key]) -%}
-    {%- endfor -%}
-  {%- endif -%}
   {%- set micros = none if tolerance is none
     else adapter.dispatch('sparkstream_interval', 'sparkstream')(tolerance, 'asof_join', 'tolerance') -%}
   {%- if micros is not none and micros < 0 -%}

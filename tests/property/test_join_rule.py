@@ -28,6 +28,7 @@ from tests.property.test_windows import (
     zones,
 )
 from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,7 +115,7 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "LEAST_OVERLAP", 2)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", sampled(QUERIES))
 def test_same_rows(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(hops))

@@ -144,11 +144,18 @@ thorough = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-QUICK_ZONES = ("UTC", "Europe/Berlin", "Australia/Lord_Howe")
+LONG_ZONES = ("UTC", "Australia/Lord_Howe")
+"""Those of `make test-long`; `make test` has one zone, whose clock is turned."""
 """No change of the clock, one of an hour, and one of half an hour; `make test-all` takes all zones."""
-zones = pytest.mark.parametrize(
-    "zone", [pytest.param(zone, marks=() if zone in QUICK_ZONES else pytest.mark.full) for zone in CLOCK_CHANGES]
-)
+
+
+def _mark(zone: str) -> tuple[pytest.MarkDecorator, ...]:
+    if zone == "Europe/Berlin":
+        return ()
+    return (pytest.mark.long if zone in LONG_ZONES else pytest.mark.full,)
+
+
+zones = pytest.mark.parametrize("zone", [pytest.param(zone, marks=_mark(zone)) for zone in CLOCK_CHANGES])
 
 
 def edges(zone: str) -> Batch:
