@@ -231,6 +231,7 @@ def test_properties_hold_nothing_of_ours(written: Path) -> None:
     assert lost.startswith("{{ config(severity='warn') }}") and "FROM {{ ref('by_macro') }}" in lost
 
 
+@pytest.mark.long
 def test_what_cannot_be_written(shop: Project, tmp_path: Path, embedded: SparkSession) -> None:
     files = {f"models/{name}.sql": text for name, text in REFUSED.items()}
     files["models/reads_it.sql"] = "select * from {{ ref('streaming') }}"

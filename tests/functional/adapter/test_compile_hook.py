@@ -30,6 +30,7 @@ def test_wraps_once() -> None:
     assert getattr(wrapped, compile_hook._MARK)
 
 
+@pytest.mark.long
 def test_a_dbt_that_compiles_in_another_way(
     make_project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -392,6 +392,24 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
     "tumble(ref('bid'), 'bidtime', '10')": ("tumble's size is no interval: '10'", "is not an interval"),
     "tumble(ref('bid'), 'bidtime', '1.2.3 s')": ("tumble's size is no interval: '1.2.3 s'", "is not a number"),
     "tumble(ref('bid'), 'bidtime', '10 minutes 5')": ("is no interval: '10 minutes 5'", "is not an interval"),
+    "window_around(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', '1m', '1m')": (
+        "window_around's columns is missing\n  write it as columns: ..."
+    ),
+    "window_around(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', '1m', '1m', ['count'])": (
+        "window_around's columns is no mapping of names to aggregates\n  write columns={'n': 'count'"
+    ),
+    "window_around(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', '1m', '-2m', {'n': 'count'})": (
+        "window_around's window ends before it begins: it is from '1m' before a row to '-2m' after it"
+    ),
+    "window_around(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', '1m', '2m', {'n': 'first(price)'})": (
+        "window_around's columns has an aggregate that it doesn't know: first(price)\n  write a function and its"
+    ),
+    "window_around(ref('bid'), ref('bid'), 'key', 'bidtime', 'bidtime', '1m', '2m', {'n': 'sum'})": (
+        "window_around's columns gives sum 0 arguments, and it takes one\n  write {'n': ['sum', 'price']}"
+    ),
+    "window_around(ref('bid'), ref('bid'), left_time='bidtime', right_time='bidtime')": (
+        "window_around's on is missing\n  write on='key'"
+    ),
     "asof_join(none, ref('bid'), 'key', 'bidtime', 'bidtime')": ("asof_join's left is missing\n  write ref('...')"),
     "asof_join(ref('bid'), ref('bid'), left_time='bidtime', right_time='bidtime')": (
         "asof_join's on is missing\n  write on='key', on=['key', ...], "

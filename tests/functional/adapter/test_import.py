@@ -72,18 +72,21 @@ def test_files(make_project: MakeProject, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_views_on_views(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "views")
     assert project.rows("select * from {}.report") == [("F", None, 6.0, None)]
     assert project.rows("select * from {}.query_1") == [(5,)]
 
 
+@pytest.mark.long
 def test_top_n(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "topn")
     assert project.rows("select item, rn from {}.top2") == [("B", 2), ("C", 2), ("D", 1), ("F", 1)]
     assert project.rows("select * from {}.last_of_supplier") == [("supplier1", "E", 1.0), ("supplier2", "F", 6.0)]
 
 
+@pytest.mark.long
 def test_joins(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "joins")
     assert project.rows("select * from {}.both") == [
@@ -94,6 +97,7 @@ def test_joins(make_project: MakeProject, tmp_path: Path) -> None:
     assert project.rows("select click, `order` from {}.soon") == [(1, 1), (3, 2), (4, 3)]
 
 
+@pytest.mark.long
 def test_several_inserts(make_project: MakeProject, tmp_path: Path) -> None:
     project = of(make_project, tmp_path, "multi")
     assert project.rows("select * from {}.summary") == [("cheap", 2), ("dear", 4)]
@@ -150,6 +154,7 @@ def test_what_has_no_rows_yet(make_project: MakeProject, tmp_path: Path) -> None
     assert project.rows("select w, n, amount from {}.hourly") == [(at("08:00"), 2, Decimal("5.00"))]
 
 
+@pytest.mark.long
 def test_names_of_files(make_project: MakeProject, tmp_path: Path) -> None:
     shutil.copytree(SCRIPTS / "data", tmp_path / "data")
     (tmp_path / "job.sql").write_text(
@@ -164,6 +169,7 @@ def test_names_of_files(make_project: MakeProject, tmp_path: Path) -> None:
     assert project.rows("select * from {}.v") == [("ada", "08:12", "1.csv")]
 
 
+@pytest.mark.long
 def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> None:
     for day, row in (("2020-01-01", "1\n"), ("2020-01-02", "2\n")):
         (tmp_path / "data" / f"dt={day}").mkdir(parents=True)
@@ -179,7 +185,7 @@ def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> Non
     assert project.rows("select * from {}.o") == [("2020-01-01", 1), ("2020-01-02", 2)]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_nexmark(make_project: MakeProject, embedded: SparkSession, tmp_path: Path) -> None:
     generator.write(tmp_path / "data", 20_000, file_format="json")
     (tmp_path / "job.sql").write_text(nexmark.script("batch"))

@@ -112,6 +112,7 @@ def test_query_comments_stay(make_project: Callable[..., Project]) -> None:
         assert "<<" not in created
 
 
+@pytest.mark.long
 def test_optimize_of_a_model_and_a_call_goes_before_that_of_the_target(make_project: Callable[..., Project]) -> None:
     hop = "select window_end, count(*) as n from << hop({{ ref('a') }}, ts, '1 hour', '1 day') >> group by window_end"
     files = {

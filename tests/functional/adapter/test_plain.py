@@ -24,6 +24,10 @@ WORKS = {
         "select * from {{ sparkstream.asof_join(ref('rows'), ref('timed'), 'k', 'ts', 'ts', 'nearest', '1 hour',"
         " columns={'price': 'other'}) }}"
     ),
+    "window_around": (
+        "select * from {{ sparkstream.window_around(ref('rows'), ref('timed'), 'k', 'ts', 'ts', '1 hour', '0 seconds',"
+        " {'n': 'count', 'total': ['sum', 'price + 1']}) }}"
+    ),
     "gapfill": (
         "select * from {{ sparkstream.gapfill(ref('tumbling'), 'k', '1 hour', offset='1 minute', span='all',"
         " fill={'price': 'linear'}, max_gap=3) }}"

@@ -152,7 +152,7 @@ def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindow
             yield source.warning(
                 source.span(node),
                 "dbt cuts what is read here to the rows of a batch, so rows of earlier times are missing at its start",
-                "read {{ ref('...').render() }} from earlier on, and keep the rows of the batch in a query around it",
+                "read {{ read(ref('...'), before='1 hour') }}, and in a query around it: where {{ in_batch() }}",
             )
 
 

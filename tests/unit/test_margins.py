@@ -1,0 +1,89 @@
+"""`read` and `in_batch`: the rows of a microbatch model's inputs around a batch."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.macros import CompilerError, Macros
+
+START, END = (datetime(2024, 1, day, tzinfo=timezone.utc) for day in (2, 3))
+CUT = SimpleNamespace(start=START, end=END, field_name="ts")
+BID = SimpleNamespace(identifier="bid", event_time_filter=CUT, render=lambda: "db.bid")
+CONFIG = {"materialized": "incremental", "incremental_strategy": "microbatch", "event_time": "ts"}
+
+
+def macros(adapter: str = "sparkstream", batch: Any = True, **config: str) -> Macros:
+    context = SimpleNamespace(event_time_start=START, event_time_end=END)
+    given = {**CONFIG, **config}
+    return Macros(
+        adapter,
+        model=SimpleNamespace(resource_type="model", batch=context if batch else None),
+        config=SimpleNamespace(get=lambda name, default=None: given.get(name, default)),
+    )
+
+
+@pytest.mark.parametrize("adapter", ["sparkstream", "spark"])
+@pytest.mark.parametrize(
+    ("margins", "where"),
+    [
+        ({}, "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' AND ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
+        (
+            {"before": "90 minutes", "after": "2 days"},
+            "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE AND "
+            "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00' + INTERVAL '2' DAY",
+        ),
+        ({"before": "Unbounded"}, "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
+        ({"before": "unbounded", "after": "unbounded"}, None),
+    ],
+)
+def test_the_rows_around_a_batch(adapter: str, margins: dict[str, str], where: str | None) -> None:
+    found = macros(adapter).call("read", BID, **margins)
+    assert found == f"(/* the batch and more */ SELECT * FROM db.bid{f' WHERE {where}' if where else ''})"
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"batch": None}, {"materialized": "view"}, {"incremental_strategy": "insert_overwrite"}]
+)
+def test_without_a_batch_all_rows_are_read(elsewhere: dict[str, Any]) -> None:
+    found = macros(**elsewhere)
+    assert found.call("read", BID, before="1 hour") is BID
+    assert found.call("read", "bid", before="1 hour") == "bid"
+    assert found.call("in_batch", "ts") == "TRUE"
+
+
+@pytest.mark.parametrize(("given", "column"), [((), "ts"), (("o.bidtime",), "o.bidtime")])
+def test_the_rows_of_the_batch(given: tuple[str, ...], column: str) -> None:
+    edges = (f"{sign} CAST('2024-01-0{day} 00:00:00+00:00' AS TIMESTAMP_NTZ)" for sign, day in ((">=", 2), ("<", 3)))
+    first, last = (f"{column} {edge}" for edge in edges)
+    assert macros().call("in_batch", *given) == f"(/* rows of the batch */ {first} AND {last})"
+
+
+@pytest.mark.parametrize(
+    ("relation", "margins", "message"),
+    [
+        ("bid", {}, "read takes a ref or source, not bid\n  write read(ref('...'))"),
+        (BID, {"before": "-1 hour"}, "read's before is negative: '-1 hour'"),
+        (BID, {"after": "soon"}, "read's after is no interval: 'soon'"),
+        (BID, {"after": 3}, "read's after is not a text: 3"),
+        (
+            SimpleNamespace(identifier="names", event_time_filter=None),
+            {"before": "1 hour"},
+            "read can't tell which rows of names are near the batch: it has no event_time\n  write event_time in the",
+        ),
+    ],
+)
+def test_what_read_refuses(relation: Any, margins: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompilerError) as error:
+        macros().call("read", relation, **margins)
+    assert str(error.value).startswith(message)
+
+
+def test_what_in_batch_refuses() -> None:
+    for column, message in ((3, "in_batch's timecol is no column: 3"), ("ts) or (1 = 1", "in_batch's timecol")):
+        with pytest.raises(CompilerError) as error:
+            macros().call("in_batch", column)
+        assert str(error.value).startswith(message)
