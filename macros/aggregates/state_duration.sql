@@ -9,13 +9,12 @@
   {%- set value = adapter.dispatch('sparkstream_value', 'sparkstream')(value, 'state_duration', 'value') -%}
   {%- set state = adapter.dispatch('sparkstream_value', 'sparkstream')(state, 'state_duration', 'state') -%}
   {%- set end = adapter.dispatch('sparkstream_until', 'sparkstream')(until, 'state_duration') -%}
-  {%- set start = "named_struct('total', CAST(NULL AS BIGINT), 't', CAST(NULL AS BIGINT), 'v', FALSE)" -%}
-  {%- set next = "named_struct('total', coalesce(__a.total, 0L) + if(__a.v, __p.t - __a.t, 0L), 't', __p.t, 'v', __p.v > 0D)" -%}
+  {%- set held = 'coalesce(__a.total, 0D) + if(__a.v > 0D, __p.t - __a.t, 0L)' -%}
   {%- set result = '__a.total / 1000000D' -%}
   {%- if end is not none -%}
-    {%- set result = '(__a.total + if(__a.v, greatest(' ~ end ~ ' - __a.t, 0L), 0L)) / 1000000D' -%}
+    {%- set result = '(__a.total + if(__a.v > 0D, greatest(' ~ end ~ ' - __a.t, 0L), 0L)) / 1000000D' -%}
   {%- endif -%}
   {{ return(adapter.dispatch('sparkstream_along', 'sparkstream')(
-    'state_duration', 'if(' ~ state ~ ' = ' ~ value ~ ', 1, 0)', time, start, next, result, among=state
+    'state_duration', 'if(' ~ state ~ ' = ' ~ value ~ ', 1, 0)', time, held, result, among=state
   )) }}
 {%- endmacro %}

@@ -17,16 +17,15 @@
     ) }}
   {%- endif -%}
   {%- set height = '__a.v' if method == 'locf' else '(__a.v + __p.v) / 2' -%}
+  {%- set area = 'coalesce(__a.total, 0D) + coalesce(' ~ height ~ ' * (__p.t - __a.t), 0D)' -%}
   {%- set end = adapter.dispatch('sparkstream_until', 'sparkstream')(until, 'time_weighted_average') -%}
-  {%- set start = "named_struct('area', 0D, 'first', CAST(NULL AS BIGINT), 't', CAST(NULL AS BIGINT), 'v', CAST(NULL AS DOUBLE))" -%}
-  {%- set next = "named_struct('area', __a.area + coalesce(" ~ height ~ " * (__p.t - __a.t), 0D), "
-    ~ "'first', coalesce(__a.first, __p.t), 't', __p.t, 'v', __p.v)" -%}
-  {%- set result = 'CASE WHEN __a.t > __a.first THEN __a.area / (__a.t - __a.first) ELSE __a.v END' -%}
+  {%- set stop, whole = '__a.t', '__a.total' -%}
   {%- if end is not none -%}
-    {%- set result = 'CASE WHEN greatest(' ~ end ~ ', __a.t) > __a.first'
-      ~ ' THEN (__a.area + __a.v * (greatest(' ~ end ~ ', __a.t) - __a.t)) / (greatest(' ~ end ~ ', __a.t) - __a.first) ELSE __a.v END' -%}
+    {%- set stop = 'greatest(' ~ end ~ ', __a.t)' -%}
+    {%- set whole = '(__a.total + __a.v * (' ~ stop ~ ' - __a.t))' -%}
   {%- endif -%}
+  {%- set result = 'CASE WHEN ' ~ stop ~ ' > __a.first THEN ' ~ whole ~ ' / (' ~ stop ~ ' - __a.first) ELSE __a.v END' -%}
   {{ return(adapter.dispatch('sparkstream_along', 'sparkstream')(
-    'time_weighted_average', value, time, start, next, result
+    'time_weighted_average', value, time, area, result
   )) }}
 {%- endmacro %}

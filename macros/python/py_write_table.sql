@@ -11,6 +11,15 @@
   {#- Else it is built beside the table, and moved there. -#}
   {%- do options.update({'path': config.get('location_root') ~ '/' ~ target_relation.identifier}) -%}
 {%- endif -%}
+{%- set name = target_relation | string | tojson -%}
+{%- if file_format == 'iceberg' -%}
+  {#- saveAsTable replaces no table of Iceberg's that is there. -#}
+  {%- set writer, save = 'df.writeTo(' ~ name ~ ').using("iceberg")', 'createOrReplace()' -%}
+  {%- set partitions = 'partitionedBy(*(df[name] for name in ' ~ partition_by | list | tojson ~ '))' -%}
+{%- else -%}
+  {%- set writer, save = 'df.write.mode("overwrite").format(' ~ file_format | tojson ~ ')', 'saveAsTable(' ~ name ~ ')' -%}
+  {%- set partitions = 'partitionBy(' ~ partition_by | map('tojson') | join(', ') ~ ')' -%}
+{%- endif -%}
 {{ compiled_code }}
 
 
@@ -25,23 +34,12 @@ elif kind.startswith("pandas."):
     df = spark.createDataFrame(df)
 elif not (kind.startswith("pyspark.sql.") and kind.endswith("DataFrame")):
     raise TypeError(f"a model returns a data frame of Spark or pandas, and this one returned {type(df)}")
-{%- if file_format == 'iceberg' %}
-# Iceberg's saveAsTable replaces no table that is there.
-writer = df.writeTo({{ target_relation | string | tojson }}).using("iceberg")
-{%- else %}
-writer = df.write.mode("overwrite").format({{ file_format | tojson }})
-{%- endif %}
+writer = {{ writer }}
 {%- for name, value in options.items() %}
 writer = writer.option({{ name | tojson }}, {{ value | string | tojson }})
 {%- endfor %}
-{%- if partition_by and file_format == 'iceberg' %}
-writer = writer.partitionedBy(*(df[name] for name in {{ partition_by | list | tojson }}))
-{%- elif partition_by %}
-writer = writer.partitionBy({{ partition_by | map('tojson') | join(', ') }})
+{%- if partition_by %}
+writer = writer.{{ partitions }}
 {%- endif %}
-{%- if file_format == 'iceberg' %}
-writer.createOrReplace()
-{%- else %}
-writer.saveAsTable({{ target_relation | string | tojson }})
-{%- endif %}
+writer.{{ save }}
 {%- endmacro %}

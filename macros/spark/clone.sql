@@ -8,8 +8,11 @@
   {{ return(materialization_clone_default()) }}
 {% endmaterialization %}
 
-{#- Delta puts a clone in place of no table that has rows. -#}
+{#- Delta on a Spark of one's own puts a clone in place of no table that has rows; Databricks does. -#}
 {% macro sparkstream__create_or_replace_clone(this_relation, defer_relation) %}
+  {%- if not sparkstream_is_delta() -%}
+    {{ return(spark__create_or_replace_clone(this_relation, defer_relation)) }}
+  {%- endif -%}
   {%- set old = load_cached_relation(this_relation) -%}
   {%- if old is not none -%}{%- do adapter.drop_relation(old) -%}{%- endif -%}
   create table {{ this_relation }} shallow clone {{ defer_relation }}

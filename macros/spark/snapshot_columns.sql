@@ -5,3 +5,10 @@
   {%- for column in columns if not column.name.lower().startswith('dbt_unique_key') -%}{%- do new.append(column) -%}{%- endfor -%}
   {%- do spark__create_columns(relation, new) -%}
 {% endmacro %}
+
+
+{#- dbt takes the columns of a snapshot from here where `hard_deletes` is `new_record`. dbt-spark's gives rows of DESCRIBE, which have no
+    `name`, so the record of a deleted row had NULL in all of its columns. -#}
+{% macro sparkstream__get_columns_in_relation(relation) %}
+  {%- do return(adapter.get_columns_in_relation(relation)) -%}
+{% endmacro %}

@@ -366,8 +366,7 @@ ADAPTATIONS: dict[str, Any] = {
     "functions.NonDeterministicUDF": volatility("NOT DETERMINISTIC"),
     "functions.StableUDF": volatility(None),
     "dbt_show.ShowDoesNotHandleDoubleLimit": lambda suite: {
-        # The suite looks at a text that is cut in the middle.
-        "DATABASE_ERROR_MESSAGE": "[PARSE_SYNTAX_ERROR] Syntax"
+        "DATABASE_ERROR_MESSAGE": "[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'"
     },
     # A column of Parquet can't be dropped.
     "empty.MetadataWithEmptyFlag": edited(

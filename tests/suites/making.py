@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.suites.adaptations import ADAPTATIONS
 from tests.suites.adapting import without
 from tests.suites.discovery import suites
-from tests.suites.formats import ADAPTATIONS_OF_FORMAT
+from tests.suites.formats import adaptation_of
 from tests.suites.reasons import part_left_out, reason
 
 
@@ -18,7 +17,7 @@ def suite_classes(file_format: str) -> dict[str, type]:
 
 
 def _adapted(name: str, suite: type, file_format: str) -> type:
-    adaptation = ADAPTATIONS_OF_FORMAT[file_format].get(name) or ADAPTATIONS.get(name)
+    adaptation = adaptation_of(name, file_format)
     own = {"suite": name, **(adaptation(suite) if adaptation else {})}
     if part := part_left_out(name, file_format):
         own |= without(*part)(suite)

@@ -21,8 +21,6 @@ ICEBERGS_FUNCTIONS = "Iceberg's catalog makes no functions"
 UNKNOWN = "Iceberg has no type for a column that is NULL in all rows"
 TEXTS_AS_TIMES = "the suite inserts texts into columns of dates and times, which Iceberg refuses"
 ORDER = "the suite takes rows in the order in which they were put in"
-OWN_WORDS = "dbt-spark has words of its own for it"
-NEW_RECORD = "open: with dbt-spark's MERGE, hard_deletes='new_record' gives other rows than dbt's"
 
 # A folder, or a suite in it -> why not, in any format.
 REASONS: dict[str, str] = {
@@ -71,12 +69,8 @@ REASONS_OF_FORMAT: dict[str, dict[str, str]] = {
     },
     "delta": {
         "simple_snapshot.SnapshotDbtValidToCurrent": ORDER,
-        "simple_snapshot.SnapshotInvalidColumnNames": OWN_WORDS,
-        "simple_snapshot.SnapshotNewRecordCheckMode": NEW_RECORD,
-        "simple_snapshot.SnapshotNewRecordDbtValidToCurrent": NEW_RECORD,
     },
     "iceberg": {
-        "simple_snapshot.SnapshotNewRecordDbtValidToCurrent": NEW_RECORD,
         "constraints.IncrementalConstraintsRollback": CONSTRAINTS,
         "constraints.TableConstraintsRollback": CONSTRAINTS,
         "dbt_clone.ClonePossible": CLONE,
@@ -115,7 +109,7 @@ PARTS_OF_FORMAT: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
-def reason(suite: str, file_format: str = "parquet") -> str | None:
+def reason(suite: str, file_format: str) -> str | None:
     """Why a suite can't pass with tables in a format; None if it can."""
     for reasons in (REASONS, REASONS_OF_FORMAT[file_format]):
         if found := reasons.get(suite) or reasons.get(suite.partition(".")[0]):
@@ -123,6 +117,6 @@ def reason(suite: str, file_format: str = "parquet") -> str | None:
     return None
 
 
-def part_left_out(suite: str, file_format: str = "parquet") -> tuple[str, str] | None:
+def part_left_out(suite: str, file_format: str) -> tuple[str, str] | None:
     """The test of a suite that can't pass with tables in a format, and why not."""
     return PARTS.get(suite) or PARTS_OF_FORMAT[file_format].get(suite)

@@ -13,8 +13,8 @@ from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.suites.adaptations import ADAPTATIONS
 from tests.suites.discovery import suites
+from tests.suites.formats import adaptation_of
 from tests.suites.reasons import part_left_out, reason
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,8 @@ and on an embedded Spark with tables in Delta and in Iceberg. A suite is left ou
 can't be had there. `make suites` runs them and writes this page.
 
 The numbers are those of the tests that pass; "–" is for those left out. Suites with a star take PostgreSQL's SQL for
-granted, or something else that is another way in Spark; `tests/suites/adaptations.py` says what is written instead.
+granted, or something else that is another way in Spark; `tests/suites/adaptations.py` and `formats.py` say what is
+written instead.
 
 """
 
@@ -76,7 +77,7 @@ def page(found: dict[str, dict[str, list[str]]]) -> str:
             "–" if reason(suite, file_format) else _cell(states.get(target, []))
             for target, file_format in FORMATS.items()
         ]
-        star = r"\*" if suite in ADAPTATIONS else ""
+        star = r"\*" if any(adaptation_of(suite, file_format) for file_format in FORMATS.values()) else ""
         lines.append(f"| {suite}{star} | {' | '.join(cells)} | {_why_not(suite)} |")
     return HEAD + "\n".join(lines) + "\n"
 

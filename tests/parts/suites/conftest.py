@@ -27,8 +27,12 @@ _WITHOUT = {
     "iceberg": without_iceberg(ICEBERG, pyspark.__version__),
 }
 _PARAMETERS = {"delta": delta_parameters, "iceberg": iceberg_parameters}
-DEFAULT = "spark.sql.sources.default"
 FORMAT = next((name for name, reason in _WITHOUT.items() if reason is None), None)
+
+
+def _parameters(file_format: str) -> dict[str, str]:
+    """Those of a format, which is the default for the tables that suites make with statements of their own, too."""
+    return {**_PARAMETERS[file_format](), "spark.sql.sources.default": file_format}
 
 
 @pytest.fixture(scope="session", params=[FORMAT])
@@ -42,9 +46,7 @@ def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     from dbt.adapters.sparkstream.session import spark_session
 
     with without_waiting_for_the_disk():
-        session = spark_session(
-            {**_PARAMETERS[file_format](), DEFAULT: file_format}, tmp_path_factory.mktemp("embedded")
-        )
+        session = spark_session(_parameters(file_format), tmp_path_factory.mktemp("embedded"))
     yield session
     session.stop()
 
@@ -53,9 +55,7 @@ def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def dbt_profile_target(file_format: str, embedded: SparkSession) -> dict[str, Any]:
     """dbt's fixtures write a profile of this."""
     output = profile_output(SessionTarget(embedded))
-    # Suites make tables with statements of their own, too.
-    parameters = {**output["server_side_parameters"], **_PARAMETERS[file_format](), DEFAULT: file_format}
-    return {**output, "server_side_parameters": parameters}
+    return {**output, "server_side_parameters": {**output["server_side_parameters"], **_parameters(file_format)}}
 
 
 @pytest.fixture(scope="class")  # type: ignore[no-redef]
