@@ -16,6 +16,7 @@ import click
 from dbt.adapters.sparkstream.cli.common import fail
 from dbt.adapters.sparkstream.redaction import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
+from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.metastore import metastore_conf
 from dbt.adapters.sparkstream.server.state import read_state
@@ -67,6 +68,12 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
             "Derby in the server's folder by default.",
         ),
         click.option("--metastore-driver", type=click.Path(path_type=Path), help="Jar of that database's JDBC driver."),
+        click.option(
+            "--jars",
+            multiple=True,
+            metavar="PATH,...",
+            help="Jars for the server and its executors, such as Delta's. May be given several times.",
+        ),
         click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting. May be given several times."),
         click.option(
             "--properties-file",
@@ -93,6 +100,7 @@ def _given(
     memory: str | None,
     metastore: str | None,
     metastore_driver: Path | None,
+    jars: tuple[str, ...],
     conf: tuple[str, ...],
     properties_file: Path | None,
     timeout: float | None,
@@ -108,6 +116,10 @@ def _given(
         fail("--metastore-driver is the driver of a database that nothing names\n  add --metastore jdbc:...")
     catalog = {} if metastore is None else metastore_conf(metastore, metastore_driver)
     settings = {**catalog, **_properties(properties_file), **_settings(conf)}
+    if jars:
+        if JARS in settings:
+            fail(f"--jars and the setting {JARS} say the same\n  write all of it with --jars")
+        settings[JARS] = ",".join(jars)
     if settings:
         given["conf"] = settings
     return given

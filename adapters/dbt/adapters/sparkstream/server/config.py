@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.jars import JARS, absolute
 
 # Settings that have an option of their own, or that would open the server to the network.
 _OWN_SETTINGS = {
@@ -34,7 +35,7 @@ class ServerConfig:
         connect_port: TCP port for Spark Connect; None for a server without it.
         master: `local`, `local[N]` or `local[*]`, or the master of a standalone cluster, `spark://HOST:PORT`.
         memory: heap of the server's Java, such as `2g` or `512m`.
-        conf: further Spark settings; they win over the server's own.
+        conf: further Spark settings; they win over the server's own. Paths in `spark.jars` are made absolute.
         timeout: seconds that starting may take.
 
     Raises:
@@ -51,6 +52,8 @@ class ServerConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(os.path.abspath(Path(self.folder).expanduser())))
+        if JARS in self.conf:
+            object.__setattr__(self, "conf", {**self.conf, JARS: absolute(self.conf[JARS])})
         if ";" in str(self.folder):
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
         if not self.ports:

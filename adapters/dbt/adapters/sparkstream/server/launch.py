@@ -262,6 +262,9 @@ logger.thrift.level = error
 # What Hive says of a new metastore.
 logger.metastore.name = org.apache.hadoop.hive.metastore.ObjectStore
 logger.metastore.level = error
+# Of each table in Delta and the like, that Hive itself can't read it.
+logger.catalog.name = org.apache.spark.sql.hive.HiveExternalCatalog
+logger.catalog.level = error
 logger.native.name = org.apache.hadoop.util.NativeCodeLoader
 logger.native.level = error
 # On a cluster: which executors come and go, and why.

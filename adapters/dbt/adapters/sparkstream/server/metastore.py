@@ -62,7 +62,7 @@ def metastore_conf(url: str, driver_jar: Path | None) -> dict[str, str]:
     Raises:
         ServerError: the address is of no database that is known here, it has a password in it, or there is no such jar.
     """
-    kind = url.removeprefix("jdbc:").partition(":")[0]
+    kind = _kind(url)
     if not url.startswith("jdbc:") or kind not in DRIVERS:
         raise ServerError(
             f"the metastore can't be in '{redacted(url)}'\n"
@@ -102,10 +102,9 @@ def make_catalog(conf: Mapping[str, str], spark: Path, folder: Path, environ: Ma
         ServerError: why the tables can't be made, and what to do.
     """
     url = conf.get(METASTORE_URL, "")
-    kind = url.removeprefix("jdbc:").partition(":")[0]
-    [jar] = (spark / "jars").glob("hive-metastore-*.jar")
-    if kind not in DRIVERS:
+    if _kind(url) not in DRIVERS:
         return
+    [jar] = (spark / "jars").glob("hive-metastore-*.jar")
     given = {
         name.replace(_CONNECTION, "datanucleus.Connection", 1): value
         for name, value in conf.items()
@@ -136,3 +135,8 @@ def make_catalog(conf: Mapping[str, str], spark: Path, folder: Path, environ: Ma
             + (f"  {hint}\n" if hint else "")
             + "\n".join(f"  {redacted(line)[:300]}" for line in lines_said[-4:])
         )
+
+
+def _kind(url: str) -> str:
+    """The kind of database that a JDBC address names, such as `postgresql`."""
+    return url.removeprefix("jdbc:").partition(":")[0]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from dbt.adapters.sparkstream.server import cluster, launch, probe, process
+from dbt.adapters.sparkstream.server import cluster, jars, launch, probe, process
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import (
     PortInUse,
@@ -51,6 +51,7 @@ class _Plan:
     address: str
     environ: dict[str, str]
     java_version: str
+    jars: list[str]
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ class Server:
         Args and errors: as `start`.
         """
         launch.find_spark().check(self.config)
+        jars.files(self.config.conf, thrift=self.config.port is not None)
         cluster.own_address(self.config)
         self.stop()
         return self.start(on_launch)
@@ -226,6 +228,7 @@ class Server:
         """Checks everything that can be checked before a process is started."""
         spark = launch.find_spark()
         spark.check(self.config)
+        found = jars.files(self.config.conf, thrift=self.config.port is not None)
         address = cluster.own_address(self.config)
         environ, java_version = launch.environment(self.config, spark, address)
         options = {self.config.port: "--port", self.config.connect_port: "--connect-port"}
@@ -236,7 +239,7 @@ class Server:
                     f"port {port} is in use by another process; "
                     f"end that, or choose another port with {options[port]} {other}"
                 )
-        return _Plan(spark, address, environ, java_version)
+        return _Plan(spark, address, environ, java_version, found)
 
     def _launch(self, plan: _Plan) -> ServerState:
         """Starts the process and notes it in the state file."""
@@ -244,7 +247,8 @@ class Server:
         token = os.urandom(8).hex()
         self._folder.prepare(launch.settings(config, token, plan.address), plan.spark)
         make_catalog(config.conf, plan.spark.home, self._folder.tmp, plan.environ)
-        self._process = launch.spawn(config, plan.spark, plan.environ)
+        environ = {**plan.environ, jars.CLASS_PATH: os.pathsep.join(plan.jars)}
+        self._process = launch.spawn(config, plan.spark, environ)
         pid = self._process.pid
         birth = process.birth(pid)
         if birth is None:
