@@ -145,12 +145,61 @@ def test_it_fits_the_window(opened: Page, width: int) -> None:
     assert picture and picture["width"] >= 640
     first, second = (pre.bounding_box() for pre in opened.locator(".sql pre").all())
     assert first and second
-    assert (second["y"] > first["y"]) == (width == 360)
+    assert second["y"] > first["y"]  # one is much longer than the other
     assert second["x"] + second["width"] <= width
     bar = section(opened, 0).locator(".bar").nth(0)
     bar.scroll_into_view_if_needed()
     bar.hover()
     assert len(marked(section(opened, 0), ".dot")) == 6
+
+
+def test_windows_of_other_rows_are_folded(opened: Page) -> None:
+    hop = section(opened, 1)
+    bars = hop.locator(".bar:not(.folded)")
+    assert bars.count() == 20
+    first = hop.locator(".fold").text_content() or ""
+    assert "20 of 51, the others are folded" in first
+    hop.locator('.dot[data-row="11"]').hover()
+    assert bars.count() == 20
+    assert all("11" in (bar.get_attribute("data-rows") or "").split() for bar in bars.all())
+    assert "row at 2024-03-01 10:31" in (hop.locator(".fold").text_content() or "")
+    boxes = [box for bar in bars.all() if (box := bar.locator("rect").bounding_box())]
+    assert [box["y"] for box in boxes] == sorted({box["y"] for box in boxes})
+    assert [box["x"] for box in boxes] == sorted(box["x"] for box in boxes)
+    opened.locator("h1").hover()
+    assert "row at 2024-03-01 10:31" in (hop.locator(".fold").text_content() or "")
+    assert [d.get_attribute("data-row") for d in hop.locator(".dot.current").all()] == ["11"]
+    bars.nth(0).focus()
+    opened.keyboard.press("ArrowLeft")
+    assert marked(hop, ".bar") == [bars.nth(19).get_attribute("data-rows")]
+
+
+def test_what_goes_on_beyond_an_edge_fades_out(opened: Page) -> None:
+    opened.set_viewport_size({"width": 420, "height": 900})
+    drawing = section(opened, 0).locator(".drawing")
+    for left, classes in ((0, " more-right"), (100, " more-right more-left"), (9999, " more-left")):
+        drawing.evaluate("(one, left) => { one.scrollLeft = left; }", left)
+        opened.wait_for_function(
+            "([one, names]) => one.className === names", arg=[drawing.element_handle(), f"drawing{classes}"]
+        )
+        assert "gradient" in drawing.evaluate("one => getComputedStyle(one).maskImage")
+    opened.set_viewport_size({"width": 1400, "height": 900})
+    opened.wait_for_function("one => one.className === 'drawing'", arg=drawing.element_handle())
+    assert drawing.evaluate("one => getComputedStyle(one).maskImage") == "none"
+
+
+def test_by_touch(browser: Browser, file: Path) -> None:
+    context = browser.new_context(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
+    tab = context.new_page()
+    tab.goto(file.as_uri())
+    tumble = section(tab, 0)
+    assert tumble.locator(".status").inner_text() == "Tap a window to see its rows, or a row to see its windows."
+    assert tab.get_by_text("Point at").count() == 0
+    tumble.locator(".bar").nth(0).tap()
+    assert len(marked(tumble, ".dot")) == 6
+    tumble.locator('.dot[data-row="6"]').tap()
+    assert marked(tumble, ".dot") == ["6"]
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

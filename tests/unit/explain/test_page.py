@@ -70,6 +70,17 @@ def test_the_rules_with_what_was_counted() -> None:
     assert "500" in page(report(), Size(500))
 
 
+def test_one_of_a_kind_is_no_plural() -> None:
+    text = page(report(), Size(1, seconds=0.0))
+    assert ">row read</span>" in text and ">slice</span>" in text
+    assert ">rows read</span>" not in text and ">slices</span>" not in text
+
+
+def test_texts_of_different_lengths_stand_one_below_the_other() -> None:
+    assert 'class="sides apart"' in page(report())
+    assert 'class="sides"' in page(Report("q", "select 1", "spark", explain("select 1")))
+
+
 def test_why_there_is_no_rule() -> None:
     sql = SQL.replace("count(*)", "count(distinct a)")
     text = page(Report("q", sql, "spark", explain(sql)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -35,7 +35,8 @@ class TestWindows:
 
     def test_nothing_overlaps_and_all_is_in_the_picture(self, window: object) -> None:
         layout = lay_out(windows(window, TIMES))  # type: ignore[arg-type]
-        for one, other in combinations(layout.bars, 2):
+        shown = [bar for bar in layout.bars if not bar.folded]
+        for one, other in combinations(shown, 2):
             apart = one.x + one.width <= other.x or other.x + other.width <= one.x
             assert apart or one.y + one.height <= other.y or other.y + other.height <= one.y
         for a, b in combinations(layout.dots, 2):
@@ -81,10 +82,43 @@ def test_no_rows() -> None:
     assert "<svg" in svg(Picture("nothing", ()))
 
 
-def test_many_windows_stay_low() -> None:
-    layout = lay_out(windows(Hop(MINUTE, HOUR), TIMES))
-    assert len(layout.bars) == 60 + 26
-    assert layout.height < 500
+class TestFolding:
+    def test_of_many_windows_those_of_one_row_are_shown(self) -> None:
+        layout = lay_out(windows(Hop(MINUTE, HOUR), TIMES))
+        assert len(layout.bars) == 60 + 26
+        assert layout.fold is not None
+        shown = [bar for bar in layout.bars if not bar.folded]
+        assert len(shown) == 60
+        assert all(layout.fold.row in bar.bar.rows for bar in shown)
+        assert not any(layout.fold.row in bar.bar.rows for bar in layout.bars if bar.folded)
+        assert layout.height < 500
+
+    def test_one_below_another_as_they_begin(self) -> None:
+        layout = lay_out(windows(Hop(MINUTE, HOUR), TIMES))
+        assert layout.fold is not None
+        shown = [bar for bar in layout.bars if not bar.folded]
+        assert [bar.bar.start for bar in shown] == sorted(bar.bar.start for bar in shown)
+        steps = {round(b.y - a.y, 6) for a, b in pairwise(shown)}
+        assert steps == {layout.fold.step}
+
+    def test_the_row_is_one_in_most_windows(self) -> None:
+        layout = lay_out(windows(Cumulate(MINUTE, HOUR), TIMES))
+        assert layout.fold is not None
+        assert layout.fold.row == 0
+        assert layout.fold.note == "windows of the row at 2024-03-01 10:00: 60 of 60, the others are folded"
+
+    @pytest.mark.parametrize(("slide", "folds"), [(5, False), (4, True)])
+    def test_few_are_all_shown(self, slide: int, folds: bool) -> None:
+        layout = lay_out(windows(Hop(slide * MINUTE, HOUR), TIMES))
+        assert (layout.fold is not None) == folds
+        assert any(bar.folded for bar in layout.bars) == folds
+
+    def test_a_file_of_its_own_has_no_folded_ones(self) -> None:
+        picture = windows(Hop(MINUTE, HOUR), TIMES)
+        groups = [g.get("class") or "" for g in ET.fromstring(svg(picture)).iter(f"{NS}g")]
+        assert len([g for g in groups if g.startswith("bar")]) == 60
+        assert [g for g in groups if "current" in g] == ["dot current"]
+        assert "60 of 86, the others are folded" in svg(picture)
 
 
 @pytest.mark.parametrize(

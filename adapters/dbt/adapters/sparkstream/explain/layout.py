@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10
 
 from dbt.adapters.sparkstream.explain.picture import Bar, Dot, Picture, clock
@@ -16,6 +17,8 @@ _GUTTER = 150
 _CHARACTER = 6.8
 """Width of a character, about."""
 _SECOND = 1_000_000
+_MOST_LEVELS = 12
+"""Windows that would lie in more levels are folded: those of one row are shown."""
 _STEPS = tuple(
     int(unit * n)
     for unit, numbers in (
@@ -43,7 +46,12 @@ class PlacedDot:
 
 @dataclass(frozen=True)
 class PlacedBar:
-    """A window's bar; `cut` says at which sides it goes on beyond the picture."""
+    """A window's bar.
+
+    Attributes:
+        cut: at which sides it goes on beyond the picture.
+        folded: whether it is left out until a row in it is pointed at.
+    """
 
     bar: Bar
     x: float
@@ -52,6 +60,26 @@ class PlacedBar:
     height: float
     cut: tuple[bool, bool]
     text: str
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Windows of which those of one row are shown.
+
+    Attributes:
+        row: id of this row.
+        step: from one window to the next below it.
+        y: where the note stands that says so.
+        text: this note, with `{place}` and `{shown}` for another row's.
+        note: this note.
+    """
+
+    row: int
+    step: float
+    y: float
+    text: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -90,6 +118,7 @@ class Layout:
     ticks: tuple[Tick, ...]
     band: tuple[float, float] | None
     rules: tuple[float, ...]
+    fold: Fold | None = None
 
 
 class _Scale:
@@ -117,8 +146,9 @@ def lay_out(picture: Picture, width: float = 1000, top: float = 14) -> Layout:
     bars: list[PlacedBar] = []
     dots: list[PlacedDot] = []
     lanes: list[Lane] = []
-    common, y = _bars([b for b in picture.bars if b.lane is None], picture, scale, y)
-    bars += common
+    common = [b for b in picture.bars if b.lane is None]
+    fold, placed_bars, y = _fold(common, picture, scale, y) or (None, *_bars(common, picture, scale, y))
+    bars += placed_bars
     for number, name in enumerate(picture.lanes):
         start = y
         own, y = _bars([b for b in picture.bars if b.lane == number], picture, scale, y)
@@ -141,6 +171,7 @@ def lay_out(picture: Picture, width: float = 1000, top: float = 14) -> Layout:
         ticks=tuple(_ticks(picture, scale)),
         band=None if picture.band is None else (scale(picture.band[0]), scale(picture.band[1])),
         rules=tuple(scale(at) for at in picture.rules),
+        fold=fold,
     )
 
 
@@ -163,8 +194,23 @@ def _bars(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tup
     """Bars one below another where they overlap, and where they end."""
     if not bars:
         return [], y
+    placed = _levels(bars, scale)
+    count = 1 + max(level for _, level, _, _ in placed)
+    height, gap = _height(count)
+    out = []
+    for bar, level, x, end in placed:
+        text = _bar_text(bar, picture) if height >= 14 else ""
+        fits = text if len(text) * (_CHARACTER - 0.6) < end - x - 12 else ""
+        if not fits and height >= 14 and end - x > 18 + 8 * len(str(len(bar.rows))):
+            fits = str(len(bar.rows))
+        out.append(_placed(bar, x, end, y + level * (height + gap), height, scale, fits))
+    return out, y + count * (height + gap) + 8
+
+
+def _levels(bars: Sequence[Bar], scale: _Scale) -> list[tuple[Bar, int, float, float]]:
+    """Bars with their level, so that none overlap, and from where to where they go."""
     levels: list[float] = []
-    placed: list[tuple[Bar, int, float, float]] = []
+    placed = []
     for bar in sorted(bars, key=lambda b: (b.start, b.end, b.owner or 0)):
         x = max(scale(bar.start), scale.left)
         end = max(min(scale(bar.end), scale.right), x + 6)
@@ -173,20 +219,43 @@ def _bars(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tup
         level = next((i for i, taken in enumerate(levels) if taken <= x + 0.01), len(levels))
         levels[level:] = [end, *levels[level + 1 :]]
         placed.append((bar, level, x, end))
-    height, gap = next((h, g) for most, h, g in _HEIGHTS if len(levels) <= most)
+    return placed
+
+
+def _height(levels: int) -> tuple[float, float]:
+    return next((h, g) for most, h, g in _HEIGHTS if levels <= most)
+
+
+def _placed(bar: Bar, x: float, end: float, y: float, height: float, scale: _Scale, text: str = "") -> PlacedBar:
+    cut = scale(bar.start) < scale.left - 0.01, scale(bar.end) > scale.right + 0.01
+    return PlacedBar(bar, x + 0.75, y, max(end - x - 1.5, 3), height, cut, text)
+
+
+def _fold(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tuple[Fold, list[PlacedBar], float] | None:
+    """The windows of one row, one below another, and the others folded; None where all can be shown."""
+    placed = _levels([bar for bar in bars if bar.owner is None], scale)
+    if len(placed) < len(bars) or max((level for _, level, _, _ in placed), default=0) < _MOST_LEVELS:
+        return None
+    holding = Counter(row for bar in bars for row in bar.rows)
+    most = max(holding.values())
+    rows = [dot.id for dot in sorted(picture.dots, key=lambda d: (d.at, d.id)) if holding[dot.id] == most]
+    shown = rows[len(rows) // 2]
+    height, gap = _height(most)
     out = []
-    for bar, level, x, end in placed:
-        text = _bar_text(bar, picture) if height >= 14 else ""
-        cut = scale(bar.start) < scale.left - 0.01, scale(bar.end) > scale.right + 0.01
-        fits = text if len(text) * (_CHARACTER - 0.6) < end - x - 12 else ""
-        if not fits and height >= 14 and end - x > 18 + 8 * len(str(len(bar.rows))):
-            fits = str(len(bar.rows))
-        top = y + level * (height + gap)
-        out.append(PlacedBar(bar, x + 0.75, top, max(end - x - 1.5, 3), height, cut, fits))
-    return out, y + len(levels) * (height + gap) + 8
+    rank = 0
+    top = y + 16
+    for bar, _, x, end in placed:
+        folded = shown not in bar.rows
+        at = _placed(bar, x, end, top if folded else top + rank * (height + gap), height, scale)
+        out.append(replace(at, folded=folded))
+        rank += not folded
+    text = f"windows of the row at {{place}}: {{shown}} of {len(bars)}, the others are folded"
+    place = next(picture.place(dot.at) for dot in picture.dots if dot.id == shown)
+    fold = Fold(shown, height + gap, y + 6, text, text.format(place=place, shown=most))
+    return fold, out, top + most * (height + gap) + 8
 
 
-_HEIGHTS = ((10, 18, 4), (24, 9, 3), (40, 6, 2), (float("inf"), 3.5, 1))
+_HEIGHTS = ((10, 18, 4), (24, 9, 3), (40, 6, 2), (70, 2.5, 2.5), (float("inf"), 2.5, 1))
 """Up to how many levels of bars -> their height, and the space between them."""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
-from dbt.adapters.sparkstream.explain.sampling import section
+from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
 from dbt.adapters.sparkstream.sql.membership import Use, find
@@ -181,15 +181,20 @@ def _uses(piece: Written, schema: Any, own_frames: bool) -> list[Use]:
         return []
 
 
-def _section(use: Use, ctes: Sequence[str], ask: Any, options: Options) -> Section:
+def _section(use: Use, ctes: Sequence[str], ask: Ask, options: Options) -> Section:
     if ctes:
         with_ = ", ".join(ctes)
         use = replace(
             use,
             inputs=tuple(replace(i, sql=f"WITH {with_}\nSELECT * FROM (\n{i.sql}\n)") for i in use.inputs),
         )
+    return section_of(use, ask, options.sample, options.since)
+
+
+def section_of(use: Use, ask: Ask, most: int, since: str | None = None) -> Section:
+    """A window with rows in it, or with what Spark says against it; arguments as of `section`."""
     try:
-        return section(use, ask, options.sample, options.since)
+        return section(use, ask, most, since)
     except DbtDatabaseError as error:
         note = f"No rows can be drawn: {str(error.msg).strip().splitlines()[0]}"
         return Section(use.name, use.words, use.line, use.written, notes=(note,))

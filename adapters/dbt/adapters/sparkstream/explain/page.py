@@ -41,18 +41,42 @@ def page(report: Report, size: Size | None = None) -> str:
         environment()
         .get_template("page.html.jinja")
         .render(
-            report=report,
-            drawings=[None if s.picture is None else Markup(svg(s.picture, alone=False)) for s in report.sections],
-            rulings=_rulings(report, size or Size()),
-            style=Markup(style() + _part("page.css")),
-            script=Markup(_part("page.js")),
+            **parts(report, size),
+            style=Markup(page_style()),
+            script=Markup(page_script()),
             version=__version__,
         )
     )
 
 
+def parts(report: Report, size: Size | None = None) -> dict[str, object]:
+    """What the template `report.html.jinja` draws a report from; arguments as of `page`."""
+    return {
+        "report": report,
+        "drawings": [None if s.picture is None else Markup(svg(s.picture, alone=False)) for s in report.sections],
+        "rulings": _rulings(report, size or Size()),
+        "apart": _lengths_differ(report),
+    }
+
+
+def page_style() -> str:
+    """The style of a page with reports."""
+    return style() + _part("page.css")
+
+
+def page_script() -> str:
+    """What makes the reports of a page answer the mouse; `watch(element)` does so for one that comes later."""
+    return _part("page.js")
+
+
 def _part(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _lengths_differ(report: Report) -> bool:
+    """Whether one of the two texts is so much longer that the space beside the other would stay empty."""
+    shorter, longer = sorted(text.count("\n") for text in (report.written, report.explanation.sql))
+    return longer - shorter > 12
 
 
 def _rulings(report: Report, size: Size) -> list[Ruling]:

@@ -23,7 +23,8 @@ LANES = 4
 """How many groups are drawn."""
 UNTIMED = 5
 """How many rows without a time are shown."""
-MOST_BARS = 200
+MOST_BARS = 4000
+"""How many windows the page holds; where they overlap, those of one row are drawn."""
 
 _EPOCH = datetime(1970, 1, 1)
 Columns = tuple[tuple[str, str | None], ...]
