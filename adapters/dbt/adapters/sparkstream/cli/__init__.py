@@ -9,6 +9,7 @@ from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.imports import imports
 from dbt.adapters.sparkstream.cli.models import request, stream, streams
+from dbt.adapters.sparkstream.cli.play import play
 from dbt.adapters.sparkstream.cli.server import server
 from dbt.adapters.sparkstream.cli.translate import translate
 
@@ -19,5 +20,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, build, imports, request, stream, streams, server):
+for _command in (translate, explain, play, build, imports, request, stream, streams, server):
     main.add_command(_command)

@@ -1,0 +1,55 @@
+"""`sparkstream play`."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dbt.adapters.sparkstream.cli.common import fail
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.play.runner import Runner
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to listen on; a free one by default."
+)
+@click.option("--open/--no-open", "show", default=True, help="Open the page in a browser, which is the default.")
+def play(port: int, show: bool) -> None:
+    """Serve a page to try windows on: rows to edit, SQL in any dialect, until Ctrl-C.
+
+    The page is for this machine alone, at an address with a token. Its SQL runs on a Spark in this process, which has
+    the rows of the page and nothing else: no project is read, and nothing is written.
+    """
+    from dbt.adapters.sparkstream.play.runner import Runner
+    from dbt.adapters.sparkstream.play.server import PlayServer
+
+    with tempfile.TemporaryDirectory(prefix="sparkstream-play-", ignore_cleanup_errors=True) as folder:
+        runner = Runner(Path(folder))
+        try:
+            server = PlayServer(runner, port)
+        except OSError as error:
+            fail(f"can't listen on port {port}: {error.strerror}\n  name another one, or none: --port N")
+        # Whoever looks at the page meanwhile needn't wait so long afterwards; a failure is said to the first query.
+        threading.Thread(target=_start, args=(runner,), name="sparkstream-play", daemon=True).start()
+        click.echo(f"The playground is at {server.url}\nCtrl-C ends it.")
+        if show:
+            click.launch(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo()
+        finally:
+            server.server_close()
+            runner.stop()
+
+
+def _start(runner: Runner) -> None:
+    with suppress(Exception):
+        runner.start()

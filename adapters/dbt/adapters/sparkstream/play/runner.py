@@ -1,0 +1,266 @@
+"""Runs the page's queries on a Spark of its own, which has the page's tables and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.sparkstream.credentials import ANSI, SEGMENT_TREE
+from dbt.adapters.sparkstream.environments.base import apply_settings
+from dbt.adapters.sparkstream.environments.cancelling import CANCELLED, Cancellable, TaggedJobs
+from dbt.adapters.sparkstream.explain.models import section_of
+from dbt.adapters.sparkstream.explain.report import Report
+from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
+from dbt.adapters.sparkstream.session import CATALOG
+from dbt.adapters.sparkstream.sql import TranslationError, explain
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+from dbt.adapters.sparkstream.sql.membership import find
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_ROWS = 200
+"""How many rows of a result are shown."""
+MOST_SECONDS = 30.0
+"""How long a query may take."""
+DRAWN = 100
+"""How many rows of a window's input are drawn."""
+PARAMETERS = {
+    CATALOG: "in-memory",
+    # As under the adapter.
+    ANSI: "false",
+    SEGMENT_TREE: "true",
+    "spark.sql.session.timeZone": "UTC",
+    # A query reads the tables of the page, and no files.
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.driver.maxResultSize": "64m",
+}
+"""Settings of the playground's Spark."""
+_OUTSIDE = {
+    "ScriptTransformation": "TRANSFORM starts a program, which the playground doesn't",
+    "CallMethodViaReflection": "this calls into Java, which the playground doesn't",
+    "TryReflect": "this calls into Java, which the playground doesn't",
+}
+"""What Spark's plan calls the ways out of Spark -> what is said of them."""
+NOT_A_QUERY = "this is no query\n  write one SELECT: the playground reads the tables of the page, and changes nothing"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of a query, as text, and how many columns have what type.
+
+    Attributes:
+        more: whether there are more rows.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    more: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A query explained, and its rows or why there are none."""
+
+    report: Report
+    result: Result | None
+    error: str | None = None
+
+
+class Runner:
+    """A Spark, and what is run on it, one query at a time.
+
+    Args:
+        home: a folder for Spark's files, which may be removed afterwards.
+        seconds: how long a query may take.
+    """
+
+    def __init__(self, home: Path, seconds: float = MOST_SECONDS) -> None:
+        self._home = home
+        self._seconds = seconds
+        self._one = threading.Lock()
+        self._spark: SparkSession | None = None
+
+    def start(self) -> SparkSession:
+        """Starts Spark, or waits until it has started.
+
+        Raises:
+            JavaNotFound: there is no Java to run Spark on.
+        """
+        from dbt.adapters.sparkstream.session import spark_session
+
+        self._spark = spark_session(PARAMETERS, self._home)
+        return self._spark
+
+    def stop(self) -> None:
+        """Ends Spark, if it has started."""
+        if self._spark is not None:
+            self._spark.stop()
+
+    def run(self, task: Task) -> Outcome:
+        """Runs a query on tables.
+
+        Raises:
+            PlayError: a table or the query can't be run; the message says why.
+            TranslationError: what is wrong, where and how to write it.
+        """
+        with self._one:
+            session = self.start().newSession()
+            apply_settings(session, PARAMETERS)
+            work = TaggedJobs(session)
+            with _within(self._seconds, work):
+                return _Query(session, work, task).outcome()
+
+
+@contextmanager
+def _within(seconds: float, work: Cancellable) -> Iterator[None]:
+    """Cancels what takes too long."""
+    timer = threading.Timer(seconds, work.cancel)
+    timer.start()
+    try:
+        yield
+    except DbtDatabaseError as error:
+        if error.msg == CANCELLED:
+            raise PlayError(f"it took more than {seconds:g} seconds, and was ended") from error
+        raise PlayError(str(error.msg)) from error
+    finally:
+        timer.cancel()
+
+
+class _Query:
+    """One query on a session of its own."""
+
+    def __init__(self, session: SparkSession, work: Cancellable, task: Task) -> None:
+        self._session = session
+        self._work = work
+        self._task = task
+
+    def outcome(self) -> Outcome:
+        task = self._task
+        schema = {table.name: self._view(table) for table in task.tables}
+        explanation = explain(task.sql, task.dialect, schema=schema, arrival=task.arrival)
+        report = Report("playground", task.sql, task.dialect, explanation, "the rows of the page")
+        try:
+            result = self._result(explanation.sql)
+        except DbtDatabaseError as error:
+            if error.msg == CANCELLED:
+                raise
+            return Outcome(report, None, str(error.msg))
+        except PlayError as error:
+            return Outcome(report, None, str(error))
+        try:
+            uses = find(task.sql, task.dialect, schema=schema, arrival=task.arrival)
+        except TranslationError:
+            uses = []  # Spark SQL that sqlglot doesn't read, with nothing of ours in it
+        sections = tuple(section_of(use, self._ask, DRAWN) for use in uses)
+        return Outcome(Report(report.name, task.sql, task.dialect, explanation, report.origin, sections), result)
+
+    def _ask(self, sql: str) -> Sequence[Sequence[Any]]:
+        from dbt.adapters.sparkstream.environments.cursors import SessionCursor
+
+        cursor = SessionCursor(self._session, self._work)
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+    def _view(self, table: Table) -> dict[str, str]:
+        """Makes a temporary view of a table.
+
+        Returns:
+            Column -> type.
+
+        Raises:
+            PlayError: a type is none, or a value is none of its column's type.
+        """
+        types = [_type(table.name, column, type_) for column, type_ in table.columns]
+        names = [f"c{i}" for i in range(len(types))]
+        rows = table.rows or ((None,) * len(types),)
+        values = ", ".join(
+            f"({i}, {', '.join('CAST(NULL AS STRING)' if v is None else string_literal(v) for v in row)})"
+            for i, row in enumerate(rows, 1)
+        )
+        source = f"VALUES {values} AS v(n, {', '.join(names)})"
+        pairs = list(zip(names, types, strict=True))
+        wrong = ", ".join(f"{c} IS NOT NULL AND try_cast({c} AS {t}) IS NULL" for c, t in pairs)
+        for number, *faults in self._ask(f"SELECT n, {wrong} FROM {source} ORDER BY n"):
+            for (column, _), type_, value, fault in zip(
+                table.columns, types, table.rows[number - 1] if table.rows else (), faults, strict=False
+            ):
+                if fault:
+                    raise PlayError(f"{table.name}, row {number}: {value} is no {type_}, which {column} is")
+        typed = ", ".join(
+            f"CAST({c} AS {t}) AS {quoted(column)}" for (c, t), (column, _) in zip(pairs, table.columns, strict=True)
+        )
+        with self._work.running(), _spark_errors():
+            frame = self._session.sql(f"SELECT {typed} FROM {source}{'' if table.rows else ' WHERE FALSE'}")
+            frame.createOrReplaceTempView(quoted(table.name))
+        return {column: type_ for (column, _), type_ in zip(table.columns, types, strict=True)}
+
+    def _result(self, sql: str) -> Result:
+        """The rows of a query.
+
+        Raises:
+            PlayError: it is none, or does more than read.
+            DbtDatabaseError: what Spark says is wrong.
+        """
+        from pyspark.sql.functions import col
+
+        with self._work.running(), _spark_errors():
+            self._check_parsed(sql)
+            frame = self._session.sql(sql)
+            plan = frame._jdf.queryExecution().analyzed().toJSON()
+            for name, words in _OUTSIDE.items():
+                if f'.{name}"' in plan:  # a text in the query has a backslash before its quote
+                    raise PlayError(words)
+            types = [field.dataType.simpleString() for field in frame.schema.fields]
+            numbers = [f"_{i}" for i in range(len(types))]
+            # Column names may be there twice.
+            texts = frame.toDF(*numbers).select(*(col(n).cast("string") for n in numbers))
+            rows = [tuple(row) for row in texts.limit(MOST_ROWS + 1).collect()]
+        names = zip(frame.columns, types, strict=True)
+        return Result(tuple(names), tuple(rows[:MOST_ROWS]), len(rows) > MOST_ROWS)
+
+    def _check_parsed(self, sql: str) -> None:
+        """Raises PlayError where a statement isn't a query: one that Spark takes alone, but not in parentheses."""
+        from pyspark.errors import ParseException
+
+        parser = self._session._jsparkSession.sessionState().sqlParser()
+        parser.parsePlan(sql)
+        try:
+            parser.parsePlan(f"SELECT * FROM (\n{sql.rstrip().rstrip(';')}\n)")
+        except ParseException:
+            raise PlayError(NOT_A_QUERY) from None
+
+
+def _type(table: str, column: str, text: str) -> str:
+    """A type of Spark, as Spark writes it.
+
+    Raises:
+        PlayError: it is no type of single values.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import AtomicType, DataType
+
+    try:
+        found = DataType.fromDDL(text)
+    except (PySparkException, ValueError):
+        found = None
+    if not isinstance(found, AtomicType):
+        raise PlayError(
+            f"{table}: {text} is no type for column {column}\n"
+            "  write one of Spark's, such as timestamp, string, int, double, decimal(10,2)"
+        )
+    return found.simpleString()
+
+
+@contextmanager
+def _spark_errors() -> Iterator[None]:
+    from dbt.adapters.sparkstream.environments.cursors import spark_errors
+
+    with spark_errors():
+        yield

@@ -1,0 +1,144 @@
+"""Serves the playground to this machine's browser, and to nobody else.
+
+Any page in the browser can send requests to a port of this machine, and a name of its own can lead there (DNS
+rebinding). So a request has to name this address as its host, come from this page if it says where it comes from, and
+show a token that only who has started the command knows.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import sys
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.play.page import failure, outcome, page
+from dbt.adapters.sparkstream.play.runner import Runner
+from dbt.adapters.sparkstream.play.task import PlayError, Task
+from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.sql import TranslationError
+
+MOST_BYTES = 1_000_000
+"""Of a request."""
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+TOKEN = "X-Sparkstream-Token"
+
+
+class PlayServer(ThreadingHTTPServer):
+    """The playground on a port of the loopback address.
+
+    Args:
+        runner: runs the queries.
+        port: where to listen; a free port if 0.
+
+    Raises:
+        OSError: somebody else listens there.
+    """
+
+    daemon_threads = True
+    # Else two playgrounds could listen on one port of Windows, and one would get the other's requests.
+    allow_reuse_address = sys.platform != "win32"
+
+    def __init__(self, runner: Runner, port: int = 0) -> None:
+        super().__init__((LOOPBACK, port), _Handler)
+        self.runner = runner
+        self.token = secrets.token_urlsafe(24)
+        port = self.server_address[1]
+        self.hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
+
+    @property
+    def url(self) -> str:
+        """The page's address, with the token in it."""
+        return f"http://{LOOPBACK}:{self.server_address[1]}/?token={self.token}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PlayServer
+    timeout = 60
+    server_version = "sparkstream"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        if not self._is_ours():
+            return
+        if address.path != "/":
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+        elif not self._is_token(parse_qs(address.query).get("token", [""])[0]):
+            self._refuse(HTTPStatus.FORBIDDEN, "open the whole address that `sparkstream play` has printed")
+        else:
+            nonce = secrets.token_urlsafe(16)
+            self._send(HTTPStatus.OK, page(nonce, self.server.token), "text/html", nonce)
+
+    def do_POST(self) -> None:
+        if not self._is_ours():
+            return
+        if self.path != "/run":
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+        elif not self._is_token(self.headers.get(TOKEN, "")):
+            self._refuse(HTTPStatus.FORBIDDEN, "the request has not the page's token")
+        elif self.headers.get_content_type() != "application/json":
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the request is no JSON")
+        elif (length := self._length()) is None:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has {MOST_BYTES:,} bytes at most")
+        else:
+            self._send(HTTPStatus.OK, _answer(self.server.runner, self.rfile.read(length)), "text/html")
+
+    def _is_ours(self) -> bool:
+        """Whether a request is for this address and comes from its page; refuses it if not."""
+        origin = self.headers.get("Origin")
+        ours = self.headers.get("Host") in self.server.hosts
+        if ours and (origin is None or origin.removeprefix("http://") in self.server.hosts):
+            return True
+        self._refuse(HTTPStatus.FORBIDDEN, "the playground is for this machine alone")
+        return False
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.server.token.encode())
+
+    def _length(self) -> int | None:
+        """How long the request is; None if too long, or if it doesn't say."""
+        text = self.headers.get("Content-Length", "")
+        return int(text) if text.isascii() and text.isdigit() and int(text) <= MOST_BYTES else None
+
+    def _refuse(self, status: HTTPStatus, message: str) -> None:
+        self._send(status, message + "\n", "text/plain")
+
+    def _send(self, status: HTTPStatus, text: str, kind: str, nonce: str = "") -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": f"{kind}; charset=utf-8",
+            "Content-Length": str(len(body)),
+            "Content-Security-Policy": _POLICY.format(nonce=nonce),
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the terminal is for the address, and the log would show the token."""
+
+
+def _answer(runner: Runner, body: bytes) -> str:
+    """What becomes of a request, as HTML."""
+    try:
+        return outcome(runner.run(Task.read(json.loads(body))))
+    except (PlayError, TranslationError) as error:
+        return failure(str(error))
+    except ValueError as error:
+        return failure(f"the request is no JSON: {error}")
+    except Exception as error:
+        return failure(readable(error))
