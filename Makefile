@@ -117,8 +117,10 @@ test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/delta
 	parts/.venv/bin/python -m pytest -q tests/parts/kafka
 	parts/.venv/bin/python -m pytest -q tests/parts/metastore
+	parts/.venv/bin/python -m pytest -q tests/parts/servers
 	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/servers
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py
 

@@ -80,7 +80,7 @@ def by_hand(spark: Any, question: Question, number: int, checkpoint: Path) -> To
     return Took(whole, sum(progress.batchDuration for progress in query.recentProgress) / 1000)
 
 
-def as_model(spark: Any, question: Question, number: int, optimize: bool) -> Took:
+def as_model(spark: Any, question: Question, number: int, optimize: bool, compact_every: int | None = None) -> Took:
     """A run of the model, with all that it checks and notes."""
     name = f"{'model' if optimize else 'plain'}_{number}"
     model = Model(
@@ -91,7 +91,10 @@ def as_model(spark: Any, question: Question, number: int, optimize: bool) -> Too
         sql=question.sql,
         dialect="spark",
         config=StreamConfig(
-            event_time="ts", watermark=Interval.parse("10 seconds"), max_files_per_trigger=question.files
+            event_time="ts",
+            watermark=Interval.parse("10 seconds"),
+            max_files_per_trigger=question.files,
+            compact_every=compact_every,
         ),
         sources=(StreamSource(view="bid", relation="bench.bid"),),
     )

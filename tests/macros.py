@@ -14,7 +14,10 @@ from typing import Any, NoReturn
 import jinja2
 
 FOLDER = Path(__file__).parents[1] / "macros"
-_FILES = ("private/*.sql", "windows/*.sql", "aggregates/*.sql", "streaming/stream.sql")
+_FILES = (
+    *("private/*.sql", "windows/*.sql", "aggregates/*.sql"),
+    *("streaming/stream.sql", "incremental/read.sql", "incremental/in_batch.sql"),
+)
 
 
 class CompilerError(Exception):

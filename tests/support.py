@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
     from pyspark.sql import SparkSession
 
 
@@ -45,6 +46,12 @@ ON_THE_SESSION = _only_on("session")
 
 ON_THE_SERVER = _only_on("thrift")
 """For tests that have others like them on the embedded Spark: `make test-long` asks the server."""
+
+
+def sampled(names: Iterable[str], share: int = 3) -> list[ParameterSet]:
+    """Parameters for `pytest.mark.parametrize`: one of `share` is for `make test`, the others for `make test-long`."""
+    return [pytest.param(name, marks=(pytest.mark.long,) if i % share else ()) for i, name in enumerate(names)]
+
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 """Options of Java for the tests, which end before it would win by compiling in two steps.

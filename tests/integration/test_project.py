@@ -151,6 +151,7 @@ def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
     assert len(shown.results[0].agate_table.rows) == 9
 
 
+@pytest.mark.long
 @ON_THE_SESSION
 def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     result = project.dbt("compile", "--select", "window_history", "--vars", "{snapshots: true}")

@@ -57,6 +57,12 @@ BREAKS_OUT = [
     ("asof_join", ("a", "b", "k", "ts", "ts"), {"columns": {"x": "y, z"}}),
     ("asof_join", ("a", "b", "k", "ts", "ts"), {"ties": "x desc"}),
     ("asof_join", ("a", "b", "k", "ts", "ts"), {"tolerance": "interval '1' day) --"}),
+    ("window_around", ("a", "b) --", "k", "ts", "ts", "1m", "1m", {"n": "count"}), {}),
+    ("window_around", ("a", "b", "k) --", "ts", "ts", "1m", "1m", {"n": "count"}), {}),
+    ("window_around", ("a", "b", "k", "ts", "ts", "1m) --", "1m", {"n": "count"}), {}),
+    ("window_around", ("a", "b", "k", "ts", "ts", "1m", "1m", {"n) --": "count"}), {}),
+    ("window_around", ("a", "b", "k", "ts", "ts", "1m", "1m", {"n": ["sum", "x) --"]}), {}),
+    ("window_around", ("a", "b", "k", "ts", "ts", "1m", "1m", {"n": ["sum", "x, y"]}), {}),
 ]
 
 
@@ -135,6 +141,44 @@ def test_asof_join(adapter: str) -> None:
     chosen = call("t", "u", [], "ts", "at", columns={"v": "w", "at": "at"}, ties=["v", "id"], allow_exact=False)
     assert "struct(v AS w, at), at, FALSE, struct(v, id)" in chosen
     assert "before AS (ORDER BY __time, __is_left DESC, __tie ROWS UNBOUNDED PRECEDING)" in chosen
+
+
+# -- window_around -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_window_around(adapter: str) -> None:
+    call = partial(macros(adapter).call, "window_around")
+    columns = {"n": "count", "best": ["max", "px * 2"]}
+    assert (
+        call("trades", "quotes", {"sym": "`Sym`"}, "ts", "at", "5 minutes", "90 seconds", columns)
+        == """\
+(
+  /* window_around: each row of the left side with aggregates of the right side around its time, by sym = `Sym` */
+  SELECT __left.*, n, best
+  FROM (
+    SELECT
+      __left,
+      count(__value0) OVER around AS n,
+      max(__value1) OVER around AS best
+    FROM (
+      SELECT struct(*) AS __left, sym AS __key0, ts AS __time, NULL AS __value0, NULL AS __value1
+      FROM trades
+      UNION ALL
+      SELECT NULL, `Sym`, at, 1, px * 2
+      FROM quotes
+      WHERE at IS NOT NULL AND `Sym` IS NOT NULL
+    )
+    WINDOW around AS (
+      PARTITION BY __key0 ORDER BY __time
+      RANGE BETWEEN INTERVAL '5' MINUTE PRECEDING AND INTERVAL '90' SECOND FOLLOWING
+    )
+  )
+  WHERE __left IS NOT NULL
+)"""
+    )
+    later = call("t", "u", [], "ts", "ts", "-1 minute", "1 hour", columns)
+    assert "WINDOW around AS (\n      ORDER BY __time\n" in later
+    assert "RANGE BETWEEN INTERVAL '1' MINUTE FOLLOWING AND INTERVAL '1' HOUR FOLLOWING\n" in later
+    assert "BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW\n" in call("t", "u", [], "a", "b", "1h", "0s", columns)
 
 
 # -- intervals -----------------------------------------------------------------------------------------
