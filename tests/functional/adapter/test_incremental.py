@@ -368,6 +368,7 @@ def test_window_replace(make_project: Callable[..., Project]) -> None:
     assert not project.rows("show tables in {} like '*__dbt_windows'")
 
 
+@pytest.mark.long
 def test_window_replace_reads_and_writes_open_windows_only(make_project: Callable[..., Project]) -> None:
     project = make_project(arriving("arrived <= 3") | replaced("tumbling") | replaced("visits"))
     project.dbt("run")

@@ -64,6 +64,7 @@ def test_one_version(distributions: Path) -> None:
     assert (ROOT / "CHANGELOG.md").read_text().split("## ")[1].split()[0] == version
 
 
+@pytest.mark.long
 def test_installed_wheel(distributions: Path, tmp_path: Path) -> None:
     """dbt finds the macros of an installed wheel."""
     [wheel] = distributions.glob("*.whl")

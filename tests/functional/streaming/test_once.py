@@ -154,6 +154,7 @@ def test_an_overwritten_source_is_refused(feed: Feed) -> None:
     assert feed.table() == [(7, 7)]
 
 
+@pytest.mark.long
 def test_old_partitions_of_a_source_may_be_removed(feed: Feed) -> None:
     feed.spark.sql(f"DROP TABLE {feed.schema}.bid")
     feed.spark.sql(
@@ -417,6 +418,7 @@ def test_a_table_made_anew_has_a_checkpoint_of_its_own(feed: Feed) -> None:
         feed.run(ROWS, checkpoint_location=feed.folder("state"))
 
 
+@pytest.mark.long
 def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)

@@ -47,6 +47,7 @@ def test_a_view_that_takes_more_than_a_row(feed: Feed, query: str) -> None:
         feed.run("SELECT * FROM bid")
 
 
+@pytest.mark.long
 def test_an_event_time_without_a_zone(feed: Feed) -> None:
     """It is on the clock of the session's zone."""
     feed.zone = "America/New_York"

@@ -61,6 +61,7 @@ def test_a_run_that_is_gone_and_one_that_goes_on(feed: Feed) -> None:
         assert stopped({"model": noted(feed)}, 1) == told
 
 
+@pytest.mark.long
 def test_a_flush_waits_for_a_run_that_reads_all(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.add("bid", [(2, 1045, "a", 2)])

@@ -45,8 +45,13 @@ class TestConstructs(Pairs):
         self.rewritten("i NOT BETWEEN SYMMETRIC 5 AND b", "(NOT (i BETWEEN 5 AND b OR i BETWEEN b AND 5))")
         self.rewritten("i NOT BETWEEN 1 AND 2", "i NOT BETWEEN 1 AND 2")
 
+    def test_between_asymmetric(self) -> None:
+        self.rewritten("i NOT BETWEEN ASYMMETRIC 1 AND b + 1", "i NOT BETWEEN 1 AND b + 1")
+
     def test_overlaps(self) -> None:
-        self.refused_flink("SELECT (ts, ts) OVERLAPS (ts, ts) FROM c", "no OVERLAPS", at="(ts, ts) OVERLAPS (ts, ts)", hint="start1 <= end2")
+        self.rewritten("(ts, INTERVAL '5' MINUTE) OVERLAPS (ts, INTERVAL '1' DAY)", "(ts + INTERVAL '5' MINUTE >= ts AND ts + INTERVAL '1' DAY >= ts)")
+        self.rewritten("(i, b) OVERLAPS (b, 7)", "(CASE WHEN i <= b THEN b ELSE i END >= CASE WHEN b <= 7 THEN b ELSE 7 END AND CASE WHEN b <= 7 THEN 7 ELSE b END >= CASE WHEN i <= b THEN i ELSE b END)")
+        self.refused_flink("SELECT (ts, ts, ts) OVERLAPS (ts, ts) FROM c", "OVERLAPS takes two periods", at="(ts, ts, ts) OVERLAPS (ts, ts)", hint="(start1, end1) OVERLAPS")
 
     def test_types_of_values(self) -> None:
         self.flink("SELECT AVG(x) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)", spark="SELECT CAST(SUM(x) DIV COUNT(x) AS INT) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)")

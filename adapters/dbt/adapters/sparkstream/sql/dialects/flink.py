@@ -19,10 +19,13 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
 
+_SCRIPT_WORDS = "SET RESET CREATE DROP ALTER INSERT UPDATE DELETE TRUNCATE ANALYZE EXECUTE COMPILE USE CALL EXPLAIN DESCRIBE DESC SHOW"
+
+
 class Flink(SparkStream):
     FOREIGN: ClassVar[dict[tuple[str, str | None], tuple[str, str]]] = dict.fromkeys(
         [
-            *((word, None) for word in ("SET", "RESET", "CREATE", "DROP", "ALTER", "INSERT", "EXECUTE", "USE")),
+            *((word, None) for word in _SCRIPT_WORDS.split()),
             ("BEGIN", "STATEMENT"),
             ("LOAD", "MODULE"),
             ("ADD JAR", None),

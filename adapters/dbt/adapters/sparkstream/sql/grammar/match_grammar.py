@@ -181,6 +181,13 @@ class MatchGrammar(ForeignParser):
             if any(element.name == name.name for element in elements):
                 raise self._error(f"{name.name} stands twice in the pattern", "give each place its own name", first)
             element = self._parse_quantifier(name.name)
+            if (element.least, element.most, element.greedy) == (0, 1, False):
+                raise self._error(
+                    f"Flink has no {element}: one row or none, rather none",
+                    f"write {name.name}?",
+                    quantified,
+                    self._prev,
+                )
             if elements and elements[-1].is_greedy_loop and (element.least, element.most) in ((0, None), (0, 1)):
                 raise self._error(
                     f"{name.name}, which may have no rows, can't follow a greedy one, as {elements[-1]} is",
@@ -217,7 +224,7 @@ class MatchGrammar(ForeignParser):
         elif self._match(TokenType.PLUS):
             counts = 1, None
         elif self._match(TokenType.DQMARK):
-            return Element(name, 0, 1, greedy=False)
+            return Element(name, 0, 1, greedy=False)  # ?? is one token
         elif self._match(TokenType.PLACEHOLDER):
             counts = 0, 1
         elif self._curr.token_type == TokenType.L_BRACE and not (self._next and self._next.text == "-"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -95,9 +95,14 @@ class Constructs(Rewriter):
         return f"\\A(?:{text})\\z"
 
     def _between(self, node: exp.Expr) -> Iterator[Edit]:
-        if not node.args.get("symmetric"):
-            return
         this, low, high = node.this, node.args["low"], node.args["high"]
+        symmetric = node.args.get("symmetric")
+        if symmetric is None:
+            return
+        if not symmetric:  # ASYMMETRIC is what BETWEEN is anyway
+            between = lambda: f"{self.text(this)} {self._negated(node)}BETWEEN {self.text(low)} AND {self.text(high)}"  # noqa: E731
+            yield Edit(self.source.span(node), between)
+            return
 
         def text() -> str:
             value, one, other = self.text(this), self.text(low), self.text(high)
@@ -106,5 +111,24 @@ class Constructs(Rewriter):
 
         yield Edit(self.source.span(node), text)
 
-    def _overlaps(self, node: exp.Expr) -> Iterable[Edit]:
-        self.refuse(node, "Spark has no OVERLAPS", "write start1 <= end2 AND start2 <= end1")
+    def _overlaps(self, node: exp.Expr) -> Iterator[Edit]:
+        """Two periods share a moment, or one ends when the other begins; a period's ends stand in any order."""
+        assert isinstance(node, exp.Overlaps)
+        sides = [side.expressions for side in (node.left, node.right) if isinstance(side, exp.Tuple)]
+        if [len(side) for side in sides] != [2, 2]:
+            self.refuse(node, "OVERLAPS takes two periods", "write (start1, end1) OVERLAPS (start2, INTERVAL '1' HOUR)")
+
+        def text() -> str:
+            (first, first_end), (second, second_end) = (self._period(*side) for side in sides)
+            return f"({first_end} >= {second} AND {second_end} >= {first})"
+
+        yield Edit(self.source.span(node), text)
+
+    def _period(self, one: exp.Expr, other: exp.Expr) -> tuple[str, str]:
+        """Start and end of a period, whose second part may be its length."""
+        a, b = self.text(one), self.text(other)
+        if (self.type(other) or "").startswith("interval"):
+            b = f"{a} + {b}"
+            if isinstance(other, exp.Interval) and not other.this.name.strip().startswith("-"):
+                return a, b
+        return f"CASE WHEN {a} <= {b} THEN {a} ELSE {b} END", f"CASE WHEN {a} <= {b} THEN {b} ELSE {a} END"

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
+from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
@@ -27,6 +28,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
     Invocations,
+    NamedWindows,
     Casts,
     Operators,
     TextParts,

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.datetime import months_between
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
+from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import parts_of
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
@@ -136,9 +137,9 @@ class Invocations(Rewriter):
             self.refuse(
                 function, "FILTER can't stand before OVER", "write SUM(CASE WHEN condition THEN x END) OVER ..."
             )
-        spec = self._spec(node)
+        parts = parts_of(node)
         name = function.name.upper() if isinstance(function, exp.Anonymous) else ""
-        if name in RANKING and spec is not None and spec.args.get("spec"):
+        if name in RANKING and parts.frame is not None:
             self.refuse(node, f"{name} takes no ROWS or RANGE", "leave the frame out")
         if name not in RANKING and name not in AGGREGATES and name:
             self.refuse(node, f"OVER takes an aggregate function, and {name} is none")
@@ -149,8 +150,7 @@ class Invocations(Rewriter):
                 f"a window function can't stand in {where.key.upper()}",
                 "compute it in a subquery, and filter around that",
             )
-        order = spec.args.get("order") if spec is not None else None
-        frame = spec.args.get("spec") if spec is not None else None
+        order, frame = parts.order, parts.frame
         if frame is not None and order is not None and (frame.args.get("kind") or "").upper() == "RANGE":
             bounded = any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end"))
             if bounded and len(order.expressions) > 1:
@@ -165,12 +165,3 @@ class Invocations(Rewriter):
                     lambda: f"CASE WHEN {self.text(key)} IS NOT NULL THEN {self.text(node)}{empty} END",
                     level=1,
                 )
-
-    def _spec(self, node: exp.Window) -> exp.Window | None:
-        """The window itself, or the one that its name stands for in the WINDOW clause."""
-        alias = node.args.get("alias")
-        if not isinstance(alias, exp.Identifier) or node.args.get("order") or node.args.get("partition_by"):
-            return node
-        select = node.find_ancestor(exp.Select)
-        named = select.args.get("windows") or [] if select else []
-        return next((w for w in named if w.name.casefold() == alias.name.casefold()), None)

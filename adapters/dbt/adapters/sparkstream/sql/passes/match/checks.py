@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.types import TIMES
@@ -30,6 +30,7 @@ class Checks:
 
     def __init__(self, source: Source, resolver: Resolver, match: MatchRecognize) -> None:
         self._source = source
+        self._resolver = resolver
         self._match = match
         self._variables = match.pattern.variables
         self._columns = resolver.columns(match.this)
@@ -50,6 +51,14 @@ class Checks:
                 self._refuse(definition.args["alias"], f"{definition.alias} is defined twice", "write AND")
             defined.add(definition.alias)
             self._check_value(definition.this)
+            type_ = self._resolver.type(definition.this, definition.find_ancestor(exp.Select) or NO_SELECT)
+            if type_ not in (None, "boolean", "void"):
+                name = definition.alias
+                self._refuse(
+                    definition.this,
+                    f"{name} is defined by a condition, and this is of type {type_}",
+                    f"write such as {name}.x > 1",
+                )
         names: set[str] = {key.name for key in self._match.keys}
         for measure in self._match.measures:
             if measure.alias in names:
@@ -129,8 +138,9 @@ class Checks:
         most = 2 if name in NAVIGATION else 1
         if not 1 <= len(call.expressions) <= most:
             self._refuse(span, f"{name} takes {'one or two arguments' if most == 2 else 'one argument'} here")
-        if len(call.expressions) == 2 and not call.expressions[1].name.isdecimal():
-            self._refuse(call.expressions[1], f"{name} takes a constant number of rows", f"write {name}(A.x, 1)")
+        offset = call.expressions[1] if len(call.expressions) == 2 else None
+        if offset is not None and not (isinstance(offset, exp.Literal) and offset.name.isdecimal()):
+            self._refuse(offset, f"{name} takes a constant number of rows", f"write {name}(A.x, 1)")
         variables = {column.table for column in call.expressions[0].find_all(exp.Column) if is_column(column)}
         if len(variables) > 1:
             self._refuse(

@@ -1,0 +1,89 @@
+"""Windows of OVER that begin with the name of another one, `OVER (w ORDER BY n)`, which Spark doesn't read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+@dataclass(frozen=True)
+class WindowParts:
+    """What a window of OVER says, together with the named window that it begins with."""
+
+    partition_by: list[exp.Expr]
+    order: exp.Order | None
+    frame: exp.WindowSpec | None
+
+
+def named(window: exp.Window) -> exp.Window | None:
+    """The entry of the WINDOW clause that a window names: w of `OVER w` and of `OVER (w ORDER BY n)`."""
+    name = window.args.get("alias")
+    select = window.find_ancestor(exp.Select)
+    if not isinstance(name, exp.Identifier) or select is None:
+        return None
+    entries = [w for w in select.args.get("windows") or [] if w is not window]
+    return next((w for w in entries if w.name.casefold() == name.name.casefold()), None)
+
+
+def parts_of(window: exp.Window) -> WindowParts:
+    """The PARTITION BY, ORDER BY and frame of a window, its own or those of the window that it names."""
+    base = named(window)
+    below = parts_of(base) if base is not None else WindowParts([], None, None)
+    return WindowParts(
+        window.args.get("partition_by") or below.partition_by,
+        window.args.get("order") or below.order,
+        window.args.get("spec") or below.frame,
+    )
+
+
+class NamedWindows(Rewriter):
+    """Writes the named window out in a window that adds something to it."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {exp.Window: self._window}
+
+    def _window(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Window)
+        name = node.args.get("alias")
+        if not isinstance(name, exp.Identifier):
+            return
+        base = named(node)
+        if base is None:
+            self.refuse(name, f"there is no window {name.name}", f"write WINDOW {name.name} AS (...) behind the query")
+        if not (node.arg_key == "windows" or any(node.args.get(part) for part in ("partition_by", "order", "spec"))):
+            return  # OVER w is Spark's as well
+        below = parts_of(base)
+        if node.args.get("partition_by"):
+            self.refuse(name, f"PARTITION BY can't follow the window {name.name}", "write OVER (...) in full")
+        for part, there, words in (("order", below.order, "an ORDER BY"), ("spec", below.frame, "a frame")):
+            if node.args.get(part) and there is not None:
+                self.refuse(name, f"the window {name.name} has {words} already", "write OVER (...) in full")
+        text = self._inside(base)
+        yield self.edit(name, lambda: text)
+
+    def _inside(self, window: exp.Window) -> str:
+        """What stands between the parentheses of an entry of the WINDOW clause.
+
+        It has to be Spark's as it stands, as it is copied before any edit of it is made.
+        """
+        below = parts_of(window)
+        for key in (*below.partition_by, *(item.this for item in (below.order.expressions if below.order else ()))):
+            select = key.find_ancestor(exp.Select)
+            found = self.resolver.find(key, select) if isinstance(key, exp.Column) and select is not None else None
+            if not isinstance(key, exp.Column) or (found is not None and found.rows):
+                self.refuse(key, "a window that others begin with has columns only", "write OVER (...) in full")
+        tokens = self.source.tokens
+        opening = tokens.at(self.source.span(window.this)[0]) + 2  # w AS (
+        first, last = tokens[opening].end + 1, tokens[tokens.closing(opening)].start
+        base = named(window)
+        if base is None:
+            return self.source.text[first:last].strip()
+        start = self.source.span(window.args["alias"])[1]
+        return f"{self._inside(base)} {self.source.text[start:last].strip()}".strip()
