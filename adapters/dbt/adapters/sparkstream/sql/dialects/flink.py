@@ -19,7 +19,10 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
 
-_SCRIPT_WORDS = "SET RESET CREATE DROP ALTER INSERT UPDATE DELETE TRUNCATE ANALYZE EXECUTE COMPILE USE CALL EXPLAIN DESCRIBE DESC SHOW"
+_SCRIPT_WORDS = (
+    "SET RESET CREATE DROP ALTER INSERT UPDATE DELETE TRUNCATE ANALYZE EXECUTE COMPILE USE CALL EXPLAIN DESCRIBE "
+    "DESC SHOW"
+)
 
 
 class Flink(SparkStream):
