@@ -81,7 +81,9 @@ class NamedWindows(Rewriter):
                 self.refuse(key, "a window that others begin with has columns only", "write OVER (...) in full")
         tokens = self.source.tokens
         opening = tokens.at(self.source.span(window.this)[0]) + 2  # w AS (
-        first, last = tokens[opening].end + 1, tokens[tokens.closing(opening)].start
+        closing = tokens.closing(opening)
+        assert closing is not None
+        first, last = tokens[opening].end + 1, tokens[closing].start
         base = named(window)
         if base is None:
             return self.source.text[first:last].strip()
