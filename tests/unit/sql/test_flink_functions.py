@@ -15,15 +15,42 @@ class TestFunctions(Pairs):
     def rewritten(self, flink: str, spark: str) -> None:
         self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
 
+    def test_texts_that_are_times(self) -> None:
+        """Flink reads a date, or a date and a time with seconds, and keeps three digits behind them."""
+        self.rewritten("TO_TIMESTAMP('2024-01-02 03:04:05.678901')", "TRY_CAST('2024-01-02 03:04:05.678' AS TIMESTAMP_NTZ)")
+        self.rewritten("TO_TIMESTAMP('2024-01-02 03:04')", "CAST(NULL AS TIMESTAMP_NTZ)")
+        self.rewritten("TO_TIMESTAMP(FROM_UNIXTIME(i))", "TRY_CAST(FROM_UNIXTIME(i) AS TIMESTAMP_NTZ)")
+        self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", "CAST(TIMESTAMP_MILLIS(UNIX_MILLIS(TRY_TO_TIMESTAMP(k, 'HH:mm:ss.SSSS'))) AS TIMESTAMP_NTZ)")
+        self.rewritten("TO_TIMESTAMP_LTZ(i)", "TIMESTAMP_MILLIS(i)")
+        self.rewritten("TO_TIMESTAMP_LTZ(1.5, 0)", "TIMESTAMP_SECONDS(CAST(1.5 AS BIGINT))")
+        self.rewritten("TO_TIMESTAMP_LTZ('2024-01-02')", "CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), TRY_CAST('2024-01-02' AS TIMESTAMP_NTZ)) AS TIMESTAMP)")
+        self.rewritten("TO_TIMESTAMP_LTZ(k, 'dd.MM.yyyy')", "TRY_TO_TIMESTAMP(CONCAT(k, ' ', 'UTC'), CONCAT('dd.MM.yyyy', ' VV'))")
+        self.rewritten("CAST('2024-01-02 03:04:05.678' AS TIMESTAMP(1))", "CAST('2024-01-02 03:04:05.6' AS TIMESTAMP_NTZ)")
+        self.rewritten("CAST(k AS TIMESTAMP(0))", r"CAST(REGEXP_REPLACE(k, '[.]\\d+$', '') AS TIMESTAMP_NTZ)")
+        self.rewritten("CAST(CAST(k AS TIMESTAMP) AS TIMESTAMP(1))", "CAST(CAST(k AS TIMESTAMP_NTZ) - MAKE_DT_INTERVAL(0, 0, 0, EXTRACT(SECOND FROM CAST(k AS TIMESTAMP_NTZ)) % 0.1) AS TIMESTAMP_NTZ)")
+
+    def test_a_date_and_hours_are_a_date(self) -> None:
+        self.rewritten("DATE '2024-01-02' + INTERVAL '5' HOUR", "DATE '2024-01-02' + INTERVAL '0' DAY")
+        self.rewritten("DATE '2024-01-02' - INTERVAL '1 02' DAY TO HOUR", "DATE '2024-01-02' - INTERVAL '1' DAY")
+        self.rewritten("DATE '2024-01-02' + INTERVAL '2' DAY", "DATE '2024-01-02' + INTERVAL '2' DAY")
+
+    def test_rows_are_compared_field_by_field(self) -> None:
+        self.rewritten("(i, k) = (1, 'a')", "(i = 1 AND k = 'a')")
+        self.rewritten("(i, k) NOT IN ((1, 'a'), (2, 'b'))", "NOT ((i = 1 AND k = 'a') OR (i = 2 AND k = 'b'))")
+        self.refused_flink("SELECT (i, k) = ('a', 1) FROM c", "can't be compared", at="(i, k) = ('a', 1)", hint="CAST", schema=SCHEMA)
+
     def test_texts(self) -> None:
         self.rewritten("LTRIM(k)", "LTRIM(k)")
         self.rewritten("LTRIM(k, 'x')", "TRIM(LEADING 'x' FROM k)")
         self.rewritten("RTRIM(k, 'x')", "TRIM(TRAILING 'x' FROM k)")
-        self.rewritten("SPLIT(k, '.')", r"SPLIT(k, '\\Q.\\E')")
-        self.rewritten("SPLIT(k, '')", "SPLIT(k, '')")
-        self.rewritten("SPLIT_INDEX(k, k, 1)", r"GET(SPLIT(k, CONCAT('\\Q', k, '\\E')), 1)")
+        nothing = "CASE WHEN k = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE"
+        self.rewritten("SPLIT(k, '.')", rf"{nothing} SPLIT(k, '\\Q.\\E') END")
+        self.rewritten("SPLIT(k, '')", f"{nothing} SPLIT(k, '') END")
+        self.rewritten("SPLIT('a.b', '.')", r"SPLIT('a.b', '\\Q.\\E')")
+        self.rewritten("SPLIT_INDEX(k, k, 1)", r"GET(SPLIT(NULLIF(k, ''), CONCAT('\\Q', k, '\\E')), 1)")
         self.rewritten("SHA384(k)", "SHA2(k, 384)")
         self.rewritten("IS_DIGIT(k)", r"COALESCE(k RLIKE '^\\p{Nd}+$', FALSE)")
+        self.rewritten("POSITION('l' IN k FROM 4)", "LOCATE('l', k, 4)")
         self.rewritten("JSON_STRING(i)", "CAST(i AS STRING)")
 
     def test_a_replacement_is_a_text(self) -> None:

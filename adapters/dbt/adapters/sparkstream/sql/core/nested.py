@@ -40,6 +40,14 @@ def entry(type_: str | None) -> tuple[str | None, str | None] | None:
     return (_known(parts[0]), _known(parts[1])) if parts and len(parts) == 2 else None
 
 
+def nested_parts(type_: str | None) -> list[str | None]:
+    """The types that an array, a map or a row is made of; none for another type."""
+    row, pair = fields(type_), entry(type_)
+    if row is not None:
+        return [inner for _, inner in row]
+    return list(pair) if pair is not None else [element(type_)] if is_array(type_) else []
+
+
 def is_array(type_: str | None) -> bool:
     """Whether a type is an array."""
     return _parts(type_, "array") is not None

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from sqlglot import exp
-from sqlglot.tokens import Token
+from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import Finding, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
@@ -123,6 +123,11 @@ class Source:
     def written(self, node: exp.Expr) -> str:
         """A node's text as its author wrote it."""
         return self.text[slice(*self.span(node))]
+
+    def is_negated(self, predicate: exp.Expr) -> bool:
+        """Whether NOT stands between a predicate's operand and its operator: `x NOT IN (1, 2)`."""
+        behind = self.tokens_in((self.span(predicate.this)[1], self.span(predicate)[1]))
+        return bool(behind) and behind[0].token_type == TokenType.NOT
 
     def indent(self, offset: int) -> str:
         """The white space that the line of an offset begins with."""

@@ -48,6 +48,7 @@ class Flink(SparkStream):
             **SparkStream.Tokenizer.KEYWORDS,
             "TIMESTAMP": TokenType.TIMESTAMPNTZ,
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
+            "BYTES": TokenType.BINARY,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
         }
         BYTE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("E'", "'"), ("e'", "'")]
@@ -63,6 +64,7 @@ class Flink(SparkStream):
             **ForeignParser.FUNCTION_PARSERS,
             "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],
             "SUBSTR": WindowParser.FUNCTION_PARSERS["SUBSTR"],
+            "POSITION": lambda self: self._parse_position_from(),
             "JSON_VALUE": lambda self: parse_path(self, "VALUE"),
             "JSON_QUERY": lambda self: parse_path(self, "QUERY"),
             "JSON_EXISTS": lambda self: parse_path(self, "EXISTS"),
@@ -71,6 +73,13 @@ class Flink(SparkStream):
             "JSON_OBJECTAGG": lambda self: parse_aggregate(self, "JSON_OBJECTAGG"),
             "JSON_ARRAYAGG": lambda self: parse_aggregate(self, "JSON_ARRAYAGG"),
         }
+
+        def _parse_position_from(self) -> exp.StrPosition:
+            """POSITION('l' IN text FROM 4)."""
+            found = self._parse_position()
+            if self._match(TokenType.FROM):
+                found.set("position", self._parse_bitwise())
+            return found
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # ROW<v INT> is what sqlglot calls a struct; ROW(1, 2) is a call.

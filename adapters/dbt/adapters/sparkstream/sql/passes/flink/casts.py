@@ -15,8 +15,11 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink import timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+_SPARK_DIGITS = 6
+"""Digits behind the second that Spark keeps."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
 
@@ -84,7 +87,22 @@ class Casts(Rewriter):
             return text if text != inner else f"{function}({inner} AS STRING)"
         if types.is_decimal(to) and types.is_numeric(from_):
             function = "TRY_CAST"  # an overflow is NULL
+        elif to in types.INTEGERS and from_ in types.INTEGERS:
+            function = "CAST"  # an overflow wraps, in TRY_CAST too
+        elif to in types.TIMES:
+            inner = self._cut(node, inner, from_)
         return f"{function}({inner} AS {to if '<' in to else to.upper()})"
+
+    def _cut(self, node: exp.Cast | exp.TryCast, inner: str, from_: str | None) -> str:
+        """A time, or a text that holds one, with the digits behind the second that the type keeps."""
+        _, digits = self._target(node)
+        if digits is None or digits >= _SPARK_DIGITS:
+            return inner
+        if types.is_string(from_):
+            constant = isinstance(node.this, exp.Literal)
+            return timetexts.cut_text(inner, node.this.name if constant else None, digits)
+        # A column of Flink has three digits if its type doesn't say more.
+        return timetexts.cut_time(inner, digits) if from_ in types.TIMES and digits < 3 else inner
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""

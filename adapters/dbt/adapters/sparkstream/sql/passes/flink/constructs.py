@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
@@ -36,10 +35,8 @@ class Constructs(Rewriter):
         }
 
     def _negated(self, predicate: exp.Expr) -> str:
-        """`NOT ` where it stands between a predicate's operand and its operator."""
-        _, end = self.source.span(predicate)
-        behind = self.source.tokens_in((self.source.span(predicate.this)[1], end))
-        return "NOT " if behind and behind[0].token_type == TokenType.NOT else ""
+        """`NOT ` where it stands before a predicate's operator."""
+        return "NOT " if self.source.is_negated(predicate) else ""
 
     def _list(self, nodes: list[exp.Expr]) -> str:
         return ", ".join(map(self.text, nodes))

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
-from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts
+from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 
@@ -182,18 +182,37 @@ def _fields(values: Sequence[str]) -> list[str]:
     return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]
 
 
-def _split(call: FlinkCall) -> str:
-    """SPLIT at a text, which Spark takes for a pattern."""
+def _pieces(call: FlinkCall, text: str) -> str:
+    """A text split at another one, which Spark's SPLIT takes for a pattern."""
     separator = call.literals[1]
     if separator is None:
         pattern = f"CONCAT('\\\\Q', {call.args[1]}, '\\\\E')"
     else:
         pattern = string_literal(f"\\Q{separator}\\E" if separator else "")
-    return f"SPLIT({call.args[0]}, {pattern})"
+    return f"SPLIT({text}, {pattern})"
+
+
+def _split(call: FlinkCall) -> str:
+    return _unless_empty(call, _pieces(call, call.args[0]), "ARRAY<STRING>")
+
+
+def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
+    """The parts of a text: none of an empty text, where Spark has one empty part."""
+    if call.literals[0]:
+        return parts
+    nothing = f"CAST({type_.partition('<')[0]}() AS {type_})"
+    return f"CASE WHEN {call.args[0]} = '' THEN {nothing} ELSE {parts} END"
 
 
 def _split_index(call: FlinkCall) -> str:
-    return f"GET({_split(call)}, {call.args[2]})"
+    text = call.args[0] if call.literals[0] else f"NULLIF({call.args[0]}, '')"
+    return f"GET({_pieces(call, text)}, {call.args[2]})"
+
+
+def _str_to_map(call: FlinkCall) -> str:
+    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more."""
+    between = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
+    return _unless_empty(call, f"{call.name}({call.args[0]}, {', '.join(between)})", "MAP<STRING, STRING>")
 
 
 def _sha(call: FlinkCall) -> str:
@@ -208,22 +227,6 @@ def _only(call: FlinkCall, pattern: str) -> str:
 def _rand_integer(call: FlinkCall) -> str:
     *seed, bound = call.args
     return f"CAST(FLOOR(RAND({''.join(seed)}) * {bound}) AS INT)"
-
-
-def _to_timestamp(call: FlinkCall) -> str:
-    if len(call.args) == 1:
-        return f"TRY_CAST({call.args[0]} AS TIMESTAMP_NTZ)"
-    return f"CAST(TRY_TO_TIMESTAMP({', '.join(call.args)}) AS TIMESTAMP_NTZ)"
-
-
-def _to_timestamp_ltz(call: FlinkCall) -> str:
-    if call.args[1:] == ("3",):
-        return f"TIMESTAMP_MILLIS({call.args[0]})"
-    if call.args[1:] == ("0",):
-        return f"TIMESTAMP_SECONDS({call.args[0]})"
-    raise RefusedError(
-        f"{call.name} takes a number and the precision 0 or 3", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)"
-    )
 
 
 def _convert_tz(call: FlinkCall) -> str:
@@ -305,12 +308,12 @@ FUNCTIONS: dict[str, Function] = {
     "MOD": Function(returns=_second),
     **_named_functions("POWER SQRT EXP LN LOG10 LOG2 LOG SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
     **_named_functions("DEGREES RADIANS PI E RAND"),
-    "SIGN": Function(lambda c: cast(c.same(), known(c)) if known(c) in types.INTEGERS else c.same(), returns=same),
+    "SIGN": Function(lambda c: c.same() if known(c) == "double" else cast(c.same(), known(c)), returns=same),
     "ROUND": Function(returns=_rounded),
     "TRUNCATE": Function(_truncate, (1, 2), returns=same),
     **_named_functions("BIN HEX UUID"),
     "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
-    "STR_TO_MAP": Function(arguments=(1, 3)),
+    "STR_TO_MAP": Function(_str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
     # arrays and maps
     "CARDINALITY": Function(renamed("SIZE")),
@@ -366,8 +369,8 @@ FUNCTIONS: dict[str, Function] = {
     "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),
     "DATE_FORMAT": Function(_date_format, (2, 2)),
     "TO_DATE": Function(lambda c: f"CAST(TRY_TO_TIMESTAMP({', '.join(c.args)}) AS DATE)", (1, 2)),
-    "TO_TIMESTAMP": Function(_to_timestamp, (1, 2), returns=always(types.NTZ)),
-    "TO_TIMESTAMP_LTZ": Function(_to_timestamp_ltz, returns=always("timestamp")),
+    "TO_TIMESTAMP": Function(timetexts.to_timestamp, (1, 2), returns=always(types.NTZ)),
+    "TO_TIMESTAMP_LTZ": Function(timetexts.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
     **_named_functions("UNIX_TIMESTAMP NOW CURRENT_TIMESTAMP LOCALTIMESTAMP CURRENT_DATE"),
     "CURRENT_ROW_TIMESTAMP": Function(lambda _: "CURRENT_TIMESTAMP()", returns=always("timestamp")),
     "PROCTIME": Function(_proctime, returns=always("timestamp")),

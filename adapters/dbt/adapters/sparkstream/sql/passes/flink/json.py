@@ -14,11 +14,11 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import spark_type
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
-_PATH = re.compile(
-    r"""\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"\\\]]+"\])*)\s*""",
-    re.I | re.A,
-)
-"""Members and elements. Wildcards, filters and negative numbers are none of Spark's."""
+_STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"\\\]]+"\]"""
+_SEVERAL = r"\[\*\]|\.\*|\[\d+(?:\s*,\s*\d+)+\]"
+"""Steps that find several values: all elements or members, or the elements of some numbers."""
+_PATH = re.compile(rf"\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:{_SEVERAL}|{_STEP})*)\s*", re.I | re.A)
+"""Filters, `..`, `last` and negative numbers are none of Spark's."""
 _ARRAYS = "'^ARRAY'"
 _CONTAINERS = "'^(ARRAY|OBJECT)'"
 _SCALARS = "'^(ARRAY|OBJECT|VOID)'"
@@ -72,15 +72,15 @@ class Json(Rewriter):
         if found is None:
             self.refuse(
                 path,
-                f"JSON_{node.args['kind']} takes a constant path of members and elements here",
-                "write such as '$.a.b[0]'; for a wildcard, FROM_JSON and TRANSFORM in the model around it",
+                f"JSON_{node.args['kind']} takes a constant path of members, elements and wildcards here",
+                "write such as '$.a.b[0]' or '$.a[*].b'; for more, FROM_JSON and FILTER in the model around it",
             )
         strict = (found["mode"] or "strict").lower() == "strict"
-        steps = string_literal(found["path"].replace('"', "'").replace(".[", "["))
+        steps = _steps(found["path"])
 
         def text() -> str:
             document = self.text(node.this)
-            variant = f"TRY_VARIANT_GET(TRY_PARSE_JSON({document}), {steps}, 'VARIANT')"
+            variant = _variant(f"TRY_PARSE_JSON({document})", found["path"])
             if node.args["kind"] == "EXISTS":
                 fits, value = f"SCHEMA_OF_VARIANT({variant}) <> 'VOID'", "TRUE"
                 otherwise = self._word(node, (node.args.get("error") or "FALSE") if strict else "FALSE")
@@ -141,3 +141,33 @@ class Json(Rewriter):
             fault = f"JSON_{node.args['kind']}: its path finds nothing that fits, or the text is no JSON"
             return f"RAISE_ERROR({string_literal(fault)})"
         return {"UNKNOWN": "NULL", "EMPTY ARRAY": "'[]'", "EMPTY OBJECT": "'{}'"}.get(word, word)
+
+
+def _steps(path: str) -> str:
+    """Members and elements as Spark writes them."""
+    return string_literal(path.replace('"', "'").replace(".[", "["))
+
+
+def _variant(root: str, path: str) -> str:
+    """What a path finds in a VARIANT, as a VARIANT; what a wildcard finds, if only one value or none, is an array."""
+    prefix, *rest = re.split(f"({_SEVERAL})", path)
+    value = f"TRY_VARIANT_GET({root}, {_steps(prefix)}, 'VARIANT')"
+    if not rest:
+        return value
+    values = ""
+    for several, steps in zip(rest[::2], rest[1::2], strict=True):
+        inner = _values(value if not values else "v", several)
+        values = inner if not values else f"FLATTEN(TRANSFORM({values}, v -> COALESCE({inner}, ARRAY())))"
+        if steps:
+            member = f"TRY_VARIANT_GET(v, {_steps('$' + steps)}, 'VARIANT')"
+            values = f"FILTER(TRANSFORM({values}, v -> {member}), v -> v IS NOT NULL)"
+    return f"CAST({values} AS VARIANT)"
+
+
+def _values(container: str, several: str) -> str:
+    """The values of an array or an object that a step finds, as an array; members in the order of their names."""
+    elements = f"TRY_VARIANT_GET({container}, '$', 'ARRAY<VARIANT>')"
+    if "*" in several:
+        return f"COALESCE({elements}, MAP_VALUES(TRY_VARIANT_GET({container}, '$', 'MAP<STRING, VARIANT>')))"
+    numbers = ", ".join(f"TRY_VARIANT_GET({container}, '$[{n.strip()}]', 'VARIANT')" for n in several[1:-1].split(","))
+    return f"CASE WHEN {elements} IS NOT NULL THEN FILTER(ARRAY({numbers}), v -> v IS NOT NULL) END"

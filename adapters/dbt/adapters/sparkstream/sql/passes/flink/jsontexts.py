@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -12,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -61,11 +63,7 @@ class JsonTexts(Rewriter):
 
     def _check(self, value: exp.Expr) -> None:
         type_ = self.type(value)
-        if (
-            type_ is not None
-            and type_ not in ("void", "boolean")
-            and not (types.is_numeric(type_) or types.is_string(type_))
-        ):
+        if type_ is not None and not _has_json(type_):
             self.refuse(
                 value, f"JSON of a {type_} isn't written in Spark as in Flink", "write CAST(... AS STRING) around it"
             )
@@ -81,10 +79,8 @@ class JsonTexts(Rewriter):
         if isinstance(value, exp.Null):
             return [*parts, "CAST(NULL AS STRING)" if absent else "'null'"]
         if isinstance(value, exp.Literal):
-            return [
-                *parts,
-                string_literal(json.dumps(value.name, ensure_ascii=False) if value.is_string else value.name),
-            ]
+            constant = json.dumps(value.name, ensure_ascii=False) if value.is_string else _number(value.name)
+            return [*parts, string_literal(constant)]
         written = self.text(value)
         if not isinstance(value, JsonConstructor):
             written = json_of(written, self.type(value))
@@ -95,7 +91,25 @@ def json_of(sql: str, type_: str | None) -> str:
     """A value as JSON; NULL stays NULL."""
     if types.is_numeric(type_) or type_ == "boolean":
         return f"CAST({sql} AS STRING)"
+    if type_ is not None and nested_parts(type_):
+        return f"TO_JSON({sql}, MAP('ignoreNullFields', 'false'))"
     return f"TO_JSON(CAST({sql} AS VARIANT))"
+
+
+def _has_json(type_: str) -> bool:
+    """Whether Spark writes the JSON of a type as Flink: of numbers, texts, booleans, and what is made of them."""
+    parts = nested_parts(type_)
+    if parts:
+        return all(part is not None and _has_json(part) for part in parts)
+    return type_ in ("void", "boolean") or types.is_numeric(type_) or types.is_string(type_)
+
+
+def _number(text: str) -> str:
+    """A constant number in JSON: a DOUBLE such as 1e0 as Flink writes it, through a text of Java's: 1.0."""
+    if "E" not in text.upper():
+        return text
+    digits, _, exponent = repr(float(text)).partition("e")
+    return str(Decimal(digits + ("" if "." in digits else ".0") + (f"E{exponent}" if exponent else "")))
 
 
 def unquote(call: FlinkCall) -> str:

@@ -82,15 +82,26 @@ class Operators(Rewriter):
                 self.refuse(operand, "|| joins texts, and this is a number", "write CAST(... AS STRING)")
         return ()
 
-    def _compare(self, node: exp.Expr) -> Iterable[Edit]:
+    def _compare(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)
-        self._comparable(node, node.left, node.right)
-        return ()
+        pairs = _pairs(node.left, node.right)
+        for left, right in pairs or [(node.left, node.right)]:
+            self._comparable(node, left, right)
+        if pairs and isinstance(node, exp.EQ):
+            yield self.edit(node, lambda: self._rows(pairs))
 
-    def _in(self, node: exp.Expr) -> Iterable[Edit]:
-        for value in node.expressions:
-            self._comparable(node, node.this, value)
-        return ()
+    def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
+        """`(a, b) = (c, d)` field by field: it is NULL if one is NULL and no other differs, where Spark says FALSE."""
+        return f"({' AND '.join(f'{self.text(left)} = {self.text(right)}' for left, right in pairs)})"
+
+    def _in(self, node: exp.Expr) -> Iterator[Edit]:
+        rows = [_pairs(node.this, value) for value in node.expressions]
+        for value, pairs in zip(node.expressions, rows, strict=True):
+            for left, right in pairs or [(node.this, value)]:
+                self._comparable(node, left, right)
+        if rows and all(rows):
+            negated = "NOT " if self.source.is_negated(node) else ""
+            yield self.edit(node, lambda: f"{negated}({' OR '.join(self._rows(pairs) for pairs in rows if pairs)})")
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
         """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
@@ -129,3 +140,10 @@ class Operators(Rewriter):
                         "write CAST(...) on one side",
                     )
         return ()
+
+
+def _pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
+    """The fields of two rows in parentheses, each beside its counterpart; None for anything else."""
+    if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple) and len(left.expressions) == len(right.expressions):
+        return list(zip(left.expressions, right.expressions, strict=True))
+    return None

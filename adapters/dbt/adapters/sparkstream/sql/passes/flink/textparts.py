@@ -1,4 +1,4 @@
-"""SUBSTRING and OVERLAY of Flink SQL: what they give where a part begins or ends outside of the text."""
+"""SUBSTRING, OVERLAY and POSITION of Flink SQL: what they give where a part begins or ends outside of the text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,18 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
 class TextParts(Rewriter):
-    """Edits SUBSTRING and OVERLAY, whose places are those of Flink's `BinaryStringData.substringSQL` and `overlay`."""
+    """Edits SUBSTRING, OVERLAY and POSITION.
+
+    Places are those of Flink's `BinaryStringData.substringSQL` and `overlay`.
+    """
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
-        self.handlers = {exp.Substring: self._substring, exp.Overlay: self._overlay}
+        self.handlers = {
+            exp.Substring: self._substring,
+            exp.Overlay: self._overlay,
+            exp.StrPosition: self._position,
+        }
 
     def _substring(self, node: exp.Expr) -> Iterator[Edit]:
         """A part that begins before the text is empty, and one of a negative length NULL."""
@@ -39,6 +46,13 @@ class TextParts(Rewriter):
             return f"CASE {' '.join(cases)} ELSE {self.text(node)} END"
 
         yield Edit(self.source.span(node), text, level=1)
+
+    def _position(self, node: exp.Expr) -> Iterator[Edit]:
+        """`POSITION('l' IN text FROM 4)`: Spark's POSITION begins at the first character."""
+        start = node.args.get("position")
+        if start is not None:
+            parts = node.args["substr"], node.this, start
+            yield self.edit(node, lambda: f"LOCATE({', '.join(map(self.text, parts))})")
 
     def _overlay(self, node: exp.Expr) -> Iterator[Edit]:
         """From a place outside of the text it changes nothing; what replaces no character cuts the rest off."""

@@ -10,7 +10,9 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -35,6 +37,8 @@ _EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
     "DECADE": lambda time, _: f"CAST(YEAR({time}) DIV 10 AS BIGINT)",
     "SECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time})) AS BIGINT)",
     "MILLISECOND": lambda time, _: f"CAST(FLOOR(EXTRACT(SECOND FROM {time}) * 1000) % 1000 AS BIGINT)",
+    "MICROSECOND": lambda time, _: f"CAST(EXTRACT(SECOND FROM {time}) % 1 * 1000000 AS BIGINT)",
+    "NANOSECOND": lambda time, _: f"CAST(EXTRACT(SECOND FROM {time}) % 1 * 1000000000 AS BIGINT)",
     "EPOCH": _epoch,
 }
 """Fields of EXTRACT -> Spark SQL from the time and its type; all BIGINT and whole in Flink."""
@@ -95,6 +99,10 @@ class TimeExpressions(Rewriter):
             )
         if names[0] in ("QUARTER", "QUARTERS"):
             self.refuse(node, "Flink reads a QUARTER as one month", "write '3' MONTH")
+        days = self._days_of_date(node)
+        if days is not None:
+            yield self.edit(node, lambda: f"INTERVAL '{days}' DAY")
+            return
         # Spark takes no precision: DAY(3), SECOND(3), SECOND(1, 3).
         places = self.source.tokens.within((self.source.span(node.this)[1], self.source.span(node)[1]))
         digits: list[int] = []
@@ -106,6 +114,21 @@ class TimeExpressions(Rewriter):
                 digits = digits or [int(t.text) for t in within if t.token_type == TokenType.NUMBER]
                 yield Edit((token.start, self.source.tokens[behind - 1].end + 1), lambda: "")
         self._check_precision(node, names[0], digits[0] if digits else 2)
+
+    def _days_of_date(self, node: exp.Expr) -> int | None:
+        """The whole days of a length of time that is added to a date: Flink's result is a date, whatever the hours."""
+        sum_ = node.parent
+        if not isinstance(sum_, (exp.Add, exp.Sub)):
+            return None
+        other = sum_.left if node.arg_key == "expression" else sum_.right
+        if self.type(other) != "date":
+            return None
+        try:
+            length = read_interval(self.source.tokens_in(self.source.span(node)), strict=False)
+        except IntervalError:
+            return None
+        days = abs(length.micros) // MICROS["DAY"]
+        return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days
 
     def _check_precision(self, node: exp.Expr, unit: str, precision: int) -> None:
         """Refuses a constant whose leading number has more digits than its unit; two, if it says nothing."""
