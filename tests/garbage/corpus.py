@@ -40,9 +40,13 @@ def _golden() -> list[Sample]:
     found = []
     for file in sorted(DATA.glob("*.json")):
         dialect = file.stem.partition("_")[0]
-        for case in json.loads(file.read_text(encoding="utf-8"))["cases"]:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        for case in content.get("cases", ()):
             schema = {table["name"]: _spark_types(table["columns"], dialect) for table in case["tables"]}
             found += [Sample(sql, dialect, schema) for sql in (case["sql"], *(case.get("setup") or ()))]
+        for table, expressions in content.get("expressions", {}).items():
+            schema = {table: _spark_types(content["tables"][table]["columns"], dialect)}
+            found += [Sample(f"SELECT {each['sql']} AS v FROM {table}", dialect, schema) for each in expressions]
     return found
 
 

@@ -33,6 +33,31 @@ class TestClauses(Pairs):
         self.becomes("SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1", "SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1")
         self.refused_flink("SELECT i FROM c FETCH FIRST 2 PERCENT ROWS ONLY", "number of rows", at="FETCH FIRST 2 PERCENT ROWS ONLY", hint="FETCH FIRST 10 ROWS ONLY")
 
+    def test_one_group_of_all_rows(self) -> None:
+        self.becomes("SELECT COUNT(*) AS z FROM c GROUP BY () HAVING COUNT(*) > 0", "SELECT COUNT(*) AS z FROM c HAVING COUNT(*) > 0")
+        for sql in ("SELECT 1 AS z FROM c GROUP BY ()", "SELECT COUNT(*) FROM c GROUP BY (), i"):
+            self.refused_flink(sql, "Spark's GROUP BY has no ()", at="()", hint="leave () out", schema=SCHEMA)
+
+    def test_samples_and_rows(self) -> None:
+        self.becomes("SELECT i FROM c TABLESAMPLE BERNOULLI (10) REPEATABLE (3) AS x", "SELECT i FROM c TABLESAMPLE (10 PERCENT) REPEATABLE (3) AS x")
+        self.becomes("SELECT x FROM (VALUES ROW(1, 2), ROW(3, 4)) t(x, y)", "SELECT x FROM (VALUES (1, 2), (3, 4)) t(x, y)")
+
+    def test_order_of_distinct_rows(self) -> None:
+        self.becomes("SELECT DISTINCT i + 1 FROM c ORDER BY i + 1 DESC", "SELECT DISTINCT i + 1 AS `EXPR$0` FROM c ORDER BY `EXPR$0` DESC")
+
+    def test_a_member_whose_null_is_seen(self) -> None:
+        q = "FROM (SELECT a FROM u) AS q(v))"
+        member = f"((SELECT COUNT(*) {q} > 0 AND (ARRAY_CONTAINS((SELECT COLLECT_SET(v) {q}, i) OR (SELECT COUNT(*) > COUNT(v) AND NULL {q}))"
+        self.rewritten("i IN (SELECT a FROM u)", member)
+        self.rewritten("i NOT IN (SELECT a FROM u)", f"(NOT {member})")
+        self.rewritten("i IN (SELECT a FROM u WHERE u.b = c.i)", "i IN (SELECT a FROM u WHERE u.b = c.i)")
+        self.becomes("SELECT i FROM c WHERE i IN (SELECT a FROM u) OR i > 1", "SELECT i FROM c WHERE i IN (SELECT a FROM u) OR i > 1")
+        self.becomes("SELECT i FROM c WHERE i <> ALL (VALUES 1, 2)", "SELECT i FROM c WHERE i NOT IN (VALUES 1, 2)")
+
+    def test_calls_over_windows(self) -> None:
+        self.refused_flink("SELECT ROW_NUMBER() OVER (PARTITION BY k) FROM c", "ROW_NUMBER needs the order", at="ROW_NUMBER() OVER (PARTITION BY k)", hint="ORDER BY")
+        self.refused_flink("SELECT SUM(DISTINCT i) OVER (ORDER BY ts) FROM c", "SUM takes no DISTINCT", at="SUM(DISTINCT i) OVER (ORDER BY ts)", hint="in a subquery")
+
     def test_windows_that_begin_with_another(self) -> None:
         self.becomes("SELECT i, MAX(i) OVER (w ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT i, MAX(i) OVER (PARTITION BY k ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)")
         self.becomes("SELECT MAX(i) OVER (b ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (a ORDER BY i DESC NULLS LAST)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY i DESC NULLS LAST ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (PARTITION BY k ORDER BY i DESC NULLS LAST)")

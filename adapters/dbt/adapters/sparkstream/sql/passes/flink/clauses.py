@@ -1,4 +1,4 @@
-"""LIMIT, OFFSET and FETCH, and comparisons with SOME and ALL of a subquery, as Flink SQL writes them."""
+"""LIMIT, OFFSET, FETCH, GROUP BY (), TABLESAMPLE, and comparisons with SOME and ALL, as Flink SQL writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 QUANTIFIERS = ("ALL", "SOME", "ANY")
@@ -20,7 +22,7 @@ _OTHER = {"MAX": "MIN", "MIN": "MAX"}
 
 
 class Clauses(Rewriter):
-    """Edits FETCH FIRST, OFFSET n ROWS, and `x > ALL (SELECT ...)`."""
+    """Edits FETCH FIRST, OFFSET n ROWS, GROUP BY (), TABLESAMPLE BERNOULLI, and `x > ALL (SELECT ...)`."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -28,6 +30,9 @@ class Clauses(Rewriter):
             exp.Fetch: self._limit,
             exp.Limit: self._limit,
             exp.Offset: self._offset,
+            exp.In: self._in,
+            exp.Group: self._group,
+            exp.TableSample: self._sample,
             exp.All: self._quantified,
             exp.Any: self._quantified,
             exp.Anonymous: self._call,
@@ -59,6 +64,33 @@ class Clauses(Rewriter):
         if SPAN in node.meta:  # the 1 of LIMIT 1, 2 has none
             yield self.edit(node, lambda: f"OFFSET {self.text(node.expression)}")
 
+    # -- GROUP BY (), TABLESAMPLE --------------------------------------------------------------------------
+    def _group(self, node: exp.Expr) -> Iterator[Edit]:
+        """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
+        nothing = [key for key in node.expressions if isinstance(key, exp.Tuple) and not key.expressions]
+        if not nothing:
+            return
+        select = node.parent
+        calls = select.find_all(exp.Anonymous) if isinstance(select, exp.Select) else ()
+        aggregates = any(call.name.upper() in AGGREGATES and call.parent_select is select for call in calls)
+        several = any(node.args.get(kind) for kind in ("grouping_sets", "cube", "rollup"))
+        if len(node.expressions) > 1 or several or not aggregates:
+            self.refuse(
+                nothing[0],
+                "Spark's GROUP BY has no ()",
+                "leave () out; for one group of all rows, select COUNT(*) or MAX(x)",
+            )
+        start, end = self.source.span(node)
+        keyword = self.source.tokens[self.source.tokens.at(start) - 1]
+        yield Edit((keyword.start, end), lambda: "")
+
+    def _sample(self, node: exp.Expr) -> Iterator[Edit]:
+        """`TABLESAMPLE BERNOULLI (10)` takes ten of a hundred rows."""
+        tokens = self.source.tokens
+        at = tokens.at(self.source.span(node.args["size"])[0])
+        percentage = tokens[at].text
+        yield Edit((tokens[at - 2].start, tokens[at + 1].end + 1), lambda: f"({percentage} PERCENT)")
+
     # -- SOME and ALL ------------------------------------------------------------------------------------
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         if node.name.upper() in QUANTIFIERS:  # sqlglot takes `> ALL (1, 2)` for a call
@@ -75,20 +107,40 @@ class Clauses(Rewriter):
             self.refuse(node, "SOME, ANY and ALL stand behind a comparison", "write x > ALL (SELECT ...)")
         assert isinstance(comparison, exp.Binary)
         every = isinstance(node, exp.All) or node.name.upper() == "ALL"
-        values = node.this if isinstance(node, (exp.All, exp.Any)) else exp.Tuple(expressions=node.expressions)
+        listed = node.expressions
+        values = node.this if isinstance(node, (exp.All, exp.Any)) else exp.Tuple(expressions=listed)
+        if len(listed) == 1 and isinstance(listed[0], exp.Values):  # ALL (VALUES 1, 2)
+            values = listed[0]
         while isinstance(values, (exp.Paren, exp.Subquery)) and isinstance(values.this, exp.Expr):
             values = values.this
 
         def text() -> str:
             x = self.text(comparison.left)
             x = f"({x})" if isinstance(comparison.left, exp.Binary) else x
-            if isinstance(values, exp.Query):
+            if isinstance(values, (exp.Query, exp.Values)):
                 return self._of_query(comparison, x, self.text(values), every)
             listed = map(self.text, values.expressions if isinstance(values, exp.Tuple) else [values])
             joint = " AND " if every else " OR "
             return f"({joint.join(f'{x} {_OPERATORS[type(comparison)]} {value}' for value in listed)})"
 
         yield self.edit(comparison, text)
+
+    def _in(self, node: exp.Expr) -> Iterator[Edit]:
+        """`x IN (SELECT ...)` whose NULL somebody sees: in WHERE, NULL is as good as FALSE."""
+        query = node.args.get("query")
+        around = node.parent
+        while isinstance(around, (exp.And, exp.Or, exp.Paren, exp.Not)):
+            around = around.parent
+        seen = not isinstance(around, (exp.Where, exp.Having, exp.Join))
+        if query is None or not seen or isinstance(node.this, exp.Tuple) or _is_correlated(query.this):
+            return
+
+        def text() -> str:
+            x = self.text(node.this)
+            member = _member(f"({x})" if isinstance(node.this, exp.Binary) else x, self.text(query.this))
+            return f"(NOT {member})" if self.source.is_negated(node) else member
+
+        yield self.edit(node, text)
 
     def _of_query(self, comparison: exp.Binary, x: str, query: str, every: bool) -> str:
         kind = type(comparison)
@@ -101,13 +153,28 @@ class Clauses(Rewriter):
             if _is_conjunct(comparison):
                 return f"{x} {negated}IN ({query})"
             # Elsewhere Spark's IN gives FALSE where it should be NULL.
-            found = f"ARRAY_CONTAINS({of('COLLECT_SET(v)')}, {x})"
-            return f"({negated}({of('COUNT(*)')} > 0 AND ({found} OR {of('COUNT(*) > COUNT(v) AND NULL')})))"
+            return f"({negated}{_member(x, query)})"
         extremes = [_LARGEST[kind] if every else _OTHER[_LARGEST[kind]]] if kind in _LARGEST else ["MIN", "MAX"]
         compared = [f"{x} {_OPERATORS[kind]} {of(f'{extreme}(v)')}" for extreme in extremes]
         if every:
             return f"({of('COUNT(*)')} = 0 OR {' AND '.join(compared)} AND {of('COUNT(*) = COUNT(v) OR NULL')})"
         return f"({of('COUNT(*)')} > 0 AND ({' OR '.join(compared)} OR {of('COUNT(*) > COUNT(v) AND NULL')}))"
+
+
+def _member(x: str, query: str) -> str:
+    """Whether a query gives a value; NULL where that isn't known: Spark's IN says FALSE there."""
+
+    def of(aggregate: str) -> str:
+        return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
+
+    found = f"ARRAY_CONTAINS({of('COLLECT_SET(v)')}, {x})"
+    return f"({of('COUNT(*)')} > 0 AND ({found} OR {of('COUNT(*) > COUNT(v) AND NULL')}))"
+
+
+def _is_correlated(query: exp.Expr) -> bool:
+    """Whether a subquery names a table of the query around it."""
+    inside = {source.alias_or_name.casefold() for select in query.find_all(exp.Select) for source in sources(select)}
+    return any(column.table and column.table.casefold() not in inside for column in query.find_all(exp.Column))
 
 
 def _is_conjunct(condition: exp.Expr) -> bool:

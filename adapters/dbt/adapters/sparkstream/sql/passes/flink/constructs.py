@@ -32,6 +32,7 @@ class Constructs(Rewriter):
             exp.SimilarTo: self._similar,
             exp.Between: self._between,
             exp.Overlaps: self._overlaps,
+            exp.Values: self._values,
         }
 
     def _negated(self, predicate: exp.Expr) -> str:
@@ -54,6 +55,13 @@ class Constructs(Rewriter):
                 self.source.span(node),
                 lambda: f"TRY_ELEMENT_AT({self.text(node.this)}, {self._list(node.expressions)})",
             )
+
+    def _values(self, node: exp.Expr) -> Iterator[Edit]:
+        """A ROW in VALUES is a row of the table, and no value in one: `VALUES ROW(1, 'a')`."""
+        for row in node.expressions:
+            inner = row.expressions[0] if isinstance(row, exp.Tuple) and len(row.expressions) == 1 else None
+            if isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW":
+                yield Edit(self.source.call_span(inner), lambda r=inner: f"({self._list(r.expressions)})", level=1)  # type: ignore[misc]
 
     def _similar(self, node: exp.Expr) -> Iterator[Edit]:
         pattern = node.expression

@@ -22,6 +22,8 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
+_DISTINCT_OVER = ("COUNT", "MIN", "MAX", "")
+"""Aggregates that Spark can be told with DISTINCT and OVER."""
 _DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
 
@@ -143,6 +145,10 @@ class Invocations(Rewriter):
             self.refuse(node, f"{name} takes no ROWS or RANGE", "leave the frame out")
         if name not in RANKING and name not in AGGREGATES and name:
             self.refuse(node, f"OVER takes an aggregate function, and {name} is none")
+        if name in RANKING and parts.order is None:
+            self.refuse(node, f"{name} needs the order of its rows", f"write {name}(...) OVER (... ORDER BY ts)")
+        if name not in _DISTINCT_OVER and any(isinstance(argument, exp.Distinct) for argument in function.expressions):
+            self.refuse(node, f"{name} takes no DISTINCT before OVER", "leave repeated rows out in a subquery")
         where = node.find_ancestor(exp.Where, exp.Having, exp.Group, exp.Select)
         if isinstance(where, (exp.Where, exp.Having, exp.Group)):
             self.refuse(

@@ -39,11 +39,20 @@ class OutputNames(Rewriter):
             name = named or f"EXPR${position}"
             given = _unused(name, taken)
             quoted = _quoted(given)
+            yield from self._ordered(select, projection, quoted)
             if given != name and isinstance(projection, exp.Alias):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
             elif given != name or not named:
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
                 yield Edit(self.source.span(projection), text, level=2)
+
+    def _ordered(self, select: exp.Select, projection: exp.Expr, name: str) -> Iterator[Edit]:
+        """Orders by the name of an output column what repeats it: Spark knows no other columns behind DISTINCT."""
+        order, value = select.args.get("order"), projection.unalias()
+        if select.args.get("distinct") and order is not None and not isinstance(value, exp.Column):
+            for item in order.expressions:
+                if item.this == value:
+                    yield self.edit(item.this, lambda: name)
 
     def _star(self, select: exp.Select, star: exp.Expr, taken: set[str]) -> list[Edit] | None:
         """Writes out a star that brings a name again; None where its columns aren't all known."""
