@@ -15,11 +15,11 @@ import click
 from tests.kill.formats import FORMATS
 from tests.kill.kinds import KINDS
 from tests.kill.method import METHODS
-from tests.kill.moments import BATCH, COMMITTED, STARTING, STREAM
+from tests.kill.moments import BATCH, COMMITTED, CORRECTED, STARTING, STREAM
 from tests.kill.report import keep, table
 from tests.kill.series import VICTIMS, Series, Tally
 
-MOMENTS = tuple(dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, COMMITTED)))
+MOMENTS = tuple(dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, CORRECTED, COMMITTED)))
 
 
 def _names(known: tuple[str, ...]) -> click.ParamType:

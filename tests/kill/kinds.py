@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.kill.moments import BATCH, STREAM, SWAPPED, Moment
+from tests.kill.moments import BATCH, CORRECTED, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""
@@ -78,6 +78,12 @@ def _shown(name: str, sql: str) -> Kind:
     return Kind(name, (_stream(name, sql, "TRUE", emit="open"),), STREAM)
 
 
+def _corrected(name: str, sql: str) -> Kind:
+    """Windows that close at once, and are corrected by the rows that come late: up to 9 seconds."""
+    config = {"watermark": "1 second", "late_rows": "update", "lateness": "30 seconds"}
+    return Kind(name, _windows(name, sql, **config).models, (*STREAM, CORRECTED, CORRECTED))
+
+
 def _batch(name: str, sql: str, counted: str, python: str | None = None, **config: Any) -> Kind:
     return Kind(name, (Model(name, sql, config=config, python=python, counted=counted),), BATCH)
 
@@ -119,6 +125,8 @@ KINDS = {
         _windows("hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
         _shown("open", f"{COUNTS} {TUMBLE} {GROUPED}"),
         _shown("open_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
+        _corrected("corrected", f"{COUNTS} {TUMBLE} {GROUPED}"),
+        _corrected("corrected_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
         _windows("hop_windows", f"{COUNTS} {_of_bid('hop', '5 seconds', '30 seconds')} {GROUPED}", optimize=False),
         _windows("cumulate", f"{COUNTS} {_of_bid('cumulate', '5 seconds', '1 minute')} {GROUPED}"),
         _windows("session", f"{COUNTS} {_of_bid('session', '7 seconds', 'k')} {GROUPED}"),

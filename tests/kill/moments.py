@@ -52,6 +52,8 @@ STAGING = Moment("staging", lambda path: "/.spark-staging" in path or "/_tempora
 """Data files are being written aside."""
 MOVED = Moment("moved", lambda path: "=" in path.rpartition("/")[2] and "/." not in path and "/_" not in path)
 """The first folder of a partition is in the table's folder, and not in the catalog yet."""
+CORRECTED = Moment("corrected", lambda path: "/_corrected/" in path)
+"""A partition of a table of files is being written anew, with windows that late rows have corrected."""
 SWAPPED = Moment("swapped", lambda path: "/" not in path)
 """A folder of the table, or of one that is built beside it, has appeared or gone."""
 

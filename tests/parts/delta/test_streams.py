@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
+from tests.parts.corrections import correct
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,6 +95,13 @@ def test_an_interrupted_micro_batch_comes_again(
     feed.run(sql, **DELTA)
     until = "TRUE" if sql == ROWS else "window_end <= timestamp_seconds(1290)"
     assert feed.table() == feed.batch(sql, until)
+
+
+@pytest.mark.long
+def test_late_rows_correct_windows(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    correct(feed, "delta", sink.DeltaAppend, monkeypatch)
+    operations = [operation for operation, _ in history(feed)]
+    assert operations.count("MERGE") == 2, "each micro-batch with corrections is one commit"
 
 
 def test_signs_of_life_do_not_disturb_a_commit(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
+from tests.parts.corrections import correct
 
 CLOSED = "window_end <= timestamp_seconds(1091)"
 ICEBERG: dict[str, Any] = {"file_format": "iceberg"}
@@ -35,6 +36,11 @@ def test_windows_are_appended(feed: Feed) -> None:
     feed.add("bid", [(6, 1002, "a", 5)])
     feed.run(TUMBLE, keep_late=True, **ICEBERG)
     assert len(feed.table("model__late")) == 2, "late rows of another micro-batch stay"
+
+
+@pytest.mark.long
+def test_late_rows_correct_windows(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    correct(feed, "iceberg", sink.IcebergAppend, monkeypatch)
 
 
 @pytest.mark.parametrize("sql", [ROWS, TUMBLE, HOP], ids=["rows", "tumble", "hop_of_slices"])

@@ -321,6 +321,50 @@ def test_what_has_no_early_results(sql: str, place: tuple[int, int], message: st
     assert caught.value.hint
 
 
+def corrected(sql: str, *, utc: bool = True, shows_open: bool = False) -> StreamPlan:
+    schema = {"s": {"ts": "timestamp", "k": "string", "v": "bigint"}}
+    return plan_of(sql, streams=["s"], schema=schema, utc=utc, optimize=True, corrects=True, shows_open=shows_open)
+
+
+def test_windows_are_corrected() -> None:
+    found = corrected(f"SELECT window_end AS until, k, count(*) AS n FROM {TUMBLE} GROUP BY window_end, k")
+    ending = found.ending
+    assert isinstance(ending, OnWindows)
+    assert (found.keeps, ending.end, ending.open) == (("corrected",), "until", None)
+    assert "CAST(max(__is_new) AS BIGINT) AS __touched" in ending.kept and "dropped_at" in ending.kept
+    assert "max(__touched) OVER (PARTITION BY window_end)" in ending.closed
+    assert ending.corrected is not None and ending.corrected.startswith("SELECT DISTINCT window_end FROM __closed_rows")
+    assert "take the place of" in found.describe() and "__touched" not in ending.query
+    both = corrected(HOPS, shows_open=True)
+    assert both.keeps == ("slices", "open", "corrected")
+    # What is kept without corrections has no more than before.
+    assert "__touched" not in in_utc(HOPS).query + str(in_utc(HOPS).ending)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        (
+            f"SELECT window_start, k, count(*) AS n FROM {TUMBLE} GROUP BY 1, window_end, 2",
+            "finds what the table has of",
+        ),
+        ("SELECT ts AS window_end FROM s", "finds what the table has of a window by its window_end"),
+        (f"SELECT * FROM {SESSION}", "doesn't go with SESSION"),
+        (f"SELECT *, lag(n) OVER (PARTITION BY k ORDER BY window_end) AS l FROM ({COUNTS})", "doesn't go with OVER"),
+        (COUNTS.replace("count(*)", "count(DISTINCT v)"), "doesn't go with aggregates of DISTINCT values"),
+        (
+            f"SELECT {BOUNDS}, max(n) AS m FROM tumble(({TIMED}), t, '1 hour') GROUP BY {BOUNDS}",
+            "corrects the windows of one window function, and this query has several",
+        ),
+    ],
+)
+def test_what_has_no_corrections(sql: str, message: str) -> None:
+    with pytest.raises(TranslationError) as caught:
+        corrected(sql)
+    assert "late_rows='update'" in caught.value.message and message in caught.value.message
+    assert caught.value.line and caught.value.hint
+
+
 def test_open_windows_of_flink_sql() -> None:
     window = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
     found = shown(f"SELECT {BOUNDS}, CHAR_LENGTH(k) AS l, MAX(v) AS m FROM {window} GROUP BY {BOUNDS}, k", "flink")

@@ -70,6 +70,10 @@ def test_configs_are_read() -> None:
         ({"on_schema_change": "append_new_columns"}, ["on_schema_change", "on_query_change='rebuild'"]),
         ({"late_rows": "count"}, ["drop, keep"]),
         ({"emit": "early"}, ["emit can't be 'early'", "on_close, open"]),
+        ({"late_rows": "update"}, ["needs to know how long", "write lateness='1 hour'"]),
+        ({"lateness": "1 hour"}, ["write late_rows='update' with it"]),
+        ({"late_rows": "update", "lateness": "0 seconds"}, ["no whole number of milliseconds above 0"]),
+        ({"late_rows": "update", "lateness": "soon"}, ["lateness: "]),
         ({"emit": "open", "file_format": "delta"}, ["emit='open' needs a table of files", "is in Delta"]),
         ({"emit": "open", "file_format": "iceberg"}, ["is in Iceberg", "write another file_format"]),
         ({"flush": "perhaps"}, ["true or false"]),
@@ -81,6 +85,31 @@ def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
         StreamConfig.read(config, known_configs())
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"file_format": "hudi"}, "for tables in Delta, Iceberg and files"),
+        ({"partition_by": "day"}, "doesn't go with partition_by in a table of files"),
+        ({"compact_every": 9}, "doesn't go with compact_every in a table of files"),
+        (
+            {"sink": {"format": "kafka", "topic": "t", "options": {"kafka.bootstrap.servers": "h:1"}}},
+            "doesn't go with a sink",
+        ),
+        ({"file_format": "delta", "partition_by": "day", "compact_every": 9}, None),
+        ({"file_format": "iceberg", "partition_by": "day"}, None),
+        ({}, None),
+    ],
+)
+def test_where_late_rows_correct_windows(config: dict[str, Any], words: str | None) -> None:
+    given = {"late_rows": "update", "lateness": "1 hour", **config}
+    if words is None:
+        read = read_config(given)
+        assert (read.lateness, read.keep_late) == (Interval.parse("1 hour"), True)
+        return
+    with pytest.raises(StreamingError, match=words):
+        read_config(given)
 
 
 @pytest.mark.parametrize(

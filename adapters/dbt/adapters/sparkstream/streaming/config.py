@@ -22,6 +22,7 @@ OURS = (
     "on_source_change",
     "on_foreign_write",
     "late_rows",
+    "lateness",
     "emit",
     "unreadable_rows",
     "flush",
@@ -46,6 +47,9 @@ MEANINGLESS = {
 """Configs that a streaming model can't have, and why."""
 
 DAY = Interval.parse("1 day")
+UPDATE = "update"
+"""What `late_rows` says where late rows correct windows that are closed."""
+
 OFF = "off"
 """What `max_future` says where times may be as far ahead as they like."""
 
@@ -68,6 +72,7 @@ class StreamConfig:
         on_source_change: `fail`, `rebuild` or `accept`: the same for a source whose processed files are gone.
         on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
         keep_late: whether late rows go to a table.
+        lateness: how long after a window is closed a late row still corrects it; None where late rows correct nothing.
         shows_open: whether views show the windows that are open.
         keep_unreadable: whether rows with values that can't be read go to a table.
         flush: whether a run ends by closing all windows; None where no run ever does.
@@ -89,6 +94,7 @@ class StreamConfig:
     on_source_change: str = "fail"
     on_foreign_write: str = "fail"
     keep_late: bool = False
+    lateness: Interval | None = None
     shows_open: bool = False
     keep_unreadable: bool = True
     flush: bool | None = None
@@ -133,7 +139,8 @@ class StreamConfig:
             on_query_change=_choice(given, "on_query_change", "fail", "rebuild"),
             on_source_change=_choice(given, "on_source_change", "fail", "rebuild", "accept"),
             on_foreign_write=_choice(given, "on_foreign_write", "fail", "accept"),
-            keep_late=_choice(given, "late_rows", "drop", "keep") == "keep",
+            keep_late=_choice(given, "late_rows", "drop", "keep", UPDATE) in ("keep", UPDATE),
+            lateness=_lateness(given),
             shows_open=_choice(given, "emit", "on_close", "open") == "open",
             keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
             flush=_flag(given, "flush"),
@@ -169,6 +176,24 @@ def _check_names(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
                 f"a streaming model has no config {name!r}\n  "
                 + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(OURS)}; put what is yours into meta")
             )
+
+
+def _lateness(given: Mapping[str, Any]) -> Interval | None:
+    updates = given.get("late_rows") == UPDATE
+    if updates != ("lateness" in given):
+        raise StreamingError(
+            "late_rows='update' needs to know how long closed windows can be corrected: their state is kept so long\n"
+            "  write lateness='1 hour'"
+            if updates
+            else "lateness says how long late rows correct closed windows\n"
+            "  write late_rows='update' with it, or leave it out"
+        )
+    read = _interval("lateness", given["lateness"]) if updates else None
+    if read is not None and (read.micros <= 0 or read.micros % 1000):
+        raise StreamingError(
+            f"lateness is no whole number of milliseconds above 0: {given['lateness']}\n  write it such as '1 hour'"
+        )
+    return read
 
 
 def _trigger(value: Any) -> Interval | None:

@@ -275,7 +275,7 @@ class Engine:
         with spark_errors():
             left = self._spark.createDataFrame([], columns)
             if isinstance(ending, OnSessions | OnSlices):
-                show(self._spark, UNTIL, 0, 0)
+                show(self._spark, UNTIL, 0, 0, 0)
                 left.createOrReplaceTempView(SO_FAR)
                 if isinstance(ending, OnSlices):
                     self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
@@ -315,10 +315,10 @@ class Engine:
         """
         from pyspark import cloudpickle
 
-        from dbt.adapters.sparkstream.streaming import kept, openviews, producer
+        from dbt.adapters.sparkstream.streaming import corrections, kept, openviews, producer
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        for module in (kept, openviews, producer, sinks):
+        for module in (corrections, kept, openviews, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
-from dbt.adapters.sparkstream.streaming.compaction import LEFT, Compaction
+from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, StreamTable, batch_of, namespace_of, up_to
+from dbt.adapters.sparkstream.streaming.table import (
+    BATCH,
+    COMPACTS,
+    UPDATES,
+    StreamTable,
+    batch_of,
+    namespace_of,
+    up_to,
+)
 
 
 class FileTable(StreamTable):
@@ -48,6 +58,8 @@ class FileTable(StreamTable):
         return f"{schema['Location'].rstrip('/')}/{identifier}"
 
     def tidy(self, known: Mapping[str, str]) -> None:
+        if UPDATES in known:
+            self._forget()
         if COMPACTS in known and self._compaction.tidy(known):
             self.note(**{LEFT: ""})
 
@@ -106,5 +118,23 @@ class FileTable(StreamTable):
 
     def _digest(self, files: Sequence[str]) -> str:
         """A hash of files of the table, the same when the table has got another name and folder."""
+        if self.facts().updates:
+            # A correction has other files in a partition, which stays.
+            return digest({str(batch_of(name)) for name in files})
         folder = f"{path_of(self.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
+
+    def _forget(self) -> None:
+        """Removes files from before corrections that nobody reads any more."""
+        place, clock = self.facts().location.rstrip("/"), time.time()
+        files = {path_of(name) for name in self.files()}
+        written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
+        # For each partition that a correction has written, when: what it had before has been left then.
+        since = {batch_of(name): changed / 1000 for name, changed in written.items() if name in files}
+        old = [number for number, moment in since.items() if clock - moment > GRACE]
+        if not old:
+            return
+        stored = {**written, **self._engine.folders.stored_files(place)}
+        left = {name.rpartition("/")[0] for name in stored if name not in files and batch_of(name) in old}
+        for folder in left - {name.rpartition("/")[0] for name in files}:
+            self._engine.folders.clear(folder)

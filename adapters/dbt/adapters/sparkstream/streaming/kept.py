@@ -18,14 +18,16 @@ class Watermark:
     Args:
         checkpoint: where Spark notes the watermark before a micro-batch.
         view: the view's name.
+        lateness: milliseconds by which Spark's watermark is behind the one that closes windows.
 
     Attributes:
         has_moved: whether the two differ.
     """
 
-    def __init__(self, checkpoint: str, view: str) -> None:
+    def __init__(self, checkpoint: str, view: str, lateness: int = 0) -> None:
         self._checkpoint = checkpoint
         self._view = view
+        self._lateness = lateness
         self._known: dict[int, int] = {}
         self.has_moved = False
 
@@ -33,9 +35,13 @@ class Watermark:
         """Makes the view for a micro-batch."""
         until = self._of(spark, batch)
         since = self._of(spark, batch - 1) if batch > 0 else until
-        show(spark, self._view, since, until)
+        show(spark, self._view, self._closing(since), self._closing(until), since)
         self._known = {batch: until}
         self.has_moved = since < until
+
+    def _closing(self, watermark: int) -> int:
+        """The watermark that closes windows, by Spark's, which is 0 before there is one."""
+        return watermark + self._lateness if watermark > 0 else watermark
 
     def _of(self, spark: SparkSession, batch: int) -> int:
         if batch in self._known:
@@ -44,12 +50,11 @@ class Watermark:
         return int(facts["batchWatermarkMs"])
 
 
-def show(spark: SparkSession, view: str, since: int, until: int) -> None:
-    """Makes the view of two watermarks, in milliseconds since the epoch."""
-    instants = ", ".join(
-        f"timestamp_millis({mark}) AS {name}" for mark, name in ((since, "since_at"), (until, "until_at"))
-    )
-    spark.sql(f"SELECT {_shown(since)} AS since, {_shown(until)} AS until, {instants}").createOrReplaceTempView(view)
+def show(spark: SparkSession, view: str, since: int, until: int, dropped: int) -> None:
+    """Makes the view of watermarks, in milliseconds since the epoch."""
+    marks = {"since": since, "until": until, "dropped": dropped}
+    items = [f"{_shown(mark)} AS {name}, timestamp_millis({mark}) AS {name}_at" for name, mark in marks.items()]
+    spark.sql(f"SELECT {', '.join(items)}").createOrReplaceTempView(view)
 
 
 def _shown(watermark: int) -> str:
@@ -150,14 +155,24 @@ class SliceStore(_Kept):
 
     Args:
         kept: what `closing` calls what is kept.
-        closing: gives the windows that a micro-batch closes.
+        closing: gives the windows that a micro-batch closes, and corrects.
         watermark: a view that the queries read.
+        corrects: whether it may correct windows that are closed.
     """
 
     def __init__(
-        self, folder: str, name: str, query: str, flag: str, kept: str, closing: str, watermark: Watermark
+        self,
+        folder: str,
+        name: str,
+        query: str,
+        flag: str,
+        kept: str,
+        closing: str,
+        watermark: Watermark,
+        corrects: bool = False,
     ) -> None:
         super().__init__(folder, name, query, flag)
+        self._corrects = corrects
         self._name_of_kept = kept
         self._closing = closing
         self._watermark = watermark
@@ -170,4 +185,4 @@ class SliceStore(_Kept):
         self._read(rows, self._kept(batch)).createOrReplaceTempView(self._name_of_kept)
         windows = spark.sql(self._closing)
         # Spark runs nothing for a LIMIT of 0.
-        return windows if self._watermark.has_moved else windows.limit(0)
+        return windows if self._corrects or self._watermark.has_moved else windows.limit(0)

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS, ICEBERG
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -114,7 +114,42 @@ def read_config(config: Mapping[str, Any]) -> StreamConfig:
             f"a table in {read.file_format} takes no compact_every: its partitions, one for each micro-batch, stay as "
             "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
         )
+    if read.lateness is not None:
+        _check_corrections(read)
     return read
+
+
+def _check_corrections(read: StreamConfig) -> None:
+    """Refuses what doesn't go with corrections of closed windows.
+
+    Raises:
+        StreamingError: what, and what to do instead.
+    """
+    if read.topic is not None:
+        raise StreamingError(
+            "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
+            "  write late_rows='keep', or send the rows to the topic from a model of its own"
+        )
+    if read.file_format in (DELTA, ICEBERG):
+        return
+    if read.file_format not in FILE_FORMATS:
+        raise StreamingError(
+            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {read.file_format}\n"
+            "  write another file_format, or late_rows='keep'"
+        )
+    for name, given, why in (
+        ("partition_by", read.partition_by, "a window's rows would lie in several partitions, which change one by one"),
+        (
+            "compact_every",
+            read.compact_every,
+            "a compaction puts all rows into one partition, to be written anew each time",
+        ),
+    ):
+        if given:
+            raise StreamingError(
+                f"late_rows='update' doesn't go with {name} in a table of files: {why}\n"
+                f"  write file_format='delta', or leave {name} out"
+            )
 
 
 def event_time(source: StreamSource, config: StreamConfig) -> str | None:
@@ -158,6 +193,7 @@ def planned(
         utc=utc,
         optimize=optimize,
         shows_open=config.shows_open,
+        corrects=config.lateness is not None,
         times=times,
         warn=warn,
     )

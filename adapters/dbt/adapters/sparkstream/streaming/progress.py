@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.eventtimes import EPOCH, Observed
 from dbt.adapters.sparkstream.streaming.values import OBSERVED as VALUES
@@ -75,6 +76,12 @@ class Batch:
             observed=observed,
             unreadable=sum(int(m.get("unreadable") or 0) for name, m in metrics.items() if name.startswith(VALUES)),
         )
+
+    def closing(self, lateness: Interval | None) -> Batch:
+        """The same with the watermark that closes windows: ahead of Spark's, where late rows correct windows."""
+        if lateness is None or self.watermark is None:
+            return self
+        return replace(self, watermark=self.watermark + timedelta(microseconds=lateness.micros))
 
 
 def told(batch: Batch, state: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -48,6 +49,9 @@ class ModelQuery:
             stream = self._engine.streams.of_table(source.relation, options, source.seen)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark
+        if watermark is not None and config.lateness is not None:
+            # What Spark calls late is what is later than closed windows can be corrected.
+            watermark = Interval(watermark.micros + config.lateness.micros)
         event_time = source.event_time or config.event_time
         if watermark is not None and event_time is None:
             raise StreamingError("a watermark needs to know the event time\n  write config(event_time='...'): a column")

@@ -119,7 +119,9 @@ class Run:
         self._views.check(columns)
         flushes = self.model.config.flush is not None
         zone = self._engine.zone()
-        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone, keeps=self._plan.keeps)
+        lateness = self.model.config.lateness
+        keeps = (*self._plan.keeps, *([] if lateness is None else [str(lateness.micros)]))
+        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone, keeps=keeps)
         identities = {source.view: self._sources.identity(source) for source in sources}
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
@@ -362,7 +364,8 @@ class Run:
     ) -> bool:
         """Watches a query until it has ended; whether it was told to end."""
         settled, told_to_end = time.monotonic(), False
-        for new in running.batches():
+        for reported in running.batches():
+            new = [batch.closing(self.model.config.lateness) for batch in reported]
             watch.batches += new
             for batch in new:
                 self._report(told(batch, self._plan.state))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.sparkstream.streaming.corrections import Corrections
     from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore
     from dbt.adapters.sparkstream.streaming.openviews import OpenViews
     from dbt.adapters.sparkstream.streaming.producer import Producer
@@ -94,6 +95,7 @@ class Sink:
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
+        corrections: the windows in the table that late rows have corrected; None where they correct nothing.
     """
 
     def __init__(
@@ -108,8 +110,10 @@ class Sink:
         history: RowStore | SliceStore | None = None,
         producer: Producer | None = None,
         views: OpenViews | None = None,
+        corrections: Corrections | None = None,
     ) -> None:
         self._views = views
+        self._corrections = corrections
         self._history = history
         self._producer = producer
         self._begun = begun
@@ -137,11 +141,15 @@ class Sink:
         if self._query is not None:
             rows.createOrReplaceTempView(self._closed)
             rows = spark.sql(self._query)
+        ends = self._corrections.ends(spark) if self._corrections is not None else []
         # After an interrupted attempt they are compared with what it has left.
-        is_read_again = self._may_be_there(batch) or self._producer is not None
+        is_read_again = self._may_be_there(batch) or self._producer is not None or bool(ends)
         rows = rows.persist() if is_read_again else rows
         try:
-            self._write(rows, batch)
+            if ends and self._corrections is not None:
+                self._correct(rows, batch, self._corrections, ends)
+            else:
+                self._write(rows, batch)
             if self._producer is not None:
                 self._producer.send(rows, batch)
         finally:
@@ -157,6 +165,17 @@ class Sink:
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
+        raise NotImplementedError
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        """The same, in place of what the table has of some windows, too.
+
+        Args:
+            rows: the rows.
+            batch: the micro-batch.
+            corrections: how.
+            ends: the ends of these windows.
+        """
         raise NotImplementedError
 
 
@@ -183,6 +202,22 @@ class DeltaAppend(Sink):
             f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
         )
 
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        # MERGE takes no options, so settings of the session that the micro-batches have say the same.
+        conf = rows.sparkSession.conf
+        said = {
+            "write.txnAppId": self._generation,
+            "write.txnVersion": str(batch),
+            "commitInfo.userMetadata": f"{self._generation} {batch}",
+        }
+        for name, text in said.items():
+            conf.set(f"spark.databricks.delta.{name}", text)
+        try:
+            corrections.merge(rows.selectExpr(*map(quoted, self._columns)), ends)
+        finally:
+            for name in said:
+                conf.unset(f"spark.databricks.delta.{name}")
+
 
 class Append(Sink):
     """Appends to a table that has a partition for each micro-batch.
@@ -206,7 +241,13 @@ class Append(Sink):
         self._is_managed = is_managed
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        rows, number = self._numbered(rows, batch), self._columns[-1]
+        self._append(self._numbered(rows, batch), batch)
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self._columns[-1]), batch)
+
+    def _append(self, rows: DataFrame, batch: int) -> None:
+        number = self._columns[-1]
         if not self._by_files:
             from pyspark.sql.functions import expr
 
@@ -269,6 +310,11 @@ class IcebergAppend(Append):
             read(rows)
         else:
             rows.writeTo(self._table).append()
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        # Where a micro-batch has corrected windows and left no row, the same commit once more changes nothing.
+        if not (self._may_be_there(batch) and self._is_there(rows.sparkSession, batch)):
+            corrections.merge(self._numbered(rows, batch), ends)
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
         spark.sql(f"REFRESH TABLE {self._table}")

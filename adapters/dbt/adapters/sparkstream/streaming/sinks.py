@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
     CLOSED,
@@ -17,6 +18,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
+from dbt.adapters.sparkstream.streaming.corrections import Corrections
 from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import done_folder
@@ -58,9 +60,10 @@ def sink_of(
         "begun": begun,
         "fence": Fence(model.relation, table.owned(known, lease)),
         "done": Done(done_folder(checkpoint)),
-        "history": _history(plan.ending, checkpoint),
+        "history": _history(plan.ending, checkpoint, config.lateness),
         "producer": config.topic.producer(columns, known["table"]) if config.topic else None,
         "views": views.of(names),
+        "corrections": _corrections(plan.ending, model, table),
     }
     if config.file_format == DELTA:
         return DeltaAppend(generation=known["table"], **common)
@@ -73,13 +76,21 @@ def sink_of(
     )
 
 
-def _history(ending: Ending, checkpoint: str) -> RowStore | SliceStore | None:
+def _corrections(ending: Ending, model: Model, table: StreamTable) -> Corrections | None:
+    if not isinstance(ending, OnSlices) or ending.corrected is None or ending.end is None:
+        return None
+    place = table.facts().location.rstrip("/")
+    return Corrections(model.relation, ending.end, ending.corrected, place, model.config.file_format)
+
+
+def _history(ending: Ending, checkpoint: str, lateness: Interval | None) -> RowStore | SliceStore | None:
     folder = f"{checkpoint}_history"
     if isinstance(ending, OnHistory):
         return RowStore(folder, CLOSED, ending.kept, NEW)
-    watermark = Watermark(checkpoint, UNTIL)
+    watermark = Watermark(checkpoint, UNTIL, lateness.micros // 1000 if lateness else 0)
     if isinstance(ending, OnSessions):
         return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
     if isinstance(ending, OnSlices):
-        return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark)
+        corrects = ending.corrected is not None
+        return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark, corrects)
     return None

@@ -116,8 +116,14 @@ class Sources:
         """Looks whether a source is one that a stream can follow.
 
         Raises:
-            StreamingError: its files are other ones after each compaction.
+            StreamingError: its files are other ones after each compaction, or its rows change.
         """
+        if not source.reader and self.facts_of(source.relation).updates:
+            raise StreamingError(
+                f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
+                "corrected windows again, or never\n"
+                "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
+            )
         if not source.reader and self.facts_of(source.relation).compacts:
             raise StreamingError(
                 f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"

@@ -30,6 +30,9 @@ DELTA = "delta"
 
 ICEBERG = "iceberg"
 
+UPDATES = "updates"
+"""The property of a table in which late rows correct windows."""
+
 COMPACTS = "compacts"
 """The property of a table in plain files that is made for compaction."""
 
@@ -82,6 +85,11 @@ class Facts:
     def compacts(self) -> bool:
         """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
         return f"{PREFIX}{COMPACTS}=true" in self.properties
+
+    @property
+    def updates(self) -> bool:
+        """Whether it is a streaming model's table in which late rows correct windows."""
+        return f"{PREFIX}{UPDATES}=true" in self.properties
 
 
 class StreamTable:
@@ -168,6 +176,8 @@ class StreamTable:
         if self._numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
             partitions.append(BATCH)
+        if config.lateness is not None:
+            properties = {**properties, UPDATES: "true"}
         folder = self._place(config, identifier)
         location = f"\nLOCATION {string_literal(folder)}" if folder else ""
         theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)

@@ -18,13 +18,17 @@ KEPT = "__kept_rows"
 """The view that holds what a micro-batch has kept."""
 
 UNTIL = "__closed_until"
-"""The view with one row: `until`, the wall-clock time before which no more rows come, and `since`, the one before.
+"""The view with one row: a micro-batch closes the windows that end after `since` and not after `until`, on the clock.
 
-`until_at` and `since_at` are the same as instants.
+`dropped` is the time up to which windows have left the state before it: `since`, or earlier by the lateness of rows
+that correct closed windows. `since_at`, `until_at` and `dropped_at` are the same as instants.
 """
 
 NEW = "__is_new"
 """The column that tells rows of a micro-batch from rows of earlier ones."""
+
+TOUCHED = "__touched"
+"""The column that says whether a micro-batch has brought rows to a slice or window, where late rows correct windows."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,17 @@ class OnSlices:
         kept: gives `KEPT`, the slices of open windows, over `SO_FAR`, where `NEW` flags those of this micro-batch.
         closed: gives `CLOSED`, over `KEPT` and `UNTIL`.
         open: gives `CLOSED` for the windows that stay open, over the same; None where nobody sees them.
+        corrected: gives the `window_end` of those windows in `CLOSED` that were closed before and have got late rows;
+            None where late rows correct nothing.
+        end: the column of the table's rows that has the end of their window; None where late rows correct nothing.
     """
 
     query: str
     kept: str
     closed: str
     open: str | None = None
+    corrected: str | None = None
+    end: str | None = None
     flagged: ClassVar[bool] = True
 
     def describe(self) -> str:
@@ -116,6 +125,8 @@ class OnSlices:
         )
         if self.open is not None:
             text += f"\n\n/* the same query gives the open windows, of */\n{self.open}"
+        if self.corrected is not None:
+            text += f"\n\n/* these windows take the place of what the table has of them */\n{self.corrected}"
         return text
 
 

@@ -6,7 +6,7 @@ over. Each micro-batch makes the table's rows of the windows that it closes, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,11 +16,13 @@ from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
-from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, SO_FAR
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, SO_FAR, TOUCHED
 from dbt.adapters.sparkstream.sql.streaming.history import END
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import check_around
@@ -39,6 +41,7 @@ class KeptState:
         open: gives the windows that are open after it, over `KEPT`.
         rest: what is done with windows, over `CLOSED`.
         decision: the rule that puts windows together from slices; None where windows are kept.
+        corrected: gives the ends of windows that late rows have corrected, over `CLOSED`; None where they don't.
     """
 
     stage: Stage
@@ -48,12 +51,19 @@ class KeptState:
     open: str
     rest: str
     decision: Decision | None = None
+    corrected: str | None = None
 
 
 def streamed_windows(statement: Statement, streams: Streams) -> list[WindowFunction]:
     """The window functions of a query whose rows come from a stream."""
     [tree] = statement.trees
     return [function for function in window_functions(tree) if streams.feeds(function)]
+
+
+def mark_touched(slices: Slices) -> None:
+    """Adds a column that says whether a micro-batch has brought rows. What Spark hands out is what it has changed."""
+    slices.columns.append(SliceColumn(TOUCHED, Partial("count(TRUE)", subtracts=True), None))
+    slices.passed = (TOUCHED,)
 
 
 def changed(keys: Iterable[str], values: Iterable[str], condition: str) -> str:
@@ -65,7 +75,47 @@ def changed(keys: Iterable[str], values: Iterable[str], condition: str) -> str:
         condition: which are still needed.
     """
     by = list(keys)
-    return str(Select([*by, *(f"max_by({v}, {NEW}) AS {v}" for v in values)], SO_FAR, where=[condition], group=by))
+    items = [
+        f"CAST(max({NEW}) AS BIGINT) AS {TOUCHED}" if value == TOUCHED else f"max_by({value}, {NEW}) AS {value}"
+        for value in values
+    ]
+    return str(Select([*by, *items], SO_FAR, where=[condition], group=by))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What a micro-batch does with windows, by their ends.
+
+    Attributes:
+        relation: gives them.
+        is_after: the condition that a window ends after `since`, `until` or `dropped`.
+        corrects: whether those that are closed and have got late rows are to be corrected.
+    """
+
+    relation: str
+    is_after: Callable[[str], str]
+    corrects: bool
+
+    @property
+    def closed(self) -> str:
+        """The windows that a micro-batch closes, and corrects."""
+        after, until = self.is_after, f"NOT {self.is_after('until')}"
+        if not self.corrects:
+            return f"SELECT * FROM {self.relation}\nWHERE {after('since')} AND {until}"
+        # All keys of a window, as one may take the place of another in what stands around, such as a Top-N.
+        touched = f"SELECT *, max({TOUCHED}) OVER (PARTITION BY {END}) AS __corrects FROM {self.relation}"
+        still = f"WHERE {after('dropped')} AND {until}"
+        return f"SELECT * EXCEPT (__corrects) FROM (\n{touched}\n{still}\n)\nWHERE {after('since')} OR __corrects > 0"
+
+    @property
+    def open(self) -> str:
+        """The windows that are open after it."""
+        return f"SELECT * FROM {self.relation}\nWHERE {self.is_after('until')}"
+
+    @property
+    def corrected(self) -> str | None:
+        """The ends of those that it corrects, over `CLOSED`."""
+        return f"SELECT DISTINCT {END} FROM {CLOSED}\nWHERE NOT {self.is_after('since')}" if self.corrects else None
 
 
 class StateReader:

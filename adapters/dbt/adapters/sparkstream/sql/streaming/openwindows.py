@@ -1,8 +1,9 @@
-"""Windows that a model shows while they are open: what Spark hands out is each window that a micro-batch has changed.
+"""Windows that a model shows while they are open, or corrects: Spark hands out each one that a micro-batch has changed.
 
-A window has one row for each group. The kept rows are the windows that are open before a micro-batch, each with what it
+A window has one row for each group. The kept rows are the windows that can change in a micro-batch, each with what it
 holds so far; those that the watermark passes in it close. Spark's own state has the same windows and drops them at the
-same watermark, so a row is late here when it is late there.
+same watermark, so a row is late here when it is late there. Where late rows correct windows, that watermark is behind
+the one that closes windows, by the lateness.
 """
 
 from __future__ import annotations
@@ -27,26 +28,35 @@ from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import KEPT, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.history import END
-from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState, StateReader, changed, streamed_windows
+from dbt.adapters.sparkstream.sql.streaming.keptstate import (
+    KeptState,
+    StateReader,
+    Windows,
+    changed,
+    mark_touched,
+    streamed_windows,
+)
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 from dbt.adapters.sparkstream.sql.streaming.stages import StagedWindows
 
-_HINT = (
-    "leave emit='open' out, or write one aggregation of one window function, with what joins and computes its rows in "
-    "the function's own input"
-)
+EMIT_OPEN = "emit='open'"
+UPDATE = "late_rows='update'"
+"""The configs that need windows kept, as messages name them."""
+
+_DOES = {EMIT_OPEN: "shows windows that are open", UPDATE: "corrects windows that are closed"}
 
 
 def keep_windows(
-    statement: Statement, streams: Streams, schema: Schema | None, cut: Cut | None, *, utc: bool
+    statement: Statement, streams: Streams, schema: Schema | None, cut: Cut | None, config: str, *, utc: bool
 ) -> KeptState:
-    """A query that keeps windows, and can show those that are open.
+    """A query that keeps windows, and can show those that are open, or correct those that are closed.
 
     Args:
         statement: a query that can run as a stream.
         streams: the names that stand for streams.
         schema: table or stream -> column -> Spark type, as far as known.
         cut: where the query leaves the stream; None where all of it can run as one.
+        config: why: `EMIT_OPEN`, or `UPDATE`, with which windows are corrected.
         utc: whether the session's clock shows UTC.
 
     Raises:
@@ -54,62 +64,66 @@ def keep_windows(
     """
     [tree] = statement.trees
     source = statement.source
-    function = _only_window(statement, streams)
+    function = _only_window(statement, streams, config)
+    hint = (
+        f"leave {config} out, or write one aggregation of one window function, with what joins and computes its rows "
+        "in the function's own input"
+    )
     place = source.call_span(function)
     if isinstance(function.window, Session):
         raise source.error(
             place,
-            "emit='open' doesn't go with SESSION: Spark hands out a session when it is closed, and not before",
-            "leave emit='open' out, or use TUMBLE, HOP or CUMULATE",
+            f"{config} doesn't go with SESSION: Spark hands out a session when it is closed, and not before",
+            f"leave {config} out, or use TUMBLE, HOP or CUMULATE",
         )
     if cut is not None and cut.history is not None:
         raise source.error(
             source.span(cut.select),
-            "emit='open' doesn't go with OVER across windows: its rows come in the order in which windows close",
-            "make the aggregation a streaming model with emit='open', and OVER a model that reads it",
+            f"{config} doesn't go with OVER across windows: its rows come in the order in which windows close",
+            f"make the aggregation a streaming model with {config}, and OVER a model that reads it",
         )
     for select in tree.find_all(exp.Select):
         if has_distinct(select) and streams.feeds_query(select):
             raise source.error(
                 source.span(select),
-                "emit='open' doesn't go with aggregates of DISTINCT values: they take two aggregations on a stream, "
+                f"{config} doesn't go with aggregates of DISTINCT values: they take two aggregations on a stream, "
                 "and Spark hands out what changes in one",
-                "write approx_count_distinct, or leave emit='open' out",
+                f"write approx_count_distinct, or leave {config} out",
             )
     try:
         read = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
         [function] = streamed_windows(read, streams)
-        return _read(StateReader(read, streams, Resolver(schema)), function, utc)
+        return _read(StateReader(read, streams, Resolver(schema)), function, utc, config == UPDATE)
     except NoRule as reason:
-        raise source.error(place, f"emit='open' can't be had for this query: {reason}", _HINT) from reason
+        raise source.error(place, f"{config} can't be had for this query: {reason}", hint) from reason
     except TranslationError as error:
         raise source.error(
             place,
-            "emit='open' can't be had here: what is around the windows needs those of several micro-batches",
-            _HINT,
+            f"{config} can't be had here: what is around the windows needs those of several micro-batches",
+            hint,
         ) from error
 
 
-def _only_window(statement: Statement, streams: Streams) -> WindowFunction:
+def _only_window(statement: Statement, streams: Streams, config: str) -> WindowFunction:
     found = streamed_windows(statement, streams)
     source: Source = statement.source
     if not found:
         raise source.error(
             (0, len(source.text)),
-            "emit='open' shows windows that are open, and this query has none",
+            f"{config} {_DOES[config]}, and this query has none",
             "read the stream through TUMBLE, HOP or CUMULATE and group by window_start and window_end, "
-            "or leave emit='open' out",
+            f"or leave {config} out",
         )
     if len(found) > 1:
         raise source.error(
             source.call_span(found[1]),
-            "emit='open' shows the windows of one window function, and this query has several",
+            f"{config} {_DOES[config].split()[0]} the windows of one window function, and this query has several",
             "make each of them a streaming model of its own",
         )
     return found[0]
 
 
-def _read(reader: StateReader, function: WindowFunction, utc: bool) -> KeptState:
+def _read(reader: StateReader, function: WindowFunction, utc: bool, corrects: bool) -> KeptState:
     """The query with its windows kept.
 
     Raises:
@@ -125,15 +139,19 @@ def _read(reader: StateReader, function: WindowFunction, utc: bool) -> KeptState
     [stage] = staged.stages
     # Slices have no length and no place here: rows are grouped by the bounds of their windows.
     slices = Slices(aggregate, ZERO, 1, ZERO, whole)
+    if corrects:
+        mark_touched(slices)
+    windows = Windows(KEPT, _is_after, corrects)
     query = slices.query(named({bound: bound for bound in bounds}), stage.view, *bounds)
     values = [*aggregate.grouping_calls, *(column.name for column in slices.columns)]
     return KeptState(
         replace(stage, closes=()),
         str(query),
-        changed([*slices.keys, *slices.sets, *bounds], values, _is_after("since")),
-        f"SELECT * FROM {KEPT}\nWHERE {_is_after('since')} AND NOT {_is_after('until')}",
-        f"SELECT * FROM {KEPT}\nWHERE {_is_after('until')}",
+        changed([*slices.keys, *slices.sets, *bounds], values, _is_after("dropped")),
+        windows.closed,
+        windows.open,
         reader.rest(aggregate),
+        corrected=windows.corrected,
     )
 
 

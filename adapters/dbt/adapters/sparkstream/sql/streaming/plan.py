@@ -37,7 +37,7 @@ from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
-from dbt.adapters.sparkstream.sql.streaming.openwindows import keep_windows
+from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
 from dbt.adapters.sparkstream.sql.streaming.slices import keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 
@@ -90,9 +90,12 @@ class StreamPlan:
 
     @property
     def keeps(self) -> tuple[str, ...]:
-        """What is kept beside Spark's state: `slices`, and what shows the windows that are `open`."""
-        shows_open = isinstance(self.ending, OnSlices) and self.ending.open is not None
-        return (*(["slices"] if self.slices else []), *(["open"] if shows_open else []))
+        """What is kept beside Spark's state: `slices`, and what shows windows while `open` or has them `corrected`."""
+        ending = self.ending
+        if not isinstance(ending, OnSlices):
+            return ()
+        has = {"slices": self.slices, "open": ending.open is not None, "corrected": ending.corrected is not None}
+        return tuple(name for name, is_kept in has.items() if is_kept)
 
     @property
     def why(self) -> str | None:
@@ -123,6 +126,7 @@ def plan(
     utc: bool = False,
     optimize: bool = False,
     shows_open: bool = False,
+    corrects: bool = False,
     arrival: str | None = None,
     times: Mapping[str, str] | None = None,
     warn: Warn = lambda _: None,
@@ -137,6 +141,7 @@ def plan(
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
         optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
         shows_open: whether the windows that are open shall be seen, with what they hold so far.
+        corrects: whether late rows correct windows that are closed.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
         times: stream -> its event time, of the streams that have a watermark; None where that isn't known, and joins of
             streams by time are left as they are.
@@ -154,6 +159,7 @@ def plan(
             utc=utc,
             optimize=optimize,
             shows_open=shows_open,
+            corrects=corrects,
             arrival=arrival,
             times=times,
             warn=warn,
@@ -169,6 +175,7 @@ def _plan(
     utc: bool,
     optimize: bool,
     shows_open: bool,
+    corrects: bool,
     arrival: str | None,
     times: Mapping[str, str] | None,
     warn: Warn,
@@ -193,6 +200,7 @@ def _plan(
                 utc=utc,
                 optimize=optimize,
                 shows_open=shows_open,
+                corrects=corrects,
                 arrival=arrival,
                 times=times,
                 warn=warn,
@@ -240,9 +248,10 @@ def _plan(
         by_instant=windows.by_instant,
         joined=bool(joins.sides),
     )
-    kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize)
-    if kept is None and shows_open:
-        kept = keep_windows(statement, names, schema, cut, utc=utc)
+    end = _end(resolver.columns(tree), source, tree) if corrects else None
+    kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
+    if kept is None and (shows_open or corrects):
+        kept = keep_windows(statement, names, schema, cut, UPDATE if corrects else EMIT_OPEN, utc=utc)
     if kept is None:
         return replace(found, decisions=decisions)
     with blamed_on(sql, source.span(tree)):
@@ -252,14 +261,21 @@ def _plan(
         found,
         stages=(kept.stage,),
         query=kept.query,
-        ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None),
+        ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None, kept.corrected, end),
         buffered=False,
         decisions=decisions,
     )
 
 
 def _state(
-    statement: Statement, names: Streams, schema: Schema | None, cut: Cut | None, *, utc: bool, optimize: bool
+    statement: Statement,
+    names: Streams,
+    schema: Schema | None,
+    cut: Cut | None,
+    *,
+    utc: bool,
+    optimize: bool,
+    corrects: bool,
 ) -> tuple[KeptState | None, tuple[Decision, ...]]:
     """The query with its slices kept, or None; and for each window that has slices whether they are, or why not."""
     sliced = sliced_windows(statement, names)
@@ -272,7 +288,7 @@ def _state(
             raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
         if cut is not None and (cut.history or cut.sessions):
             raise NoRule("OVER needs rows of several micro-batches")
-        kept = keep_slices(statement, names, schema)
+        kept = keep_slices(statement, names, schema, corrects=corrects)
     except NoRule as reason:
         return None, tuple(Decision(window, None, str(reason)) for window in sliced)
     return kept, () if kept.decision is None else (kept.decision,)
@@ -293,6 +309,22 @@ def _windows(columns: Columns) -> tuple[str, ...]:
         if column.origin in ("window_start", "window_end"):
             bounds.setdefault(column.origin, column.name)
     return tuple(bounds.values()) if "window_end" in bounds else ()
+
+
+def _end(columns: Columns, source: Source, tree: exp.Expr) -> str:
+    """The column that has the end of a row's window.
+
+    Raises:
+        TranslationError: there is none.
+    """
+    found = next((column.name for column in columns.items if column.origin == "window_end"), None)
+    if found is None:
+        raise source.error(
+            source.span(tree),
+            f"{UPDATE} finds what the table has of a window by its window_end, which this query doesn't give",
+            "add window_end to what it selects",
+        )
+    return found
 
 
 def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None) -> str:

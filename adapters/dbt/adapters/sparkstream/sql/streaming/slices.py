@@ -22,7 +22,14 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_v
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.endings import KEPT, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.history import END
-from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState, StateReader, changed, streamed_windows
+from dbt.adapters.sparkstream.sql.streaming.keptstate import (
+    KeptState,
+    StateReader,
+    Windows,
+    changed,
+    mark_touched,
+    streamed_windows,
+)
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, with_clause
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
 
@@ -35,12 +42,14 @@ def sliced_windows(statement: Statement, streams: Streams) -> list[Window]:
     return [function.window for function in streamed_windows(statement, streams) if _rules(function)]
 
 
-def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -> KeptState:
+def keep_slices(statement: Statement, streams: Streams, schema: Schema | None, *, corrects: bool) -> KeptState:
     """A query that keeps slices.
 
     Args:
         statement: a query that can run as a stream, and has windows of slices.
         streams: the names that stand for streams.
+        schema: table or stream -> column -> Spark type, as far as known.
+        corrects: whether late rows correct windows that are closed.
 
     Raises:
         NoRule: why it has to keep windows.
@@ -52,7 +61,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None) -
         [function] = streamed_windows(statement, streams)
         [rule] = _rules(function)
         rule.pays(function.window)
-        return _read(StateReader(statement, streams, Resolver(schema)), function, rule)
+        return _read(StateReader(statement, streams, Resolver(schema)), function, rule, corrects)
     except TranslationError as error:
         raise NoRule("what stands around it needs windows of several micro-batches") from error
 
@@ -61,7 +70,7 @@ def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
     return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
 
 
-def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any]) -> KeptState:
+def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any], corrects: bool) -> KeptState:
     """The query with its slices kept.
 
     Raises:
@@ -75,7 +84,11 @@ def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any]) -
     view = f"__{function.window.name.lower()}_1"
     slices = rule.slices(aggregate, function.window)
     slices.given = KEPT
-    windows = slices.written(rule.windows(slices, function.window), "")
+    if corrects:
+        mark_touched(slices)
+    windows = Windows(
+        slices.written(rule.windows(slices, function.window), ""), lambda mark: _is_after(END, mark), corrects
+    )
     rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
     closes = slices.clock.typed(rule.last_end(slices, function.window))
     stage = f"{with_clause(reader.source, function.this)}{Select(['*', f'{closes} AS {_CLOSES}'], rows)}"
@@ -84,17 +97,18 @@ def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any]) -
         Stage(view, stage, str(function.timecol.name), _CLOSES, ()),
         str(query),
         _kept(slices),
-        f"SELECT * FROM {windows}\nWHERE {_is_after(END, 'since')} AND NOT {_is_after(END, 'until')}",
-        f"SELECT * FROM {windows}\nWHERE {_is_after(END, 'until')}",
+        windows.closed,
+        windows.open,
         reader.rest(aggregate),
         Decision(function.window, rule.name),
+        windows.corrected,
     )
 
 
 def _kept(slices: Slices) -> str:
     keys = [*slices.keys, *slices.sets, "__slice"]
     values = [_CLOSES, *slices.aggregate.grouping_calls, *(c.name for c in slices.columns)]
-    return changed(keys, values, _is_after(_CLOSES, "since"))
+    return changed(keys, values, _is_after(_CLOSES, "dropped"))
 
 
 def _is_after(column: str, watermark: str) -> str:

@@ -59,7 +59,7 @@ class SliceColumn:
             among: what stands behind the call, such as ` OVER __so_far`.
             of: the partial in slices that count, and NULL in others; the partial in all slices if None.
         """
-        return self.partial.cast(f"{self.partial.merge}({of or self.name}){among}")
+        return self.partial.cast(f"{self.partial.merge}({of or self.name}{self.partial.more}){among}")
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,11 @@ class Slices:
         keys: the columns that rows are grouped by, beside the slice.
         columns: the partials.
         given: a relation that has the slices already; None where they are made of rows.
+        passed: the columns, of `columns`, that windows have beside their aggregates.
     """
 
     given: str | None = None
+    passed: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -181,7 +183,7 @@ class Slices:
         for call in self.aggregate.calls.values():
             merged = (values.get(name, name) for name in self._names[call.column])
             found[call.column] = self._parts[call.column].result.format(*merged)
-        return found
+        return found | {name: values.get(name, name) for name in self.passed}
 
     def bounds(self, start: str, end: str) -> dict[str, str]:
         """The window columns that the query uses: name -> expression.

@@ -1,0 +1,99 @@
+"""Windows in a model's table that late rows have corrected. Runs beside Spark's driver, as the sink does.
+
+What the table has of such a window goes, and the window's new rows come in its place, in one step: a commit of Delta or
+Iceberg, or of a table of files the change of a partition's folder in the catalog. All rows of a window are in one
+partition, that of the micro-batch which first had rows of it. So a window is never half in the table, and never twice.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FOLDER = "_corrected"
+"""The folder, in that of a table of files, with the partitions that corrections have written. Spark finds nothing in it
+by itself, as its name begins with `_`."""
+
+_ROWS = "__rows_to_merge"
+_REPLACED = "__replaced"
+
+
+class Corrections:
+    """The windows that late rows of a micro-batch have corrected.
+
+    Args:
+        table: the table's name.
+        end: the column that has the end of a row's window.
+        query: gives the ends of corrected windows, of what a micro-batch hands out.
+        place: the table's folder.
+        file_format: what its files are.
+    """
+
+    def __init__(self, table: str, end: str, query: str, place: str, file_format: str) -> None:
+        self._table = table
+        self._end = end
+        self._query = query
+        self._place = place
+        self._file_format = file_format
+
+    def ends(self, spark: SparkSession) -> list[int]:
+        """The ends of these windows, in microseconds since the epoch; once the micro-batch's windows can be read."""
+        return [int(row[0]) for row in spark.sql(f"SELECT unix_micros(x) FROM ({self._query}) AS q (x)").collect()]
+
+    def merge(self, rows: DataFrame, ends: Sequence[int]) -> None:
+        """Puts rows into a table whose format has MERGE, and takes out what it has of some windows, in one commit.
+
+        Args:
+            rows: the rows, with the table's columns.
+            ends: the ends of the windows.
+        """
+        spark = rows.sparkSession
+        moments = ", ".join(f"({end})" for end in ends)
+        marks = spark.sql(
+            f"SELECT timestamp_micros(m) AS `{self._end}`, TRUE AS {_REPLACED} FROM VALUES {moments} AS v (m)"
+        )
+        given = rows.selectExpr("*", f"FALSE AS {_REPLACED}").unionByName(marks, allowMissingColumns=True)
+        given.createOrReplaceTempView(_ROWS)
+        names = ["`" + name.replace("`", "``") + "`" for name in rows.columns]
+        spark.sql(
+            f"MERGE INTO {self._table} AS t USING {_ROWS} AS s ON s.{_REPLACED} AND t.`{self._end}` = s.`{self._end}`\n"
+            f"WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED AND NOT s.{_REPLACED} THEN "
+            f"INSERT ({', '.join(names)}) VALUES ({', '.join(f's.{name}' for name in names)})"
+        )
+
+    def rewrite(self, rows: DataFrame, batch: int, ends: Sequence[int], number: str) -> DataFrame:
+        """Writes partitions of a table of files anew, each with the new rows of some windows in place of the old ones.
+
+        A micro-batch that comes again does the same once more.
+
+        Args:
+            rows: all rows of the micro-batch, with the table's columns.
+            batch: the micro-batch's number.
+            ends: the ends of the windows.
+            number: the column with the number of the micro-batch, by which the table is partitioned.
+
+        Returns:
+            The rows for the micro-batch's own partition: of the windows that no earlier one has rows of.
+        """
+        spark = rows.sparkSession
+        spark.sql(f"REFRESH TABLE {self._table}")
+        earlier = spark.read.table(self._table).where(f"`{number}` < {batch} AND {self._among(ends)}")
+        found: dict[int, list[int]] = {}
+        for partition, end in earlier.selectExpr(f"`{number}`", f"unix_micros(`{self._end}`)").distinct().collect():
+            found.setdefault(int(partition), []).append(int(end))
+        for partition, its in sorted(found.items()):
+            whole = spark.read.table(self._table).where(f"`{number}` = {partition}")
+            corrected = whole.where(f"NOT {self._among(its)}").unionByName(rows.where(self._among(its)))
+            folder = f"{self._place}/{FOLDER}/{batch}_{uuid.uuid4().hex[:12]}/{number}={partition}"
+            corrected.drop(number).write.format(self._file_format).save(folder)
+            escaped = folder.replace("\\", "\\\\").replace("'", "\\'")
+            spark.sql(f"ALTER TABLE {self._table} PARTITION (`{number}` = {partition}) SET LOCATION '{escaped}'")
+        placed = [end for its in found.values() for end in its]
+        return rows.where(f"NOT {self._among(placed)}") if placed else rows
+
+    def _among(self, ends: Iterable[int]) -> str:
+        return f"`{self._end}` IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
