@@ -117,6 +117,21 @@ class SparkStreamAdapter(SparkAdapter):
         return self._streaming.overview(models)
 
     @available
+    def batches(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The batches of a microbatch model, for `sparkstream batches`.
+
+        Args:
+            model: the model's name, or `package.name`.
+            options: those of `batchlist.batches`.
+
+        Returns:
+            What `batchlist.batches` gives.
+        """
+        from dbt.adapters.sparkstream import batchlist
+
+        return batchlist.batches(self, model, **options)
+
+    @available
     def stop_streams(self, models: list[str], patience: float) -> dict[str, str]:
         """Ends runs of streaming models, for `sparkstream streams stop`.
 

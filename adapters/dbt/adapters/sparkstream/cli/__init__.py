@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.cli.batches import batches
 from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.imports import imports
@@ -20,5 +21,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, play, build, imports, request, stream, streams, server):
+for _command in (translate, explain, play, build, imports, request, stream, streams, batches, server):
     main.add_command(_command)
