@@ -47,6 +47,9 @@ CONSTRUCTS = {
     "cumulate_of_slices": f"WITH b AS (SELECT *, v * 2 AS w FROM bid), a AS (SELECT {BOUNDS}, k, sum(w) AS s, "
     f"max(v) AS m FROM cumulate(b, ts, '5 seconds', '1 minute') GROUP BY {BOUNDS}, k) SELECT *, rank() OVER "
     f"(PARTITION BY {BOUNDS} ORDER BY s) AS r FROM a WHERE s > 1",
+    "sketches_of_slices": f"SELECT {BOUNDS}, hll_sketch_estimate(hll_sketch_agg(v)) AS h, "
+    "bitmap_count(bitmap_construct_agg(bitmap_bit_position(v))) AS b FROM hop(bid, ts, '2 seconds', '45 seconds') "
+    f"GROUP BY {BOUNDS}",
     "named_slices": f"SELECT w.*, name FROM (SELECT {BOUNDS}, k, count(*) AS n FROM hop(bid, ts, '1 second', "
     f"'30 seconds') GROUP BY {BOUNDS}, k) w LEFT JOIN VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k)",
     "session": f"SELECT {BOUNDS}, k, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "

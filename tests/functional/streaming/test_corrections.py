@@ -177,7 +177,10 @@ def corrected(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[s
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("zone", "names"),
-    [("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "top_n")), ("America/New_York", ("hop",))],
+    [
+        ("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices")),
+        ("America/New_York", ("hop",)),
+    ],
 )
 def test_corrected_windows_are_those_of_batch(embedded: SparkSession, zone: str, names: tuple[str, ...]) -> None:
     runs: list[list[EventRow]] = [

@@ -27,7 +27,17 @@ SHOWN = {
     name: CONSTRUCTS[name]
     for name in (
         *("tumble", "filtered", "offset", "hop", "uneven_hop", "cumulate", "hop_of_slices", "extremes_of_slices"),
-        *("cumulate_of_slices", "named_slices", "grouping_sets", "rollup", "having", "two_levels", "cte", "union"),
+        *(
+            "cumulate_of_slices",
+            "sketches_of_slices",
+            "named_slices",
+            "grouping_sets",
+            "rollup",
+            "having",
+            "two_levels",
+            "cte",
+            "union",
+        ),
         *("top_n", "share_of_window"),
     )
 } | {

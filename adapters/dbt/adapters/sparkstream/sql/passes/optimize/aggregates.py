@@ -33,6 +33,7 @@ class Partial:
         wide: whether the sum of more slices than a window has may be too large for the type.
         distinct: the expression of count(DISTINCT ...); then `sql` is empty, as slices are grouped by the expression.
         present: the aggregate that counts the values that are summed up, such as `count(price)`.
+        more: what stands in `merge` behind the partial, such as `, 14`.
     """
 
     sql: str
@@ -44,6 +45,7 @@ class Partial:
     wide: bool = False
     distinct: str | None = None
     present: str | None = None
+    more: str = ""
 
     def cast(self, sql: str) -> str:
         """A merged partial, in the partial's own type."""
@@ -72,12 +74,14 @@ class Arguments:
         sql: the arguments as they are written.
         type: the type of the first argument; None where it isn't known.
         distinct: whether DISTINCT stands before them.
+        parameter: the second argument, where the aggregate is one of `PARAMETRISED` and it is a number.
     """
 
     name: str
     sql: str
     type: str | None
     distinct: bool
+    parameter: str | None = None
 
 
 def _sum(call: Arguments) -> Mergeable:
@@ -131,6 +135,39 @@ def _bitwise(operator: str) -> Callable[[Arguments], Mergeable]:
     return lambda call: Mergeable((Partial(f"{call.name}({call.sql})", call.name, combine),))
 
 
+def _sketch(merge: str, union: str | None = None) -> Callable[[Arguments], Mergeable]:
+    """A sketch, whose size is its parameter.
+
+    Args:
+        merge: the aggregate that merges sketches.
+        union: the function that merges two of them; None where there is none.
+    """
+
+    def sketch(call: Arguments) -> Mergeable:
+        more = f", {call.parameter}" if call.parameter else ""
+        size = more if union == "theta_union" else ""  # of others, two sketches have theirs in themselves
+        combine = f"coalesce({union}({{a}}, {{b}}{size}), {{a}}, {{b}})" if union else None
+        return Mergeable((Partial(f"{call.name}({call.sql})", merge, combine, more=more),))
+
+    return sketch
+
+
+_HLL_SIZE = "12"
+
+
+def _hll(call: Arguments) -> Mergeable:
+    if call.parameter not in (None, _HLL_SIZE):
+        # hll_union_agg gives one of this size for no sketch at all, and doesn't merge two of different sizes.
+        raise NoRule(f"hll_sketch_agg with another lgConfigK than {_HLL_SIZE}")
+    return _sketch("hll_union_agg", "hll_union")(replace(call, parameter=None))
+
+
+_KLL = {
+    f"kll_sketch_agg_{type_}": _sketch(f"kll_merge_agg_{type_}", f"kll_sketch_merge_{type_}")
+    for type_ in ("bigint", "float", "double")
+}
+_THETA, _BITMAP = _sketch("theta_union_agg", "theta_union"), _sketch("bitmap_or_agg")
+
 _MIN, _MAX = _extreme("min", "least"), _extreme("max", "greatest")
 
 MERGEABLE: dict[str, Callable[[Arguments], Mergeable]] = {
@@ -146,7 +183,14 @@ MERGEABLE: dict[str, Callable[[Arguments], Mergeable]] = {
     "bit_and": _bitwise("&"),
     "bit_or": _bitwise("|"),
     "bit_xor": _bitwise("^"),
+    **_KLL,
+    "hll_sketch_agg": _hll,
+    **dict.fromkeys(("theta_sketch_agg", "theta_union_agg"), _THETA),
+    **dict.fromkeys(("bitmap_construct_agg", "bitmap_or_agg"), _BITMAP),
 }
+
+PARAMETRISED = ("hll_sketch_agg", "theta_sketch_agg", "theta_union_agg", *_KLL)
+"""Aggregates that may have a number as their second argument."""
 
 _SAME_WHEN_DISTINCT = ("min", "max", "bool_and", "every", "bool_or", "some", "bit_and", "bit_or")
 

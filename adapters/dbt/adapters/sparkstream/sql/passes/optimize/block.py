@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunc
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
+    PARAMETRISED,
     Arguments,
     Mergeable,
     mergeable,
@@ -331,9 +332,11 @@ class _ClauseReader:
         if not arguments or any(isinstance(e, exp.Column) and e.is_star for e in arguments):
             raise NoRule(f"{text} has no single argument")
         sql = ", ".join("*" if isinstance(e, exp.Star) else self._text(e) for e in arguments)
+        type_ = a.resolver.type(arguments[0], a.select)
+        if name in PARAMETRISED and len(arguments) == 2 and isinstance(arguments[1], exp.Literal) and not distinct:
+            return mergeable(Arguments(name, sql, type_, distinct, self._text(arguments[1])))
         if len(arguments) > 1 and (name != "count" or distinct):
             raise NoRule(f"{text} has several arguments")
-        type_ = a.resolver.type(arguments[0], a.select)
         return mergeable(Arguments(name, sql, type_, distinct))
 
 
