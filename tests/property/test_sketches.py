@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 BOUNDS = "window_start, window_end"
-HOPS = "hop(sketched, ts, '1 minute', '40 minutes')"
+HOPS = "hop(sketched, ts, '1 minute', '20 minutes')"
 CUMULATED = "cumulate(sketched, ts, '2 minutes', '1 hour')"
 SESSIONS = "session(sketched PARTITION BY k, ts, '3 minutes')"
 SCHEMA = {"sketched": {"ts": "timestamp", "k": "int", "v": "bigint", "d": "double", "f": "float"}}
