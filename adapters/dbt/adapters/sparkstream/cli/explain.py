@@ -10,6 +10,7 @@ import click
 
 from dbt.adapters.sparkstream.cli.common import (
     arrival_option,
+    complete_models,
     dialect_option,
     fail,
     project_options,
@@ -27,7 +28,7 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("subject", metavar="MODEL|FILE")
+@click.argument("subject", metavar="MODEL|FILE", shell_complete=complete_models)
 @dialect_option
 @schema_option
 @arrival_option
