@@ -137,6 +137,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint --disable-progress-bar macros
+	cd integration_tests && $(abspath $(BIN))/sqlfluff lint --disable-progress-bar .
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config $(ISSUES)/config.yml

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -187,3 +189,34 @@ class TestServerOptions:
             result = run("server", command, "--dir", tmp_path)
             assert result.exit_code == 1
             assert f"{tmp_path / 'server.json'} is damaged" in result.stderr
+
+
+class TestCompletion:
+    """What the shell asks when the user presses the tab key."""
+
+    def complete(self, words: str, folder: Path) -> list[str]:
+        environment = {**os.environ, "_SPARKSTREAM_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        environment["COMP_CWORD"] = str(len(words.split(" ")) - 1)
+        command = [sys.executable, "-c", "from dbt.adapters.sparkstream.cli import main; main(prog_name='sparkstream')"]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+        return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+    def test_commands_models_and_dialects(self, tmp_path: Path) -> None:
+        (tmp_path / "dbt_project.yml").write_text("name: shop\nmodel-paths: [sql]\n")
+        for name in ("bids_10min.sql", "marts/bids_daily.py", "marts/flights.sql", "marts/bids.yml"):
+            (tmp_path / "sql" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "sql" / name).touch()
+        assert self.complete("sparkstream str", tmp_path) == ["stream", "streams"]
+        assert self.complete("sparkstream explain bi", tmp_path) == ["bids_10min", "bids_daily"]
+        assert self.complete("sparkstream streams stop fl", tmp_path) == ["flights"]
+        assert self.complete("sparkstream translate q.sql --dialect fl", tmp_path) == ["flink"]
+        assert self.complete("sparkstream explain ", tmp_path / "sql") == []
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_the_script_for_a_shell(self, shell: str, tmp_path: Path) -> None:
+        if shell == "bash" and shutil.which("bash") is None:
+            pytest.skip("click asks bash for its version, and there is none")
+        environment = {**os.environ, "_SPARKSTREAM_COMPLETE": f"{shell}_source"}
+        command = [sys.executable, "-c", "from dbt.adapters.sparkstream.cli import main; main(prog_name='sparkstream')"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert f"_SPARKSTREAM_COMPLETE={shell}_complete" in done.stdout

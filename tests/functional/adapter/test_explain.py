@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,43 @@ class TestCommand:
         result = run(shop, "plain", "--svg", "x.svg")
         assert result.exit_code == 1
         assert "there is nothing to draw" in result.output
+
+
+class TestAnotherVersion:
+    def test_a_file(self, shop: Project, tmp_path: Path) -> None:
+        other = tmp_path / "sessions.sql"
+        other.write_text(MODELS["sessions"].replace("'1 second'", "'10 seconds'"))
+        done = run(shop, "sessions", "--against", str(other), "--html", str(tmp_path / "page.html"))
+        assert done.exit_code == 0, done.output
+        lines = [line.strip() for line in done.output.splitlines()]
+        at = lines.index(f"against {other}:")
+        assert "gap of 1 second" in lines[at + 1]
+        assert "gap of 10 seconds" in lines[at + 2]
+        assert f"rows drawn: 5, as in {other}" in lines
+        assert f"windows: 3, in {other} 2" in lines
+        assert f"most rows in a window: 3, in {other} 4" in lines
+        page = (tmp_path / "page.html").read_text()
+        assert page.count("<svg") == 2
+
+    def test_a_revision_of_git(self, shop: Project) -> None:
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(shop.folder)]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "add", "models"], check=True)
+        subprocess.run([*git, "commit", "-qm", "before"], check=True)
+        model = shop.folder / "models" / "tumbling.sql"
+        model.write_text(MODELS["tumbling"].replace("2 seconds", "5 seconds"))
+        try:
+            done = run(shop, "tumbling", "--against", "HEAD")
+            assert done.exit_code == 0, done.output
+            assert "windows: 2, in HEAD 3" in done.output
+            done = run(shop, "tumbling", "--against", "no_such")
+            assert done.exit_code == 1
+            assert "there is no file no_such, and no revision no_such with models/tumbling.sql" in done.output
+        finally:
+            model.write_text(MODELS["tumbling"])
+
+    def test_a_file_has_no_other_version(self, tmp_path: Path) -> None:
+        (tmp_path / "q.sql").write_text("select 1")
+        done = CliRunner().invoke(main, ["explain", str(tmp_path / "q.sql"), "--against", "HEAD"])
+        assert done.exit_code == 2
+        assert "two versions are those of a model" in done.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from dbt.adapters.sparkstream.explain.page import page
@@ -92,3 +93,25 @@ def test_nothing_to_draw_and_nothing_to_optimize() -> None:
     text = page(Report("q", "select 1", "spark", explain("select 1")))
     assert "No windows are drawn here" in text
     assert "nothing to optimize" in text
+
+
+def test_two_versions() -> None:
+    now = report()
+    changed = replace(now.sections[1], words="windows of 5 minutes every 1 minute", picture=now.sections[0].picture)
+    before = replace(now, name="HEAD", sections=(now.sections[0], changed))
+    both = replace(now, before=before)
+    parts = _Parts(page(both))
+    assert parts.texts["h2"][0] == "Against HEAD"
+    assert "In HEAD, hop: windows of 5 minutes every 1 minute" in parts.texts["h2"]
+    assert len([t for t, _ in parts.elements if t == "svg"]) == 6
+    assert parts.texts["td"].count("none") == 3
+    lines = list(both.lines(Size()))
+    at = lines.index("against HEAD:")
+    assert lines[at + 1] == "  tumble: what tumble is"
+    assert "    in HEAD: hop: windows of 5 minutes every 1 minute" in lines
+    assert now.sections[1].picture and now.sections[0].picture
+    counts = len(now.sections[1].picture.bars), len(now.sections[0].picture.bars)
+    assert f"    windows: {counts[0]}, in HEAD {counts[1]}" in lines
+    assert "  session: what session is: only here" in lines
+    identifiers = [a["id"] for _, a in parts.elements if "id" in a]
+    assert len(identifiers) == len(set(identifiers))

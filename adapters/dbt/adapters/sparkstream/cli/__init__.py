@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.imports import imports
 from dbt.adapters.sparkstream.cli.models import request, stream, streams
 from dbt.adapters.sparkstream.cli.play import play
+from dbt.adapters.sparkstream.cli.schemas import schemas
 from dbt.adapters.sparkstream.cli.server import server
 from dbt.adapters.sparkstream.cli.translate import translate
 
@@ -21,5 +22,5 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, play, build, imports, request, stream, streams, batches, server):
+for _command in (translate, explain, play, build, imports, request, stream, streams, batches, server, schemas):
     main.add_command(_command)

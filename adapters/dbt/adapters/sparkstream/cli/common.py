@@ -13,10 +13,32 @@ import click
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+
+def _complete_dialects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+
+    return [name for name in DIALECTS if name.startswith(incomplete)]
+
+
+def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The models of the project, by their files' names, for the shell. dbt would take seconds to read them."""
+    import yaml
+
+    folder = Path(ctx.params.get("project_dir") or ".")
+    try:
+        project = yaml.safe_load((folder / "dbt_project.yml").read_text(encoding="utf-8"))
+        paths = project.get("model-paths") or ["models"]
+    except (OSError, yaml.YAMLError, AttributeError):
+        return []
+    names = {file.stem for path in paths for end in ("sql", "py") for file in (folder / path).rglob(f"*.{end}")}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 dialect_option = click.option(
     "--dialect",
     metavar="NAME",
+    shell_complete=_complete_dialects,
     default="spark",
     show_default=True,
     help="The system that the SQL is written for, such as flink; 'spark' is Spark SQL plus window functions.",

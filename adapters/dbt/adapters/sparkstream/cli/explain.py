@@ -10,6 +10,7 @@ import click
 
 from dbt.adapters.sparkstream.cli.common import (
     arrival_option,
+    complete_models,
     dialect_option,
     fail,
     project_options,
@@ -27,7 +28,7 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("subject", metavar="MODEL|FILE")
+@click.argument("subject", metavar="MODEL|FILE", shell_complete=complete_models)
 @dialect_option
 @schema_option
 @arrival_option
@@ -49,6 +50,11 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--since", metavar="TIME", help="Draw the rows from this time on, not from the first.")
 @click.option("--unit-test", metavar="NAME", help="Draw the rows of this unit test of MODEL.")
+@click.option(
+    "--against",
+    metavar="FILE|REVISION",
+    help="Compare MODEL with its text in another file, or in a revision of git such as HEAD.",
+)
 @project_options
 def explain(
     subject: str,
@@ -64,6 +70,7 @@ def explain(
     sample: int,
     since: str | None,
     unit_test: str | None,
+    against: str | None,
     **project: str | None,
 ) -> None:
     """Say what the optimizer does with a model or the SQL in a file, and why; with rows in a picture.
@@ -77,16 +84,23 @@ def explain(
     is_file = subject == "-" or subject.endswith(".sql") or Path(subject).is_file()
     if is_file and unit_test:
         raise click.BadParameter("a file has no unit tests; name a model", param_hint="--unit-test")
+    if is_file and against:
+        raise click.BadParameter("two versions are those of a model; name one", param_hint="--against")
     if is_file and not in_project:
         found = _of_file(subject, dialect, schema, arrival)
     else:
         read = pictured or rows is None
-        drawn = {"unit_test": unit_test, "read": read, "sample": sample if pictured else 0, "since": since}
+        drawn = {
+            "unit_test": unit_test,
+            "read": read or bool(against),
+            "sample": sample if pictured or against else 0,
+            "since": since,
+        }
         if is_file:
             name, sql = read_sql(subject, dialect)
             options = {"sql": sql, "dialect": dialect, "arrival": arrival, "name": name, **drawn}
         else:
-            options = {"model": subject, **drawn}
+            options = {"model": subject, "against": against, **drawn}
         found = _in_project(options, project)
     from dbt.adapters.sparkstream.explain.report import Size
 

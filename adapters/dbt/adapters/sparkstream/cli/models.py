@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import fail, project_options, run_operation
+from dbt.adapters.sparkstream.cli.common import complete_models, fail, project_options, run_operation
 
 
 @click.command()
-@click.argument("model")
+@click.argument("model", shell_complete=complete_models)
 @click.option(
     "--row", "rows", multiple=True, metavar="JSON", help="A row as a JSON object. May be given several times."
 )
@@ -54,7 +54,7 @@ def _read_row(place: str, text: str) -> dict[str, Any]:
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models)
 @click.option("--project-dir", type=click.Path(path_type=Path), help="Folder of the dbt project.")
 @click.option("--profiles-dir", type=click.Path(path_type=Path), help="Folder of profiles.yml.")
 @click.option("--target", help="Target of the profile.")
@@ -100,7 +100,7 @@ def streams() -> None:
 
 
 @streams.command()
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.argument("models", nargs=-1, metavar="[MODEL]...", shell_complete=complete_models)
 @click.option(
     "--format",
     "form",
@@ -139,7 +139,7 @@ def show(models: tuple[str, ...], form: str, output: Path | None, **options: str
 
 
 @streams.command()
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models)
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),

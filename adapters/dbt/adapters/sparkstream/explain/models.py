@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.explain.earlier import text_of
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.requests import find_model
@@ -37,6 +39,7 @@ class Options:
         read: whether rows are read at all.
         sample: how many rows are drawn; they are counted only if 0.
         since: rows are drawn from this time on.
+        against: a file or a revision of git with another version of the model, to be compared with.
     """
 
     sql: str | None = None
@@ -47,6 +50,7 @@ class Options:
     read: bool = True
     sample: int = 60
     since: str | None = None
+    against: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ def explained(adapter: Host, model: str | None, options: Options) -> list[str]:
     """
     compiled = _statement(adapter, options) if model is None else _model(adapter, model, options.unit_test)
     found = report(adapter, compiled, options)
+    if model is not None and options.against is not None:
+        other = _model(adapter, model, options.unit_test, options.against)
+        found = replace(found, before=replace(report(adapter, other, options), name=options.against))
     if _received is not None:
         _received.append(found)
     return list(found.lines(Size()))
@@ -99,11 +106,14 @@ def _statement(adapter: Host, options: Options) -> _Compiled:
     return _Compiled(options.name, sql, options.dialect, spark, [piece], [])
 
 
-def _model(adapter: Host, name: str, unit_test: str | None) -> _Compiled:
+def _model(adapter: Host, name: str, unit_test: str | None, against: str | None = None) -> _Compiled:
     from dbt.compilation import Compiler
 
     manifest: Any = adapter.get_macro_resolver()
     node = find_model(manifest, name, "explain takes")
+    if against is not None:
+        node = deepcopy(node)
+        node.raw_code = text_of(against, Path(adapter.config.project_root), node.original_file_path)
     compiler = Compiler(adapter.config)
     subject, where = (node, manifest) if unit_test is None else _unit_test(adapter, manifest, node, unit_test)
     with adapter.connections.noting() as noted:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.explain.draw import TEMPLATES, environment, style, svg
-from dbt.adapters.sparkstream.explain.report import Report, Size
+from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,15 @@ def parts(report: Report, size: Size | None = None) -> dict[str, object]:
     """What the template `report.html.jinja` draws a report from; arguments as of `page`."""
     return {
         "report": report,
-        "drawings": [None if s.picture is None else Markup(svg(s.picture, alone=False)) for s in report.sections],
+        "versions": [(change, _drawing(change.before)) for change in report.changes()] if report.before else [],
+        "drawings": [_drawing(section) for section in report.sections],
         "rulings": _rulings(report, size or Size()),
         "apart": _lengths_differ(report),
     }
+
+
+def _drawing(section: Section | None) -> Markup | None:
+    return Markup(svg(section.picture, alone=False)) if section and section.picture else None
 
 
 def page_style() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from dbt.adapters.sparkstream.explain.picture import Picture
 from dbt.adapters.sparkstream.sql.explain import Explanation, decision_lines
@@ -64,11 +65,52 @@ class Section:
     notes: tuple[str, ...] = ()
     count: Count | None = None
 
+    def numbers(self) -> dict[str, int]:
+        """How many rows are drawn and in how many windows they are; what is counted -> how many."""
+        if self.picture is None:
+            return {}
+        bars = self.picture.bars
+        framed = bool(bars and bars[0].owner is not None)
+        held = [len(bar.rows) for bar in bars]
+        return {
+            "rows drawn": len(self.picture.dots),
+            "frames" if framed else "windows": len(bars),
+            f"rows in all {'frames' if framed else 'windows'}": sum(held),
+            f"most rows in a {'frame' if framed else 'window'}": max(held, default=0),
+        }
+
     @property
     def columns(self) -> list[str]:
         """The names of the rows' columns."""
         rows = [dot.columns for dot in self.picture.dots] if self.picture else []
         return list(dict.fromkeys(name for row in (*rows, *self.untimed) for name, _ in row))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A window in two versions of a statement; None where one of them hasn't got it.
+
+    Attributes:
+        now: the window.
+        before: the window in the other version.
+    """
+
+    now: Section | None
+    before: Section | None
+
+    def lines(self, other: str) -> Iterator[str]:
+        """What has changed, in words; `other` names the other version."""
+        if self.now is None or self.before is None:
+            there = self.now or self.before
+            assert there is not None
+            yield f"{there.name}: {there.words}: only {'here' if self.now else f'in {other}'}"
+            return
+        yield f"{self.now.name}: {self.now.words}"
+        if (self.now.name, self.now.words) != (self.before.name, self.before.words):
+            yield f"  in {other}: {self.before.name}: {self.before.words}"
+        for what, now in self.now.numbers().items():
+            before = self.before.numbers().get(what)
+            yield f"  {what}: {now:,}, as in {other}" if now == before else f"  {what}: {now:,}, in {other} {before:,}"
 
 
 @dataclass(frozen=True)
@@ -82,6 +124,7 @@ class Report:
         explanation: what runs, and what the optimiser decided.
         origin: where the rows come from, in words.
         sections: its windows.
+        before: another version of it, whose name is that of a file or of a revision.
     """
 
     name: str
@@ -90,6 +133,12 @@ class Report:
     explanation: Explanation
     origin: str = ""
     sections: tuple[Section, ...] = field(default=())
+    before: Report | None = None
+
+    def changes(self) -> list[Change]:
+        """The windows beside those of the other version, in the order of the text."""
+        before = self.before.sections if self.before else ()
+        return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 
     def lines(self, size: Size) -> Iterator[str]:
         """What the optimiser did, in words, with estimates of rows at each step."""
@@ -98,6 +147,13 @@ class Report:
         for decision in self.explanation.decisions:
             rows = self.size_of(decision, size)
             yield from decision_lines(decision, rows.rows, rows.keys, rows.seconds)
+        if self.before:
+            yield f"against {self.before.name}:"
+            for change in self.changes():
+                for line in change.lines(self.before.name):
+                    yield f"  {line}"
+            if not self.changes():
+                yield "  no windows in either"
 
     def size_of(self, decision: Decision, size: Size) -> Size:
         """What a window function reads: as given, else as counted."""

@@ -46,10 +46,25 @@ MEANINGLESS = {
 }
 """Configs that a streaming model can't have, and why."""
 
-DAY = Interval.parse("1 day")
 UPDATE = "update"
 """What `late_rows` says where late rows correct windows that are closed."""
 
+CHOICES = {
+    "output_mode": ("append",),
+    "on_query_change": ("fail", "rebuild"),
+    "on_source_change": ("fail", "rebuild", "accept"),
+    "on_foreign_write": ("fail", "accept"),
+    "late_rows": ("drop", "keep", UPDATE),
+    "emit": ("on_close", "open"),
+    "unreadable_rows": ("keep", "drop"),
+}
+"""Configs that are one of some words; the first is the default."""
+
+TEXTS = ("event_time", "checkpoint_location", "location_root", "file_format")
+COUNTS = ("max_files_per_trigger", "compact_every")
+FLAGS = ("flush",)
+
+DAY = Interval.parse("1 day")
 OFF = "off"
 """What `max_future` says where times may be as far ahead as they like."""
 
@@ -136,13 +151,13 @@ class StreamConfig:
             interval=interval,
             checkpoint_location=_text(given, "checkpoint_location"),
             max_files_per_trigger=_count(given, "max_files_per_trigger"),
-            on_query_change=_choice(given, "on_query_change", "fail", "rebuild"),
-            on_source_change=_choice(given, "on_source_change", "fail", "rebuild", "accept"),
-            on_foreign_write=_choice(given, "on_foreign_write", "fail", "accept"),
-            keep_late=_choice(given, "late_rows", "drop", "keep", UPDATE) in ("keep", UPDATE),
+            on_query_change=_choice(given, "on_query_change"),
+            on_source_change=_choice(given, "on_source_change"),
+            on_foreign_write=_choice(given, "on_foreign_write"),
+            keep_late=_choice(given, "late_rows") in ("keep", UPDATE),
             lateness=_lateness(given),
-            shows_open=_choice(given, "emit", "on_close", "open") == "open",
-            keep_unreadable=_choice(given, "unreadable_rows", "keep", "drop") == "keep",
+            shows_open=_choice(given, "emit") == "open",
+            keep_unreadable=_choice(given, "unreadable_rows") == "keep",
             flush=_flag(given, "flush"),
             compact_every=_count(given, "compact_every"),
             topic=Topic.read(given["sink"]) if "sink" in given else None,
@@ -252,7 +267,8 @@ def _count(given: Mapping[str, Any], name: str) -> int | None:
     raise StreamingError(f"{name} is no positive whole number: {value!r}\n  write it such as 100")
 
 
-def _choice(given: Mapping[str, Any], name: str, *choices: str) -> str:
+def _choice(given: Mapping[str, Any], name: str) -> str:
+    choices = CHOICES[name]
     value = given.get(name, choices[0])
     if value not in choices:
         raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(choices)}")

@@ -1,0 +1,30 @@
+"""`sparkstream schemas`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".sparkstream/schemas"),
+    show_default=True,
+    help="Folder to write to.",
+)
+def schemas(into: Path) -> None:
+    """Write JSON schemas, with which an editor checks and completes profiles and YAML.
+
+    properties.json is for the YAML beside models, project.json for dbt_project.yml, profiles.json for profiles.yml.
+    """
+    from dbt.adapters.sparkstream.schemas import schemas as all_schemas
+
+    into.mkdir(parents=True, exist_ok=True)
+    for name, schema in all_schemas().items():
+        path = into / f"{name}.json"
+        path.write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+        click.echo(path)
