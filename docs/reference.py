@@ -102,7 +102,7 @@ def _profile() -> str:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 
     own = SparkStreamCredentials.__annotations__
-    fields = [f for f in dataclasses.fields(SparkStreamCredentials) if f.name not in ("database",)]
+    fields = dataclasses.fields(SparkStreamCredentials)
     described = _attributes(SparkStreamCredentials)
     rows = [
         f"| `{f.name}` | {'`' + repr(_value(f)) + '`' if _value(f) is not None else ''} | "

@@ -14,7 +14,8 @@
 {%- set name = target_relation | string | tojson -%}
 {%- if file_format == 'iceberg' -%}
   {#- saveAsTable replaces no table of Iceberg's that is there. -#}
-  {%- set writer, save = 'df.writeTo(' ~ name ~ ').using("iceberg")', 'createOrReplace()' -%}
+  {%- set save = 'create()' if sparkstream_is_first(target_relation) else 'createOrReplace()' -%}
+  {%- set writer = 'df.writeTo(' ~ name ~ ').using("iceberg")' -%}
   {%- set partitions = 'partitionedBy(*(df[name] for name in ' ~ partition_by | list | tojson ~ '))' -%}
 {%- else -%}
   {%- set writer, save = 'df.write.mode("overwrite").format(' ~ file_format | tojson ~ ')', 'saveAsTable(' ~ name ~ ')' -%}

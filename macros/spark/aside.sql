@@ -26,8 +26,10 @@
 
 {#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
 {% macro sparkstream_aside() %}
+  {%- set ours = target.method in ['session', 'thrift', 'connect'] -%}
+  {%- if ours -%}{%- do sparkstream_check_catalog() -%}{%- endif -%}
   {{ return(
-    target.method in ['session', 'thrift', 'connect'] and config.get('file_format') not in ['delta', 'iceberg', 'hudi', 'jdbc']
+    ours and config.get('file_format') not in ['delta', 'iceberg', 'hudi', 'jdbc']
   ) }}
 {% endmacro %}
 
@@ -67,9 +69,17 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- dbt-spark's, but a table that is built beside another isn't at the other's location. -#}
+{#- Whether a table in Iceberg is the first of its name. One that CREATE OR REPLACE makes has its rows in a snapshot that overwrites,
+    be it nothing, and no stream can read such a snapshot. -#}
+{% macro sparkstream_is_first(relation) %}
+  {{ return(
+    sparkstream_is_logged() and config.get('file_format') == 'iceberg' and load_cached_relation(relation) is none
+  ) }}
+{% endmacro %}
+
+{#- dbt-spark's, but a table that is built beside another isn't at the other's location, and the first in Iceberg replaces none. -#}
 {% macro sparkstream__create_table_as(temporary, relation, compiled_code, language='sql') -%}
-  {%- if temporary or language != 'sql' or not sparkstream_aside() -%}
+  {%- if temporary or language != 'sql' or not (sparkstream_aside() or sparkstream_is_first(relation)) -%}
     {{ spark__create_table_as(temporary, relation, compiled_code, language) }}
   {%- else -%}
     create table {{ relation }}

@@ -22,6 +22,20 @@ def delta_parameters(folder: Path = DELTA) -> dict[str, str]:
     }
 
 
+LAKE, HIVE = "lake", "metastore"
+"""Catalogs of Iceberg's: in a folder, which has no views and renames nothing; in Hive's metastore, which does both."""
+
+
+def catalog_parameters(folder: Path) -> dict[str, str]:
+    """The settings of two catalogs beside `spark_catalog`; `folder` is for the tables of one of them."""
+    settings = {}
+    for name, own in ((LAKE, {"type": "hadoop", "warehouse": str(folder)}), (HIVE, {"type": "hive"})):
+        key = f"spark.sql.catalog.{name}"
+        settings[key] = "org.apache.iceberg.spark.SparkCatalog"
+        settings |= {f"{key}.{option}": value for option, value in {**own, "cache-enabled": "false"}.items()}
+    return settings
+
+
 def iceberg_parameters(folder: Path = ICEBERG) -> dict[str, str]:
     """The `server_side_parameters` of a profile with Iceberg in `spark_catalog`."""
     return {

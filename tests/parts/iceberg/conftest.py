@@ -11,7 +11,7 @@ import pytest
 
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
-from tests.parts.parameters import ICEBERG, iceberg_parameters
+from tests.parts.parameters import ICEBERG, catalog_parameters, iceberg_parameters
 from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
     from dbt.adapters.sparkstream.session import spark_session
 
     with without_waiting_for_the_disk():
-        session = spark_session(iceberg_parameters(), tmp_path_factory.mktemp("embedded"))
+        settings = {**iceberg_parameters(), **catalog_parameters(tmp_path_factory.mktemp("lake"))}
+        session = spark_session(settings, tmp_path_factory.mktemp("embedded"))
     yield session
     session.stop()
 

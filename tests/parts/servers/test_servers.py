@@ -38,7 +38,22 @@ select id, '{{ var("version", "first") }}' as version from {{ ref('item') }}
     "models/onward.sql": f"{{{{ config({STREAMING.replace('ts', 'window_start')}, watermark='10 seconds') }}}}\n"
     "select k, n, window_start from {{ stream(ref('streamed')) }}\n",
     "models/in_python.py": "def model(dbt, session):\n    return dbt.ref('item').select('id')\n",
+    "models/exchanged.sql": """\
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id') }}
+select id, '{{ var("version") }}' as version, n
+from values (1, 0), (2, 0), (2, 1) as t (id, n) {% if is_incremental() %}where id > 1{% endif %}
+""",
+    "models/versioned.sql": "select id, if(id = 1, 'first', '{{ var(\"version\") }}') as version "
+    "from {{ ref('item') }}\n",
+    "snapshots/versions.yml": "snapshots:\n  - {name: versions, relation: ref('versioned'), "
+    "config: {strategy: check, unique_key: id, check_cols: [version]}}\n",
+    "models/arrived.sql": "select * from {{ source('raw', 'bid') }} "
+    "where id < {{ 200 if var('version') == 'first' else 320 }}\n",
+    "models/replaced.sql": f"""\
+{{{{ config(materialized='incremental', incremental_strategy='window_replace', lateness='10 seconds') }}}}
+{TUMBLE.replace("BID", "{{ ref('arrived') }}")}""",
 }
+TABLES = ("item", "merged", "streamed", "onward", "in_python", "exchanged", "versions", "replaced")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +93,7 @@ class Shop:
         assert begun.returncode == 0, begun.stderr
         self.warnings = [line for line in begun.stderr.splitlines() if line.startswith("warning")]
         project: dict[str, Any] = {"name": "shop", "version": "1.0", "profile": "shop"}
-        project |= {kind: {"+file_format": self.format} for kind in ("models", "seeds")}
+        project |= {kind: {"+file_format": self.format} for kind in ("models", "seeds", "snapshots")}
         files = {**FILES, "dbt_project.yml": yaml.safe_dump(project)}
         target = ThriftTarget(self.port, connect_port)
         self.project = DbtProject(write(folder / "project", files), target, schema="shop")
@@ -115,30 +130,37 @@ class Shop:
         assert len(expected) > 20
         onward = self.rows("select window_start, k, n from shop.onward")
         assert onward == self.rows("select window_start, k, n from shop.streamed")
+        assert self.rows("select id, version from shop.merged") == [(1, "first"), (2, "second"), (3, "new")]
+        assert self.rows("select id from shop.in_python") == [(1,), (2,)]
+        exchanged = [(1, "first", 0), (2, "second", 0), (2, "second", 1)]
+        assert self.rows("select id, version, n from shop.exchanged") == exchanged
+        seen = self.rows("select id, version, dbt_valid_to is null from shop.versions")
+        assert seen == [(1, "first", True), (2, "first", False), (2, "second", True)]
+        whole = self.rows(translate(TUMBLE.replace("BID", "shop.bid")))
+        assert self.rows("select window_start, window_end, k, n, s from shop.replaced") == whole
         providers = {
             row[1]
-            for table in ("item", "merged", "streamed", "onward", "in_python")
+            for table in TABLES
             for row in query(self.port, f"describe extended shop.{table}")
             if row[0] == "Provider"
         }
         assert providers == {self.format}
 
 
-def test_tables_merge_and_streams_on_a_server(tmp_path: Path, given: tuple[str, dict[str, str]]) -> None:
+def test_on_a_server(tmp_path: Path, given: tuple[str, dict[str, str]]) -> None:
+    """Each build is a client of its own, one after the other."""
     try:
         with closing(Shop(tmp_path, given, *SMALL)) as shop:
             shop.make_source()
             shop.build("first")
             shop.build("second")
-            assert shop.rows("select id, version from shop.merged") == [(1, "first"), (2, "second"), (3, "new")]
-            assert shop.rows("select id from shop.in_python") == [(1,), (2,)]
             shop.check()
     finally:
         run("stop", "--dir", tmp_path / "server")
 
 
 @pytest.mark.slow
-def test_a_stream_loses_nothing_though_a_worker_dies(tmp_path: Path, given: tuple[str, dict[str, str]]) -> None:
+def test_on_a_cluster_of_which_a_worker_dies(tmp_path: Path, given: tuple[str, dict[str, str]]) -> None:
     conf = [word for name, value in EXECUTORS.items() for word in ("--conf", f"{name}={value}")]
     with standalone(tmp_path / "cluster") as cluster:
         try:
@@ -152,7 +174,9 @@ def test_a_stream_loses_nothing_though_a_worker_dies(tmp_path: Path, given: tupl
                     return any(shop.server.glob(commits))
 
                 killed_in_the_middle(cluster, shop.project, "streamed", third_micro_batch, worker=1)
-                shop.build("first", "--exclude", "streamed")
+                shop.build("first")
+                cluster.add_worker()
+                shop.build("second")
                 shop.check()
         finally:
             run("stop", "--dir", tmp_path / "server")

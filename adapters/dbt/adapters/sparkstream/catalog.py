@@ -44,6 +44,7 @@ def table(columns: Sequence[Mapping[str, Any]]) -> CatalogTable | None:
     first = columns[0]
     metadata = TableMetadata(
         type=first["table_type"],
+        database=first["table_database"],
         schema=first["table_schema"],
         name=first["table_name"],
         comment=first["table_comment"],

@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream import spark_connect
 from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.relation import catalog_of
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
@@ -36,6 +37,8 @@ class SparkStreamCredentials(SparkCredentials):
 
     Attributes:
         method: `session`, `thrift`, `connect`, `http` or `odbc`.
+        database: the [catalog](../catalogs.md) of tables and sources whose configs name none, such as `lake` in
+            `lake.shop.bids`; None for the one that sessions are in.
         connect_url: address of Spark Connect, such as `sc://127.0.0.1:15002`; with `method: connect`, `host`, `port`,
             `token`, `use_ssl` and `user` say the same in pieces.
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
@@ -43,6 +46,7 @@ class SparkStreamCredentials(SparkCredentials):
     """
 
     method: Method = None  # type: ignore[assignment]
+    database: str | None = None
     connect_url: str | None = field(default=None, repr=False)
     optimize: bool = True
 
@@ -61,7 +65,9 @@ class SparkStreamCredentials(SparkCredentials):
         ansi = {key: str(value) for key, value in self.server_side_parameters.items() if key == ANSI}
         if self.method == Method.CONNECT:
             self._read_connect_url()
+        database, self.database = catalog_of(self.database, self.schema), None  # dbt-spark refuses one
         super().__post_init__()
+        self.database = database
         # dbt-spark switches ANSI mode off, even where the profile says otherwise.
         self.server_side_parameters.update(ansi)
         if self.optimize and self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
@@ -101,16 +107,18 @@ class SparkStreamCredentials(SparkCredentials):
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
         """What `dbt debug` prints and `target` has in Jinja, so that it is in compiled SQL: without secrets."""
         for key, value in super().connection_info(with_aliases=with_aliases):
+            if key == "database" and value is None:
+                continue
             yield key, redacted(value) if isinstance(value, str) else value
 
     def _connection_keys(self) -> tuple[str, ...]:
         if self.method == Method.SESSION:
-            return ("method", "schema", "optimize")
+            return ("method", "database", "schema", "optimize")
         if self.method == Method.CONNECT:
-            return ("method", "host", "port", "use_ssl", "schema", "connect_url", "optimize")
+            return ("method", "host", "port", "use_ssl", "database", "schema", "connect_url", "optimize")
         if self.method == Method.THRIFT:
-            return ("method", "host", "port", "auth", "schema", "connect_url", "optimize")
-        return ("method", *super()._connection_keys(), "connect_url", "optimize")
+            return ("method", "host", "port", "auth", "database", "schema", "connect_url", "optimize")
+        return ("method", "database", *super()._connection_keys(), "connect_url", "optimize")
 
 
 def _system_user() -> str:

@@ -37,6 +37,16 @@ _HINTS = [
         "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
         "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it",
     ),
+    (
+        re.compile(r"\[REQUIRES_SINGLE_PART_NAMESPACE\]|Nested databases are not supported by v1 session catalog"),
+        "Spark knows no catalog of the name in front: `database` in the profile or a config is a catalog's, which\n"
+        "  spark.sql.catalog.NAME makes, in server_side_parameters (method: session) or where the server starts",
+    ),
+    (
+        re.compile(r"(Creating|Replacing) a view is not supported by catalog"),
+        "this catalog has no views: write materialized='table' or 'ephemeral' in the config,\n"
+        "  or database='spark_catalog'",
+    ),
     (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
     (
         re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),

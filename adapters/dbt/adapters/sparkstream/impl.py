@@ -13,7 +13,7 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterRequiredConfig
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, SparkAdapter
+from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, dia
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
+from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.python_models import PythonModels
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
@@ -34,7 +35,7 @@ PARTITIONS = "__dbt_partitions"
 """What follows the name of a table in the name of the one with partitions that are to be moved into it."""
 
 
-class SparkStreamAdapter(SparkAdapter):
+class SparkStreamAdapter(Namespaces):
     """dbt-spark's adapter, with window SQL."""
 
     Column = SparkStreamColumn
@@ -166,21 +167,6 @@ class SparkStreamAdapter(SparkAdapter):
         columns = super().get_columns_in_relation(relation.replace(limit=None, event_time_filter=None))
         return [SparkStreamColumn(**vars(column)) for column in columns]
 
-    def _build_spark_relation_list(self, row_list: Iterable[Any], relation_info_func: Any) -> list[BaseRelation]:
-        """The relations of a schema, without the session's temporary views, which Spark lists in every schema.
-
-        They belong to none, and dbt-spark then fails in `dbt docs generate`. Of a table in Iceberg, Spark's own catalog
-        says that its provider is Hive.
-        """
-        in_schema = [row for row in row_list if row[0]]
-        relations: list[BaseRelation] = super()._build_spark_relation_list(in_schema, relation_info_func)
-        return [
-            relation.replace(is_iceberg=True)
-            if "table_type=ICEBERG" in getattr(relation, "information", "")
-            else relation
-            for relation in relations
-        ]
-
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
         """The rows of a relation in the catalog, with its comments."""
         described: Iterable[Any] = ()
@@ -189,24 +175,31 @@ class SparkStreamAdapter(SparkAdapter):
         comments = catalog.Comments.read(described)
         for column in super()._get_columns_for_catalog(relation):
             comment = comments.columns.get(column["column_name"])
-            yield {**column, "table_comment": comments.relation, "column_comment": comment}
+            yield {
+                **column,
+                "table_database": relation.database,
+                "table_comment": comments.relation,
+                "column_comment": comment,
+            }
 
     def drop_relation(self, relation: Any) -> None:
         """Drops a relation, and the views of open windows that stand on a streaming model's table."""
-        found = [
-            self.get_relation(relation.database, relation.schema, f"{relation.identifier}{suffix}")
-            for suffix in (NOW, OPEN, ROWS)
-        ]
-        # Without the table of their rows, views of these names are somebody else's.
-        if found[-1] is not None:
-            for beside in filter(None, found):
-                super().drop_relation(beside)
+        if relation.schema is not None:  # a temporary view is in none
+            found = [
+                self.get_relation(relation.database, relation.schema, f"{relation.identifier}{suffix}")
+                for suffix in (NOW, OPEN, ROWS)
+            ]
+            # Without the table of their rows, views of these names are somebody else's.
+            if found[-1] is not None:
+                for beside in filter(None, found):
+                    super().drop_relation(beside)
         super().drop_relation(relation)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """What the catalog has of one relation; None if that is gone."""
         # What the cache has of it may be older than its columns.
-        fresh = self.Relation.create(schema=relation.schema, identifier=relation.identifier, type=relation.type)
+        path = {"database": relation.database, "schema": relation.schema, "identifier": relation.identifier}
+        fresh = self.Relation.create(**path, type=relation.type)
         return catalog.table(list(self._get_columns_for_catalog(fresh)))
 
     def debug_query(self) -> None:

@@ -82,6 +82,7 @@ def _of_streams() -> dict[str, Schema]:
     """The configs of a streaming model that are ours."""
     kinds: dict[str, Any] = {
         "watermark": _described(_DURATION, "how much later than the latest row another one may come and still count"),
+        "lateness": _described(_DURATION, "how long late rows correct windows that are closed, with late_rows: update"),
         "max_future": {"anyOf": [_DURATION, {"enum": [streaming.OFF, False]}]},
         "trigger": {
             "anyOf": [

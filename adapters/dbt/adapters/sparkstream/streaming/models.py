@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS, ICEBERG
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS, ICEBERG, is_in_catalog
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -216,6 +216,12 @@ def read_model(
         StreamingError: its configs are wrong.
     """
     config = node["config"]
+    read = read_config(config)
+    if is_in_catalog(relation) and read.file_format in FILE_FORMATS:
+        raise StreamingError(
+            f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
+            "  write the catalog's format in the model's config, such as file_format='iceberg'"
+        )
     columns = list((node.get("columns") or {}).values())
     contract = {}
     if (node.get("contract") or {}).get("enforced"):
@@ -233,7 +239,7 @@ def read_model(
         runs=runs,
         sql=sql,
         dialect=config.get("sql_dialect") or "spark",
-        config=read_config(config),
+        config=read,
         sources=tuple(streams.values()),
         contract=contract,
         comments=comments,

@@ -347,7 +347,7 @@ class Run:
         watch.settled = finished
         try:
             run = runs.RunRecord(model.run_id, model.unique_id, model.relation)
-            runs.record(self._engine, model.runs, run, new, appended, watch.aside)
+            runs.record(self._engine, model.runs, run, new, appended, watch.aside, model.config.file_format)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
 

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.late import Aside
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.table import is_in_catalog
 
 NAME = "sparkstream_runs"
 
@@ -57,8 +58,18 @@ def record(
     batches: Sequence[Batch],
     appended: Mapping[int, tuple[int, int | None]],
     aside: Mapping[int, Aside],
+    file_format: str = "parquet",
 ) -> None:
     """Adds the micro-batches of a run to the table.
+
+    Args:
+        engine: a session.
+        table: the table, as SQL names it.
+        run: the run.
+        batches: its micro-batches.
+        appended: number of a micro-batch -> rows and windows that it has appended.
+        aside: number -> rows that it has left out.
+        file_format: of the model's table, and of this one where that is in a catalog of its own.
 
     Raises:
         StreamingError: what Spark says is wrong.
@@ -90,9 +101,10 @@ def record(
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
     new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(rows) + f"\nAS v ({', '.join(COLUMNS)})"
     with _lock:
-        facts = _made(engine, table)
-    if "# Partition Information" not in facts:
-        # A table of version 0.1.0.
+        in_catalog = is_in_catalog(table)
+        facts = _made(engine, table, file_format if in_catalog else "parquet")
+    if in_catalog or "# Partition Information" not in facts:
+        # The latter is a table of version 0.1.0.
         engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {string_literal(run.model)} AS model FROM ({new})")
         return
     # Each model has a folder of its own to write to. Two processes that insert into one folder at the same time remove
@@ -150,13 +162,13 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
         engine.folders.clear(first)
 
 
-def _made(engine: Engine, table: str) -> dict[str, str]:
+def _made(engine: Engine, table: str, file_format: str) -> dict[str, str]:
     """Makes the table, or adds columns that one of an earlier version lacks, and gives what the catalog says of it."""
     if not engine.exists(table):
         columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
         columns.append("model STRING COMMENT 'unique id of the model'")
         engine.sql(
-            f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + "\n) USING parquet\n"
+            f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + f"\n) USING {file_format}\n"
             "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
         )
     facts = {str(row[0]): str(row[1]) for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}")}

@@ -334,6 +334,12 @@ def namespace_of(table: str) -> str:
     return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
 
 
+def is_in_catalog(table: str) -> bool:
+    """Whether a table is in a catalog beside Spark's own, by its name as SQL has it."""
+    catalog = exp.to_table(table, dialect="spark").catalog
+    return bool(catalog) and catalog.casefold() != "spark_catalog"
+
+
 def pairs(facts: Mapping[str, str]) -> str:
     """Facts as properties of a table, as SQL."""
     return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())

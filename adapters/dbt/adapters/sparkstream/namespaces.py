@@ -1,0 +1,136 @@
+"""Which tables and views are in a schema, and which schemas in a catalog: the part of the adapter that asks for lists.
+
+A relation's `database` is a catalog of Spark's, set by `spark.sql.catalog.NAME`. Without one, a name has two parts, and
+is in the catalog that the session is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
+from dbt.adapters.spark.impl import SCHEMA_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt_common.clients.agate_helper import merge_tables
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.sparkstream.relation import SparkStreamRelation, catalog_of
+
+OWN = "spark_catalog"
+"""Spark's own catalog, under the name that it always has."""
+
+
+class Namespaces(SparkAdapter):
+    """dbt-spark's adapter, with catalogs."""
+
+    Relation = SparkStreamRelation
+
+    def _build_spark_relation_list(self, row_list: Iterable[Any], relation_info_func: Any) -> list[BaseRelation]:
+        """The relations of a schema, without the session's temporary views, which Spark lists in every schema.
+
+        They belong to none, and dbt-spark then fails in `dbt docs generate`. Of a table in Iceberg, Spark's own catalog
+        says that its provider is Hive.
+        """
+        in_schema = [row for row in row_list if row[0]]
+        relations: list[BaseRelation] = super()._build_spark_relation_list(in_schema, relation_info_func)
+        return [
+            relation.replace(is_iceberg=True)
+            if "table_type=ICEBERG" in getattr(relation, "information", "")
+            else relation
+            for relation in relations
+        ]
+
+    def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
+        """The tables and views of a schema, in a catalog or in the one that the session is in."""
+        relations: list[BaseRelation] = super().list_relations(catalog_of(database, schema), schema)
+        return relations
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """The same, as Spark has them now. It says which schema they are in, and not which catalog."""
+        found: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
+        found += self._views(schema_relation)
+        return [relation.replace_path(database=schema_relation.database) for relation in found]
+
+    def _views(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """The views of a schema in a catalog that lists them apart from tables."""
+        if not self._in_catalog(schema_relation):
+            return []
+        try:
+            rows = self.execute_macro("sparkstream_list_views", kwargs={"relation": schema_relation})
+        except DbtRuntimeError as error:
+            if _has_no_views(error) or _is_missing(error):
+                return []
+            raise
+        view = RelationType.View
+        return [self.Relation.create(schema=row[0], identifier=row[1], type=view) for row in rows if row[0]]
+
+    @staticmethod
+    def _in_catalog(relation: BaseRelation) -> bool:
+        """Whether it is in a catalog beside Spark's own."""
+        return relation.database is not None and relation.database.lower() != OWN
+
+    def list_schemas(self, database: str | None) -> list[str]:
+        """The schemas of a catalog.
+
+        Raises:
+            DbtRuntimeError: Spark has no such catalog.
+        """
+        try:
+            schemas: list[str] = super().list_schemas(database)  # type: ignore[arg-type]
+        except DbtRuntimeError as error:
+            if database and _is_unknown(error):
+                raise DbtRuntimeError(_unknown(database)) from error
+            if database and _is_missing(error):
+                return []  # Iceberg's catalogs in a folder make this with their first schema
+            raise
+        return schemas
+
+    def drop_schema(self, relation: BaseRelation) -> None:
+        """Drops a schema with all that is in it. Iceberg's catalogs drop only an empty one, also with CASCADE."""
+        if self._in_catalog(relation):
+            for inside in self.list_relations_without_caching(relation):
+                self.drop_relation(inside)
+        super().drop_schema(relation)
+
+    def get_relation(self, database: str | None, schema: str, identifier: str) -> BaseRelation | None:
+        """The table or view of a name; None where there is none."""
+        return super().get_relation(catalog_of(database, schema), schema, identifier)  # type: ignore[arg-type]
+
+    def get_catalog(
+        self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[Any, list[Exception]]:
+        """What the docs site shows of tables and views; dbt-spark's takes those of one catalog of Spark's."""
+        of_catalogs: dict[str | None, list[RelationConfig]] = {}
+        for config in relation_configs:
+            database = self.Relation.create_from(self.config, config).database
+            of_catalogs.setdefault(database, []).append(config)
+        found = [super(Namespaces, self).get_catalog(configs, used_schemas) for configs in of_catalogs.values()]
+        return merge_tables([table for table, _ in found]), [fault for _, faults in found for fault in faults]
+
+
+def _says(error: DbtRuntimeError, *texts: str) -> bool:
+    return any(text in str(error.msg) for text in texts)
+
+
+def _is_missing(error: DbtRuntimeError) -> bool:
+    """Whether Spark says that there is no such schema."""
+    return _says(error, *SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
+
+
+def _has_no_views(error: DbtRuntimeError) -> bool:
+    """Whether Spark says that a catalog has no views."""
+    return _says(error, "MISSING_CATALOG_ABILITY", "does not support views", "does not support VIEWS")
+
+
+def _is_unknown(error: DbtRuntimeError) -> bool:
+    """Whether Spark takes the name of a catalog for a schema's, as it knows no catalog of this name."""
+    return _says(error, "[SCHEMA_NOT_FOUND] The schema `spark_catalog`.", "[CATALOG_NOT_FOUND]")
+
+
+def _unknown(database: str) -> str:
+    return (
+        f"Spark has no catalog {database}, which `database` names\n"
+        f"  set spark.sql.catalog.{database} to the catalog's class, and what it needs, in server_side_parameters of\n"
+        "  the profile (method: session), or by --conf where the server starts; without a catalog, leave `database` out"
+    )

@@ -1,0 +1,103 @@
+"""`database`: the catalog in names of three parts, and what it may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+from dbt.adapters.sparkstream.namespaces import Namespaces
+from dbt.adapters.sparkstream.relation import SparkStreamRelation
+from dbt.adapters.sparkstream.streaming.table import is_in_catalog
+
+
+def relation(**path: Any) -> SparkStreamRelation:
+    made = SparkStreamRelation.create(**{"schema": "shop", "identifier": "bids", **path})
+    assert isinstance(made, SparkStreamRelation)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ({}, "shop.bids"),
+        ({"database": None}, "shop.bids"),
+        ({"database": "shop"}, "shop.bids"),  # to dbt-spark, another word for the schema
+        ({"database": "lake"}, "lake.shop.bids"),
+        (
+            {"database": "lake", "quote_policy": {"database": True, "schema": True, "identifier": False}},
+            "`lake`.`shop`.bids",
+        ),
+        ({"schema": None}, "bids"),
+    ],
+)
+def test_names(path: dict[str, Any], name: str) -> None:
+    assert str(relation(**path)) == name
+
+
+def test_parts_of_names() -> None:
+    lake = relation(database="lake")
+    assert str(lake.include(database=False, schema=False)) == "bids"
+    assert str(lake.without_identifier()) == "lake.shop"
+    assert str(relation().without_identifier()) == "shop"
+    assert str(lake.incorporate(path={"identifier": "asks"})) == "lake.shop.asks"
+    assert str(lake.replace_path(database=None)) == "shop.bids"
+    assert str(lake.replace(limit=0)).startswith("(select * from lake.shop.bids where false")
+
+
+def test_a_relation_is_found_under_its_catalog() -> None:
+    lake = relation(database="Lake")
+    assert lake.matches(database="lake", schema="shop", identifier="bids")  # dbt looks for it in lower case
+    assert not lake.matches(database="pond", schema="shop", identifier="bids")
+    assert not relation().matches(database="lake", schema="shop", identifier="bids")
+    assert SparkStreamAdapter.Relation.get_default_include_policy().database
+
+
+@pytest.mark.parametrize(
+    ("given", "database"), [({}, None), ({"database": "shop"}, None), ({"database": "lake"}, "lake")]
+)
+def test_a_profile(given: dict[str, str], database: str | None) -> None:
+    profile = {"method": "session", "schema": "shop", **given}
+    credentials = SparkStreamCredentials.from_dict(SparkStreamCredentials.__pre_deserialize__(profile))
+    assert credentials.database == database
+    shown = dict(credentials.connection_info())
+    assert shown.get("database") == database
+    assert ("database" in shown) == (database is not None)
+
+
+@pytest.mark.parametrize(
+    ("table", "is_there"),
+    [
+        *((name, False) for name in ("bids", "shop.bids", "`shop`.`b.ids`", "spark_catalog.shop.bids")),
+        *((name, True) for name in ("lake.shop.bids", "`lake`.`shop`.`bids`")),
+    ],
+)
+def test_whether_a_table_is_in_a_catalog(table: str, is_there: bool) -> None:
+    assert is_in_catalog(table) == is_there
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ("[SCHEMA_NOT_FOUND] The schema `spark_catalog`.`lak` cannot be found.", "Spark has no catalog lak"),
+        ("Something else", "Something else"),
+    ],
+)
+def test_lists_of_a_catalog_that_is_not_there(told: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Any, name: str, **kwargs: Any) -> None:
+        raise DbtDatabaseError(told)
+
+    monkeypatch.setattr(Namespaces, "execute_macro", fails)
+    with pytest.raises(Exception, match=words):
+        Namespaces.list_schemas(object.__new__(Namespaces), "lak")
+
+
+def test_a_folder_that_is_no_catalog_yet_has_no_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Any, name: str, **kwargs: Any) -> None:
+        raise DbtDatabaseError("org.apache.iceberg.exceptions.NoSuchNamespaceException: Namespace does not exist: ")
+
+    monkeypatch.setattr(Namespaces, "execute_macro", fails)
+    assert Namespaces.list_schemas(object.__new__(Namespaces), "lake") == []
