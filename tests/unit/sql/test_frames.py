@@ -224,7 +224,7 @@ class TestRefused(Pairs):
         select = f"SELECT max(x) OVER w FROM t WINDOW w AS ({W} {ROWS})"
         self.refused(f"DEPLOY demo {select}", "makes a service", at="DEPLOY", hint="the query alone", dialect="openmldb")
         self.refused("SET @@execute_mode='offline'", "variable", at="SET @@execute_mode='offline'", hint="leave it out", dialect="openmldb")
-        self.refused(f"{select} CONFIG (execute_mode = 'request')", "how OpenMLDB runs a query", at="CONFIG", hint="sparkstream request", dialect="openmldb")
+        self.refused(f"{select} CONFIG (execute_mode = 'request')", "how OpenMLDB runs a query", at="CONFIG (execute_mode = 'request')", hint="sparkstream request", dialect="openmldb")
 
     def test_places_of_calls(self) -> None:
         window = f"FROM t WINDOW w AS ({W} {ROWS})"

@@ -48,6 +48,7 @@ EXPRESSIONS = {
     "substr(s, 2)": "substr(s, 2)",
     "substring(s, 2, i)": "substring(s, 2, i)",
     "concat_ws('-', s, x, i)": "concat(s, '-', regexp_replace(CAST(x AS STRING), '[.]0$', ''), '-', i)",
+    "concat_ws(s, 'a', i)": "get(transform(array(named_struct('s', s, 'a', 'a', 'b', i)), v -> concat(v.a, v.s, v.b)), 0)",
     "get_json_object(s, '/a~1b/0/c d')": "get_json_object(s, '$[\\'a/b\\'][0][\\'c d\\']')",
     "date(s)": "date(regexp_replace(s, '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3'))",
     "date('2020-01-01')": "date('2020-01-01')",

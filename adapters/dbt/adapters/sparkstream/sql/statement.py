@@ -28,7 +28,6 @@ from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, che
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
-from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
@@ -221,7 +220,6 @@ class Statement:
             passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
-            passes.append(GroupedCalls(source, resolver))
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         hints = Hints(source).edits() if self._strict else ()

@@ -5,8 +5,10 @@ An edit never holds an expression, only what stands around it: a call over a win
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -16,13 +18,16 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.dialects.openmldb import is_mod
 from dbt.adapters.sparkstream.sql.passes.framing.argument_types import FIRST_ARGUMENTS, converts, takes, wrong_operand
+from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
+from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
     Around,
     UnknownHere,
     dashed,
+    named,
     substring,
     text,
 )
@@ -61,6 +66,13 @@ class OpenMLDBSpelling:
         """The edits of a statement."""
         self._inserted.clear()
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
+        found = [*self._expressions(tree), *GroupedCalls(self._source, self._resolver).edits(tree)]
+        self._name_items(tree, [*(edit.span for edit in found), *((place, place) for place in self._inserted)])
+        yield from found
+        for place, (closing, opening) in self._inserted.items():
+            yield _edit((place, place), "".join((*closing, *opening)))
+
+    def _expressions(self, tree: exp.Expr) -> Iterator[Edit]:
         for node in tree.walk(bfs=False):
             if isinstance(node, exp.Anonymous):
                 yield from self._call(node)
@@ -72,8 +84,20 @@ class OpenMLDBSpelling:
                 yield from self._substring(node)
             else:
                 self._operands(node)
-        for place, (closing, opening) in self._inserted.items():
-            yield _edit((place, place), "".join((*closing, *opening)))
+
+    def _name_items(self, tree: exp.Expr, changed: list[Span]) -> None:
+        """Names columns without an alias by their text, as OpenMLDB does, where Spark would see another one.
+
+        A column with a window is named with its window, by `Frames`.
+        """
+        for select in tree.find_all(exp.Select):
+            for item in select.expressions:
+                if isinstance(item, (exp.Alias, exp.Aliases, exp.Column, exp.Star)) or item.find(exp.Window):
+                    continue
+                span = self._source.span(item)
+                if any(inside(one, span) for one in changed):
+                    name = re.sub(r"\s+", " ", self._source.text[slice(*span)]).replace("`", "")
+                    self._inserted[span[1]][1].append(f" AS `{name}`")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD."""
@@ -130,16 +154,18 @@ class OpenMLDBSpelling:
 
     def _joined(self, call: Span, separator: exp.Expr) -> Iterator[Edit]:
         """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
-        if not isinstance(separator, exp.Literal):
-            raise self._source.error(
-                self._source.span(separator), "the separator of concat_ws is a text here", "write concat(a, sep, b)"
-            )
-        word = self._source.written(separator)
-        first, *others = self._arguments(call)[1:]
-        yield _edit((call[0], first[0]), "concat(")
-        ends = [first[1], *(end for _, end in others)]
-        for end, (start, _) in zip(ends, others, strict=False):
-            yield _edit((end, start), f", {word}, ")
+        first, *others = self._arguments(call)[1:] or [call]
+        if isinstance(separator, exp.Literal):
+            yield _edit((call[0], first[0]), "concat(")
+            ends = [first[1], *(end for _, end in others)]
+            for end, (start, _) in zip(ends, others, strict=False):
+                yield _edit((end, start), f", {self._source.written(separator)}, ")
+            return
+        values = ascii_lowercase.replace("v", "").replace("s", "")[: len(others) + 1]
+        if len(values) <= len(others):
+            raise self._source.error(call, f"concat_ws takes {len(values)} values here", "write concat(a, sep, b, ...)")
+        joined = ", v.s, ".join(f"v.{value}" for value in values)
+        yield from self._around(call, named(f"s{values}", f"concat({joined})"))
 
     def _arguments(self, call: Span) -> list[Span]:
         """Where the arguments of a call stand."""
