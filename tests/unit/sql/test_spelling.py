@@ -162,6 +162,8 @@ def test_aggregates_of_groups() -> None:
         ("SELECT lag(i, 1) FROM t", "lag(i, 1)"),
         ("SELECT ew_avg(i, 0.5) FROM t GROUP BY s", "ew_avg(i, 0.5)"),
         ("SELECT top(i) FROM t", "top(i)"),
+        ("SELECT ilike_match(s) FROM t", "ilike_match(s)"),
+        ("SELECT SUBSTRING(s FROM -3) FROM t", "SUBSTRING(s FROM -3)"),
         ("SELECT t.i FROM t LAST JOIN u ORDER BY u.d ON t.i = u.i", "u.d"),
         ("SELECT i FROM t CONFIG (execute_mode = 'online')", "CONFIG"),
     ):

@@ -176,6 +176,10 @@ class OpenMLDBSpelling:
     def _around(self, call: Span, around: Around) -> Iterator[Edit]:
         """Other texts around the arguments of a call; arguments behind the last text are left out."""
         kept = self._arguments(call)[: len(around) - 1]
+        if len(kept) < len(around) - 1:
+            raise self._source.error(
+                call, "this call has too few arguments", "write all of its arguments, with commas between them"
+            )
         starts = [call[0], *(end for _, end in kept)]
         ends = [*(start for start, _ in kept), call[1]]
         for start, end, text_ in zip(starts, ends, around, strict=True):
