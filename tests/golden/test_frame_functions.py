@@ -71,12 +71,36 @@ def test_examples_of_the_reference(spark: SparkSession, frame: str, ansi: str) -
         spark.conf.set("spark.sql.ansi.enabled", "false")
 
 
-def _newest(spark: SparkSession, rows: str, calls: list[str], frame: str) -> list[Any]:
-    """What calls over a frame give for the newest row."""
+_IN_ORDER = ("ew_avg", "drawdown", "nth_value_where", "first_value", "last_value", "window_split")
+
+
+def test_examples_of_the_reference_in_groups(spark: SparkSession) -> None:
+    for typed in (True, False):
+        for rows in dict.fromkeys(rows for rows, _, _ in EXAMPLES):
+            calls = [(call, want) for of, call, want in EXAMPLES if of == rows and not call.startswith(_IN_ORDER)]
+            items = ", ".join(f"{call} AS y{i}" for i, (call, _) in enumerate(calls))
+            _create(spark, rows)
+            schema = {"examples": {"k": "int", "ts": "timestamp", "v": "int", "b": "boolean", "c": "string"}}
+            for group in ("", " GROUP BY k HAVING count_where(v, v >= 0) > 1"):
+                sql = f"SELECT {items} FROM examples{group}"
+                got = spark.sql(translate(sql, "openmldb", schema=schema if typed else None)).collect()
+                assert len(got) == 1
+                for (call, want), have in zip(calls, got[0], strict=True):
+                    assert have == (pytest.approx(want) if isinstance(want, float) else want), call
+    spark.catalog.dropTempView("examples")
+
+
+def _create(spark: SparkSession, rows: str) -> None:
+    """The rows in their order, a second apart, as a view."""
     spark.sql(
         "SELECT 1 AS k, timestamp_seconds(monotonically_increasing_id()) AS ts, v, b, c "
         f"FROM (SELECT /*+ COALESCE(1) */ * FROM VALUES {rows} AS t(v, b, c))"
     ).createOrReplaceTempView("examples")
+
+
+def _newest(spark: SparkSession, rows: str, calls: list[str], frame: str) -> list[Any]:
+    """What calls over a frame give for the newest row."""
+    _create(spark, rows)
     items = ", ".join(f"{call} OVER w AS y{i}" for i, call in enumerate(calls))
     sql = f"SELECT ts, {items} FROM examples WINDOW w AS (PARTITION BY k ORDER BY ts {frame})"
     found = spark.sql(translate(sql, "openmldb")).collect()

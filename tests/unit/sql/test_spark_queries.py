@@ -64,6 +64,25 @@ class TestOpaque(Pairs):
             assert translate(text).count("window(CAST(bidtime") == 1
             assert "TUMBLE(" not in translate(text)
 
+    def test_paths_of_variants(self) -> None:
+        window = translate(f"SELECT * FROM {TUMBLE}").removeprefix("SELECT * FROM ")
+        text = (
+            f"SELECT v:a.b::int, w.v:`a b`, f(v):x[0].y, :p FROM {TUMBLE} AS w "
+            "WHERE v:a::int > :p AND w.v:['x'] = 1 ORDER BY v:a, :q"
+        )
+        assert translate(text) == text.replace(TUMBLE, window)
+
+    def test_statements_around(self) -> None:
+        window = translate(f"SELECT * FROM {TUMBLE}").removeprefix("SELECT * FROM ")
+        for text in (
+            f"INSERT WITH SCHEMA EVOLUTION INTO x {BY_WINDOW}",
+            f"BEGIN FOR r AS {BY_WINDOW} DO SELECT r.n; END FOR; END",
+            f"x: BEGIN l: FOR {BY_WINDOW} DO SET do = 1; INSERT INTO x {BY_WINDOW}; END FOR l; SELECT do FROM ({BY_WINDOW}); END",
+            f"BEGIN FOR r AS SELECT 1 AS n DO INSERT INTO x {BY_WINDOW}; END FOR; END",
+            f"BEGIN WHILE v < 3 DO INSERT INTO x {BY_WINDOW}; SET v = v + 1; END WHILE; END",
+        ):
+            assert translate(text) == text.replace(TUMBLE, window)
+
     def test_columns_are_unknown(self) -> None:
         window = "TUMBLE({}, ts, '5m')"
         self.refused(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql import TranslationError, translate
 from tests.unit.sql.pairs import Pairs, flat
 
 COLUMNS = {
@@ -39,6 +39,33 @@ EXPRESSIONS = {
     "ilike_match(s, 'a!%', '!')": "(s ILIKE 'a!%' ESCAPE '!')",
     "regexp_like(s, '^a')": "regexp_like(s, '^a')",
     "regexp_like(s, '^A', 'ic')": "regexp_like(s, concat('(?i)', '^A'))",
+    "add(i, n)": "((i) + (n))",
+    "add(b, 2)": "((CAST(b AS INT)) + (2))",
+    "add(ts, i)": "timestamp_millis(unix_millis(ts) + (i))",
+    "abs(b)": "abs(CAST(b AS INT))",
+    "ceil(b)": "ceil(CAST(b AS INT))",
+    "pmod(i, b)": "pmod(i, CAST(b AS INT))",
+    "substr(s, 2)": "substr(s, 2)",
+    "substring(s, 2, i)": "substring(s, 2, i)",
+    "concat_ws('-', s, x, i)": "concat(s, '-', regexp_replace(CAST(x AS STRING), '[.]0$', ''), '-', i)",
+    "concat_ws(s, 'a', i)": "get(transform(array(named_struct('s', s, 'a', 'a', 'b', i)), v -> concat(v.a, v.s, v.b)), 0)",
+    "get_json_object(s, '/a~1b/0/c d')": "get_json_object(s, '$[\\'a/b\\'][0][\\'c d\\']')",
+    "date(s)": "date(regexp_replace(s, '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3'))",
+    "date('2020-01-01')": "date('2020-01-01')",
+    "timestamp('2020-01-01')": "timestamp('2020-01-01')",
+    "CAST('20200101' AS TIMESTAMP)": "timestamp(regexp_replace('20200101', '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3'))",
+    "datediff(d, s)": "datediff(d, regexp_replace(s, '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3'))",
+    "unix_timestamp('2020-01-01')": "unix_timestamp(timestamp('2020-01-01'))",
+    "unix_timestamp(d)": "unix_timestamp(d)",
+    "last_day(n)": "last_day(timestamp_millis(n))",
+    "int(s)": "try_cast(s AS INT)",
+    "int32(s)": "try_cast(s AS INT)",
+    "int(x)": "int(x)",
+    "int64('0x1F')": "CAST(31 AS BIGINT)",
+    "CAST(s AS smallint)": "try_cast(s AS SMALLINT)",
+    "CAST(i AS int64)": "CAST(i AS BIGINT)",
+    "CAST(i AS bool)": "CAST(i AS BOOLEAN)",
+    "double(ts)": "CAST(unix_millis(ts) AS DOUBLE)",
     "strcmp(s, 'b')": "get(transform(array(named_struct('a', s, 'b', 'b')), v -> CASE WHEN v.a < v.b THEN -1 WHEN v.a = v.b THEN 0 WHEN v.a > v.b THEN 1 END), 0)",
     "maximum(i, n)": "get(transform(array(named_struct('a', i, 'b', n)), v -> IF(v.a IS NULL OR v.b IS NULL, NULL, greatest(v.a, v.b))), 0)",
     # lists
@@ -54,6 +81,11 @@ EXPRESSIONS = {
     "ts - 1000 - 1": "timestamp_millis(unix_millis(timestamp_millis(unix_millis(ts) - 1000)) - 1)",
     "ts > 1590738990000": "unix_millis(ts) > 1590738990000",
     "ts > d": "ts > d",
+    "ts - ts": "timestamp_millis(unix_millis(ts) - unix_millis(ts))",
+    "ts / 1000": "unix_millis(ts) / 1000",
+    "b = 1": "CAST(b AS INT) = 1",
+    "s > 5": "s > CAST(5 AS STRING)",
+    "x = s": "regexp_replace(CAST(x AS STRING), '[.]0$', '') = s",
     "year(n)": "year(timestamp_millis(n))",
     "hour(ts)": "hour(ts)",
     "bigint(ts)": "unix_millis(ts)",
@@ -86,6 +118,58 @@ def test_expressions(given: str) -> None:
     assert flat(translate(f"SELECT {given} AS y FROM t", "openmldb", schema=SCHEMA)) == flat(
         f"SELECT {EXPRESSIONS[given]} AS y FROM t"
     )
+
+
+REFUSED = {
+    "s + i": "s",
+    "i * ts": "ts",
+    "d - 1": "d",
+    "x DIV 2": "x",
+    "ts + x": "x",
+    "abs(s)": "s",
+    "floor(d)": "d",
+    "year(s)": "s",
+    "hour(d)": "d",
+    "substr(i, 1)": "i",
+    "upper(ts)": "ts",
+    "CAST(i AS DATE)": "i",
+    "CAST(d AS INT)": "d",
+    "bigint(d)": "d",
+    "stddev(s)": "s",
+    "top(b, 2)": "b",
+    "sum_where(s, b)": "s",
+}
+"""Expressions whose types OpenMLDB refuses -> what is wrong in them."""
+
+
+@pytest.mark.parametrize("given", REFUSED)
+def test_types_are_refused(given: str) -> None:
+    with pytest.raises(TranslationError) as refused:
+        translate(f"SELECT {given} AS y FROM t", "openmldb", schema=SCHEMA)
+    text = f"SELECT {given}"
+    assert text[refused.value.column - 1 :].startswith(REFUSED[given]), refused.value
+    assert refused.value.hint
+
+
+def test_aggregates_of_groups() -> None:
+    made = translate("SELECT count_where(i, b), sum(x) AS y FROM t GROUP BY s", "openmldb", schema=SCHEMA)
+    assert made == "SELECT count(CASE WHEN b THEN i END) AS `count_where(i, b)`, sum(x) AS y FROM t GROUP BY s"
+    # A column without an alias is called by its text.
+    made = translate(f"SELECT inc(i ), ts - 1, 1.5, string(max(x) OVER w), FROM t {W}", "openmldb", schema=SCHEMA)
+    assert made.count(" AS `") == 3
+    for text, at in (
+        ("SELECT s FROM t WHERE sum(i) > 1", "sum(i)"),
+        ("SELECT lag(i, 1) FROM t", "lag(i, 1)"),
+        ("SELECT ew_avg(i, 0.5) FROM t GROUP BY s", "ew_avg(i, 0.5)"),
+        ("SELECT top(i) FROM t", "top(i)"),
+        ("SELECT ilike_match(s) FROM t", "ilike_match(s)"),
+        ("SELECT SUBSTRING(s FROM -3) FROM t", "SUBSTRING(s FROM -3)"),
+        ("SELECT t.i FROM t LAST JOIN u ORDER BY u.d ON t.i = u.i", "u.d"),
+        ("SELECT i FROM t CONFIG (execute_mode = 'online')", "CONFIG"),
+    ):
+        with pytest.raises(TranslationError) as refused:
+            translate(text, "openmldb", schema=SCHEMA)
+        assert text[refused.value.column - 1 :].startswith(at), refused.value
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import ClassVar
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 
@@ -38,7 +39,21 @@ class OpenMLDB(SparkStream):
         }
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
+            _check(raw_tokens, sql)
             return super().parse([_operator(t) if is_mod(raw_tokens, i) else t for i, t in enumerate(raw_tokens)], sql)
+
+
+def _check(tokens: list[Token], sql: str) -> None:
+    """Refuses CONFIG (execute_mode = ...), which says how OpenMLDB runs the query."""
+    for token, opening, key in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        given = opening.token_type is TokenType.L_PAREN and key.text.upper() in ("EXECUTE_MODE", "VALUES")
+        if given and token.text.upper() == "CONFIG":
+            raise error_at(
+                sql,
+                (token.start, tokens[-1].end + 1),
+                "CONFIG says how OpenMLDB runs a query",
+                "leave it out: a model runs in batch, and `sparkstream request` gives the features of a row",
+            )
 
 
 _ENDS_OPERAND = (

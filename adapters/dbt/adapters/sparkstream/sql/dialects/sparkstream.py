@@ -44,6 +44,7 @@ class SparkStream(Spark):
 
     class Parser(SpanParser):
         FUNCTION_PARSERS = {**SpanParser.FUNCTION_PARSERS, "SUBSTR": WindowParser.FUNCTION_PARSERS["SUBSTR"]}
+        COLON_IS_VARIANT_EXTRACT: ClassVar[bool] = True  # v:a.b
 
         def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             call = super()._parse_function_call(*args, **kwargs)

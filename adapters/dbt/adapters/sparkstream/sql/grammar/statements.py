@@ -30,12 +30,22 @@ _QUERY = (TokenType.SELECT, TokenType.WITH)
 
 
 def split(tokens: Tokens) -> list[Tokens]:
-    """The tokens of each statement of a text, without the semicolons between them."""
+    """The tokens of each statement of a text, without the semicolons between them; in a script, also without DO."""
     ends = [i for i, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
+    if ends and any(token.token_type is TokenType.BEGIN for token in tokens[:3]):  # behind a label
+        ends = sorted({*ends, *(i for i in tokens.level(0) if _ends_head(tokens, i))})
     if not ends:
         return [tokens] if tokens else []
     bounds = zip([0, *(end + 1 for end in ends)], [*ends, len(tokens)], strict=True)
     return [Tokens(tokens[first:last]) for first, last in bounds if first < last]
+
+
+def _ends_head(tokens: Tokens, i: int) -> bool:
+    """Whether a token is the DO behind the head of a loop, and not a name: FOR r AS SELECT ... DO."""
+    if tokens[i].text.upper() != "DO" or tokens[i].token_type is TokenType.IDENTIFIER or i + 1 >= len(tokens):
+        return False
+    word = tokens[i + 1].text.upper()
+    return word.isalpha() and word not in ("FROM", "AS", "AND", "OR", "IN", "IS")
 
 
 def check_several(reader: SparkStream, statements: list[Tokens], sql: str) -> None:
@@ -192,8 +202,13 @@ def _shift(left: Token, right: Token) -> bool:
 
 def _query(tokens: Tokens) -> list[Token]:
     """The statement's tokens from its first SELECT or WITH outside parentheses, if that isn't where it begins."""
-    first = next((i for i in tokens.level(0) if tokens[i].token_type in _QUERY), 0)
+    first = next((i for i in tokens.level(0) if tokens[i].token_type in _QUERY and not _evolves(tokens, i)), 0)
     return tokens[first:] if first else []
+
+
+def _evolves(tokens: Tokens, i: int) -> bool:
+    """Whether a WITH is that of INSERT WITH SCHEMA EVOLUTION."""
+    return [token.text.upper() for token in tokens[i : i + 3]] == ["WITH", "SCHEMA", "EVOLUTION"]
 
 
 def _parenthesised(tokens: Tokens) -> list[Token]:

@@ -7,7 +7,17 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, common, first_operand, fixed, listed, same
+from dbt.adapters.sparkstream.sql.core.typing import (
+    SPARK,
+    TypeOf,
+    Types,
+    always,
+    common,
+    first_operand,
+    fixed,
+    listed,
+    same,
+)
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FLINK
 
 
@@ -21,13 +31,19 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
 def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     """A TIMESTAMP and a number of milliseconds give a TIMESTAMP, and a BOOL is a number."""
     types = [of(node.left), of(node.right)]
-    if "timestamp" in types and any(t in INTEGERS for t in types):
-        return "timestamp" if isinstance(node, (exp.Add, exp.Sub)) else None
+    if "timestamp" in types:
+        timed = isinstance(node, (exp.Add, exp.Sub)) and all(t == "timestamp" or t in INTEGERS for t in types)
+        return "timestamp" if timed else "double" if isinstance(node, exp.Div) else None
     if isinstance(node, (exp.IntDiv, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)):
         known = [t for t in types if t in INTEGERS]
         return wider(*known) if len(known) == 2 else None
     as_int = {"boolean": "int"}
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
+
+
+def _added(types: Types, numbers: Numbers) -> str | None:
+    """ADD(a, b): a TIMESTAMP if one is."""
+    return "timestamp" if "timestamp" in types else common(types, numbers)
 
 
 OPENMLDB = SPARK.but(
@@ -45,8 +61,9 @@ OPENMLDB = SPARK.but(
             common: "IF_NULL MAXIMUM MINIMUM",
             always("bigint"): "DISTINCT_COUNT COUNT_WHERE INT64",
             always("smallint"): "INT16",
+            _added: "ADD",
             always("int"): "INT32 WEEK DATEDIFF STRCMP JSON_ARRAY_LENGTH",
-            always("double"): "TRUNCATE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD POW",
+            always("double"): "EARTH_DISTANCE TRUNCATE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD POW",
             always("boolean"): "BOOL IS_NULL LIKE_MATCH ILIKE_MATCH ARRAY_CONTAINS",
             always("string"): "CONCAT SUBSTR SUBSTRING CHAR UNHEX JOIN FZ_JOIN TOP TOPN_FREQUENCY GET_JSON_OBJECT "
             "FZ_TOPN_FREQUENCY REVERSE",

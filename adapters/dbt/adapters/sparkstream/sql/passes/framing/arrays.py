@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation
-from dbt.adapters.sparkstream.sql.passes.framing.names import CATE, CATE_WHERE, CATEGORIES, TOP_N_KEY, TOP_N_VALUE
+from dbt.adapters.sparkstream.sql.passes.framing.names import (
+    CATE,
+    CATE_WHERE,
+    CATEGORIES,
+    DEVIATIONS,
+    TOP_N_KEY,
+    TOP_N_VALUE,
+)
 
 ArrayRule = Callable[[Evaluation, str], str]
 """Writes a call, given its rows as an array of structs with a field for each argument: a0, a1, ..."""
@@ -71,12 +78,6 @@ LISTED: dict[str, tuple[int, ArrayRule]] = {
     "WINDOW_SPLIT_BY_VALUE": (3, _pairs(1)),
 }
 """Functions that are always computed over an array: name -> number of arguments, and how."""
-
-DEVIATIONS = {
-    "STDDEV": (True, False), "STDDEV_SAMP": (True, False), "STD": (True, False), "STDDEV_POP": (False, False),
-    "VARIANCE": (True, True), "VAR_SAMP": (True, True), "VAR_POP": (False, True),
-}  # fmt: skip
-"""Name -> whether it is of a sample, and whether it is the square."""
 
 
 def over_array(aggregate: Evaluation, rows: str) -> str:

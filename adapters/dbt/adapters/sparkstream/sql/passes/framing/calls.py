@@ -171,7 +171,7 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
     end = node.value.span[1] if isinstance(node, FramedWindow) else source.span(node.args["alias"])[1]
     tokens = source.tokens
     name = tokens.at(start)
-    call = _read_call(source, name, window, end)
+    call = read_call(source, name, window, end)
     call.ignore_nulls = ignore
     behind = tokens.behind(name + 1)
     if behind < len(tokens) and tokens[behind].token_type == TokenType.FILTER:
@@ -187,7 +187,7 @@ def _is_call(source: Source, start: int) -> bool:
     return called and tokens[name].token_type != TokenType.CASE
 
 
-def _read_call(source: Source, name: int, window: Window, end: int | None = None) -> Call:
+def read_call(source: Source, name: int, window: Window, end: int | None = None) -> Call:
     """Reads a call from its tokens, the first of which is its name."""
     tokens = source.tokens
     closing = tokens.behind(name + 1) - 1
@@ -215,7 +215,7 @@ def _inner(source: Source, places: range, window: Window) -> Iterator[Call]:
     while i + 1 < places.stop:
         word = source.text[tokens[i].start : tokens[i].end + 1].upper()
         if word in AGGREGATES and tokens[i + 1].token_type == TokenType.L_PAREN:
-            yield _read_call(source, i, window)
+            yield read_call(source, i, window)
             i = tokens.behind(i + 1)
         else:
             i += 1

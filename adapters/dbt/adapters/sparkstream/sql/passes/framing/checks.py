@@ -7,7 +7,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.specs import OrderKey, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
@@ -42,6 +42,15 @@ def check_block(select: FramedSelect) -> None:
             )
     if select.dialect != "openmldb":
         return
+    for join in select.last_joins:
+        order: OrderKey | None = join.args.get("order")
+        type_ = select.type_of(order.span) if order else None
+        if order and type_ is not None and type_ not in KEY_TYPES:
+            raise source.error(
+                order.span,
+                f"LAST JOIN is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
+                "convert it in a subquery: LAST JOIN (SELECT *, timestamp(d) AS ts FROM t) AS t ORDER BY t.ts",
+            )
     for window in windows:
         for key in (*window.spec.partition, *window.spec.order):
             if not isinstance(key.expression, exp.Column):

@@ -125,6 +125,10 @@ class Evaluation:
         """The Spark type of an argument, or None where it isn't known."""
         return self.select.type_of(self.call.arguments[index]) if index < len(self.call.arguments) else None
 
+    def typed(self, value: str) -> str:
+        """An expression of a value's type, for `typeof`, that may stand beside the call's aggregate."""
+        return value
+
     def check_types(self) -> None:
         """OpenMLDB's argument types: refused here where they are known, else by Spark.
 
@@ -138,9 +142,10 @@ class Evaluation:
                 continue
             type_ = self.type(index)
             if type_ is None and self.arguments[index].strip() != "*":
-                self.additions.guard_type(
-                    self.arguments[index], forbidden, f"{self.word} takes no {', '.join(forbidden)}"
-                )
+                words = f"{self.word} takes no {', '.join(forbidden)}"
+                if self.name == "SUM":  # of times, in milliseconds, where the type is known
+                    forbidden, words = (*forbidden, "timestamp"), f"{words}, and a timestamp with a schema alone"
+                self.additions.guard_type(self.arguments[index], forbidden, words)
             elif type_ in forbidden:
                 raise self.select.source.error(self.call.arguments[index], f"{self.word} takes no {type_} here", hint)
 

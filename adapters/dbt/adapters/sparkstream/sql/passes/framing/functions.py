@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.passes.framing import lists
-from dbt.adapters.sparkstream.sql.passes.framing.arrays import DEVIATIONS, LISTED, over_array
+from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED, over_array
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing
 from dbt.adapters.sparkstream.sql.passes.framing.lag import lag
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, RANKS, SPARK_AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.names import (
+    AGGREGATES,
+    CATEGORIES,
+    DEVIATIONS,
+    RANKS,
+    SPARK_AGGREGATES,
+)
 
 _ZEROS = {
     "string": "''", "boolean": "FALSE", "timestamp": "timestamp_millis(0)",
@@ -114,7 +120,7 @@ def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
     if type_ is not None:
         return f"CAST({total} AS FLOAT)" if type_ == "float" else total
     return (
-        f"CASE typeof({value}) WHEN 'int' THEN pmod({total} + 2147483648, 4294967296) - 2147483648 "
+        f"CASE typeof({aggregate.typed(value)}) WHEN 'int' THEN pmod({total} + 2147483648, 4294967296) - 2147483648 "
         f"WHEN 'smallint' THEN pmod({total} + 32768, 65536) - 32768 ELSE {total} END"
     )
 

@@ -95,7 +95,15 @@ def keeps_order(name: str) -> bool:
     return name not in _UNORDERED
 
 
-_NUMERIC = frozenset({"AVG", "EW_AVG", "DRAWDOWN", "MEDIAN", *(f"{n}_WHERE" for n in CATEGORIES if n != "COUNT")})
+DEVIATIONS = {
+    "STDDEV": (True, False), "STDDEV_SAMP": (True, False), "STD": (True, False), "STDDEV_POP": (False, False),
+    "VARIANCE": (True, True), "VAR_SAMP": (True, True), "VAR_POP": (False, True),
+}  # fmt: skip
+"""Name -> whether it is of a sample, and whether it is the square."""
+
+_NUMERIC = frozenset(
+    {"AVG", "EW_AVG", "DRAWDOWN", "MEDIAN", *DEVIATIONS, *(f"{n}_WHERE" for n in CATEGORIES if n != "COUNT")}
+)
 _NO_NUMBERS = ("string", "date", "boolean", "timestamp")
 
 
@@ -106,7 +114,7 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
         yield 0, ("string", "date", "boolean"), convert
     if name in _NUMERIC or ("_CATE" in name and "COUNT" not in name and "RATIO" not in name):
         yield 0, _NO_NUMBERS, convert
-    if name in ("MIN", "MAX"):
+    if name in ("MIN", "MAX", "TOP", "TOPN_FREQUENCY"):
         yield 0, ("boolean",), "convert it: int(x)"
     if "_CATE" in name:
         category = 2 if "WHERE" in name or "RATIO" in name else 1

@@ -5,62 +5,53 @@ An edit never holds an expression, only what stands around it: a call over a win
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.dialects.openmldb import is_mod
+from dbt.adapters.sparkstream.sql.passes.framing.argument_types import FIRST_ARGUMENTS, converts, takes, wrong_operand
+from dbt.adapters.sparkstream.sql.passes.framing.block import inside
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
+from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
     Around,
     UnknownHere,
-    by_type,
+    dashed,
+    named,
+    substring,
     text,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 
 _JOINED = ("CONCAT", "CONCAT_WS")
-_CASTS = {
-    exp.DataType.Type.BIGINT: "BIGINT",
-    exp.DataType.Type.TIMESTAMP: "TIMESTAMP",
-    exp.DataType.Type.TIMESTAMPTZ: "TIMESTAMP",
-    exp.DataType.Type.TIMESTAMPLTZ: "TIMESTAMP",
-    exp.DataType.Type.TEXT: "STRING",
-    exp.DataType.Type.VARCHAR: "STRING",
-}
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+Sides = list[tuple[exp.Expr, "str | None"]]
+"""The operands of an operator, with their types."""
 _TO_INT = ("CAST(", " AS INT)")
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
 
 
-def _millis(type_: str | None) -> Around | None:
-    """What stands around the value of BIGINT(value), which goes by milliseconds here and by seconds in Spark."""
-    if type_ is not None:
-        return _TO_MILLIS if type_ == "timestamp" else None
-    return by_type(
-        "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
-        "ELSE CAST(v AS BIGINT) END"
+_OF_NUMBERS = frozenset(
+    (
+        *("ABS", "CEIL", "CEILING", "FLOOR", "TRUNCATE", "LN", "LOG", "LOG2", "LOG10", "ATAN"),
+        *("ADD", "PMOD", "POW", "POWER", "ATAN2"),
     )
-
-
-def _from_millis(type_: str | None) -> Around | None:
-    """What stands around the value of TIMESTAMP(value), of a number of milliseconds."""
-    if type_ is not None:
-        return ("timestamp_millis(", ")") if type_ in INTEGERS else None
-    integers = ", ".join(f"'{t}'" for t in INTEGERS)
-    return by_type(
-        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
-        "ELSE CAST(v AS TIMESTAMP) END"
-    )
-
-
-_CONVERSIONS = {"BIGINT": _millis, "INT64": _millis, "TIMESTAMP": _from_millis, "STRING": text}
+)
+"""Functions of numbers, to which a BOOL is one."""
+_KNOWN = frozenset({*_OF_NUMBERS, *_JOINED, *SCALARS, *CONVERSIONS, *FIRST_ARGUMENTS, "DATEDIFF"})
+"""Functions whose calls are looked at."""
 
 
 class OpenMLDBSpelling:
@@ -75,6 +66,13 @@ class OpenMLDBSpelling:
         """The edits of a statement."""
         self._inserted.clear()
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
+        found = [*self._expressions(tree), *GroupedCalls(self._source, self._resolver).edits(tree)]
+        self._name_items(tree, [*(edit.span for edit in found), *((place, place) for place in self._inserted)])
+        yield from found
+        for place, (closing, opening) in self._inserted.items():
+            yield _edit((place, place), "".join((*closing, *opening)))
+
+    def _expressions(self, tree: exp.Expr) -> Iterator[Edit]:
         for node in tree.walk(bfs=False):
             if isinstance(node, exp.Anonymous):
                 yield from self._call(node)
@@ -82,10 +80,24 @@ class OpenMLDBSpelling:
                 yield from self._cast(node)
             elif isinstance(node, exp.Array):
                 yield from self._array(node)
+            elif isinstance(node, exp.Substring):
+                yield from self._substring(node)
             else:
                 self._operands(node)
-        for place, (closing, opening) in self._inserted.items():
-            yield _edit((place, place), "".join((*closing, *opening)))
+
+    def _name_items(self, tree: exp.Expr, changed: list[Span]) -> None:
+        """Names columns without an alias by their text, as OpenMLDB does, where Spark would see another one.
+
+        A column with a window is named with its window, by `Frames`.
+        """
+        for select in tree.find_all(exp.Select):
+            for item in select.expressions:
+                if isinstance(item, (exp.Alias, exp.Aliases, exp.Column, exp.Star)) or item.find(exp.Window):
+                    continue
+                span = self._source.span(item)
+                if any(inside(one, span) for one in changed):
+                    name = re.sub(r"\s+", " ", self._source.text[slice(*span)]).replace("`", "")
+                    self._inserted[span[1]][1].append(f" AS `{name}`")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD."""
@@ -107,29 +119,67 @@ class OpenMLDBSpelling:
     # -- calls ---------------------------------------------------------------------------------------
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
         name = node.name.upper()
-        if name in _JOINED or name in SCALARS or name in _CONVERSIONS:
-            types = [self._type(argument, node) for argument in node.expressions]
-            if name in _JOINED:
-                for argument, type_ in zip(node.expressions, types, strict=True):
-                    if type_ in ("float", "double"):
-                        self._wrap(argument, TEXT_OF_FLOAT)
-                return
-            span = self._source.call_span(node)
-            try:
-                around = _CONVERSIONS[name](types[0]) if name in _CONVERSIONS and len(types) == 1 else None
-                if around is None and name in SCALARS:
-                    around = SCALARS[name](node.expressions, types)
-            except UnknownHere as error:
-                raise self._source.error(span, error.message, error.hint) from None
-            if around is not None:
-                yield from self._around(span, around)
+        if name not in _KNOWN:
+            return
+        arguments = node.expressions
+        types = [self._type(argument, node) for argument in arguments]
+        if types:
+            self._check_argument(name, arguments[0], types[0])
+        for argument, type_ in zip(arguments, types, strict=True):
+            if name in _OF_NUMBERS and type_ == "boolean":
+                self._wrap(argument, _TO_INT)
+            elif name in _JOINED and type_ in ("float", "double"):
+                self._wrap(argument, TEXT_OF_FLOAT)
+            elif name == "DATEDIFF":
+                self._wrap(argument, dashed(argument, type_))
+        span = self._source.call_span(node)
+        if name == "CONCAT_WS" and len(arguments) > 1:
+            yield from self._joined(span, arguments[0])
+        try:
+            around = CONVERSIONS[name](arguments[0], types[0]) if name in CONVERSIONS and len(types) == 1 else None
+            if around is None and name in SCALARS:
+                around = SCALARS[name](arguments, types)
+        except UnknownHere as error:
+            raise self._source.error(span, error.message, error.hint) from None
+        if around is not None:
+            yield from self._around(span, around)
+
+    def _check_argument(self, name: str, argument: exp.Expr, type_: str | None) -> None:
+        """Refuses a first argument of a type that the function doesn't take."""
+        wanted = takes(name, type_)
+        if wanted is None and not (name in CONVERSIONS and not converts(type_, name)):
+            return
+        hint = f"it takes {wanted}" if wanted else "convert it to a timestamp, or to a text, first"
+        raise self._source.error(self._source.span(argument), f"{name.lower()} takes no {type_} here", hint)
+
+    def _joined(self, call: Span, separator: exp.Expr) -> Iterator[Edit]:
+        """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
+        first, *others = self._arguments(call)[1:] or [call]
+        if isinstance(separator, exp.Literal):
+            yield _edit((call[0], first[0]), "concat(")
+            ends = [first[1], *(end for _, end in others)]
+            for end, (start, _) in zip(ends, others, strict=False):
+                yield _edit((end, start), f", {self._source.written(separator)}, ")
+            return
+        values = ascii_lowercase.replace("v", "").replace("s", "")[: len(others) + 1]
+        if len(values) <= len(others):
+            raise self._source.error(call, f"concat_ws takes {len(values)} values here", "write concat(a, sep, b, ...)")
+        joined = ", v.s, ".join(f"v.{value}" for value in values)
+        yield from self._around(call, named(f"s{values}", f"concat({joined})"))
+
+    def _arguments(self, call: Span) -> list[Span]:
+        """Where the arguments of a call stand."""
+        tokens = self._source.tokens
+        opening = tokens.at(call[0]) + 1
+        return [tokens.span(piece) for piece in tokens.pieces(opening + 1, tokens.behind(opening) - 1) if piece]
 
     def _around(self, call: Span, around: Around) -> Iterator[Edit]:
         """Other texts around the arguments of a call; arguments behind the last text are left out."""
-        tokens = self._source.tokens
-        opening = tokens.at(call[0]) + 1
-        places = [tokens.span(piece) for piece in tokens.pieces(opening + 1, tokens.behind(opening) - 1) if piece]
-        kept = places[: len(around) - 1]
+        kept = self._arguments(call)[: len(around) - 1]
+        if len(kept) < len(around) - 1:
+            raise self._source.error(
+                call, "this call has too few arguments", "write all of its arguments, with commas between them"
+            )
         starts = [call[0], *(end for _, end in kept)]
         ends = [*(start for start, _ in kept), call[1]]
         for start, end, text_ in zip(starts, ends, around, strict=True):
@@ -137,12 +187,33 @@ class OpenMLDBSpelling:
 
     def _cast(self, node: exp.Cast) -> Iterator[Edit]:
         """CAST(x AS BIGINT) is BIGINT(x)."""
-        name = _CASTS.get(node.to.this) if isinstance(node.to, exp.DataType) else None
-        around = _CONVERSIONS[name](self._type(node.this, node)) if name and SPAN in node.meta else None
-        if around is not None:
-            whole, value = self._source.span(node), self._source.span(node.this)
+        if SPAN not in node.meta or not isinstance(node.to, exp.DataType):
+            return
+        whole, value = self._source.span(node), self._source.span(node.this)
+        if value[0] <= whole[0] or whole[1] <= value[1]:
+            return
+        name = TYPES.get(node.to.this)
+        type_ = self._type(node.this, node)
+        if name:
+            self._check_argument(name, node.this, type_)
+        around = CONVERSIONS[name](node.this, type_) if name else None
+        if around is None:
+            for token in self._source.tokens_in((value[1], whole[1])):
+                if token.text.upper() in SPARK_TYPES:
+                    yield _edit((token.start, token.end + 1), SPARK_TYPES[token.text.upper()])
+        elif len(around) == 1:
+            yield _edit(whole, around[0])
+        else:
             yield _edit((whole[0], value[0]), around[0])
             yield _edit((value[1], whole[1]), around[1])
+
+    def _substring(self, node: exp.Substring) -> Iterator[Edit]:
+        """A text from before its first character, or of place 0, is empty; Spark takes what there is."""
+        self._check_argument("SUBSTRING", node.this, self._type(node.this, node))
+        start = node.args.get("start")
+        if SPAN not in node.meta or start is None or (isinstance(start, exp.Literal) and start.name.strip("0")):
+            return
+        yield from self._around(self._source.span(node), substring(node.args.get("length") is not None))
 
     def _array(self, node: exp.Array) -> Iterator[Edit]:
         """array(1, 2) for [1, 2] and ARRAY[1, 2]."""
@@ -158,39 +229,72 @@ class OpenMLDBSpelling:
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:
         """A TIMESTAMP is a number of milliseconds beside a number; a number is a condition, and a BOOL a number."""
+        if isinstance(node, (exp.Floor, exp.Ceil)):
+            self._check_argument(type(node).__name__.upper(), node.this, self._type(node.this, node))
+        if isinstance(node, (exp.Floor, exp.Ceil)) and self._type(node.this, node) == "boolean":
+            self._wrap(node.this, _TO_INT)
         if isinstance(node, exp.Xor):
             self._wrap(node, ("(", ")"))
             for side in (node.left, node.right):
                 self._wrap(side, ("(", ")"))
         if isinstance(node, (exp.Connector, exp.Not, exp.Where)):
             for condition in (node.this, node.args.get("expression")):
-                if isinstance(condition, exp.Expr) and is_numeric(self._type(condition, node)):
+                type_ = self._type(condition, node) if isinstance(condition, exp.Expr) else "boolean"
+                if condition is not None and is_numeric(type_):
                     self._wrap(condition, _TO_BOOLEAN)
+                elif condition is not None and type_ is None and isinstance(condition, exp.Column):
+                    self._wrap(condition, ("boolean(", ")"))
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
                 if self._type(side, node) in ("float", "double"):
                     self._wrap(side, TEXT_OF_FLOAT)
             return
-        if not isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Predicate)):
-            return
-        if not isinstance(node, exp.Binary):
+        if not isinstance(node, (*_ARITHMETIC, exp.Predicate)) or not isinstance(node, exp.Binary):
             return
         sides = [(side, self._type(side, node)) for side in (node.left, node.right)]
+        if isinstance(node, exp.Predicate):
+            self._compared(node, sides)
+        else:
+            self._computed(node, sides)
+
+    def _compared(self, node: exp.Binary, sides: Sides) -> None:
+        """A comparison of a TIMESTAMP with a number goes by milliseconds, one with a text by texts."""
         types = [type_ for _, type_ in sides]
-        arithmetic = not isinstance(node, exp.Predicate)
-        if "timestamp" in types and any(type_ in INTEGERS for type_ in types):
+        if None in types and any(isinstance(side, exp.Literal) and _is_millis(side) for side, _ in sides):
+            self._wrap_all(sides, None, CONVERSIONS["BIGINT"](node, None) or ("", ""))
+        elif "timestamp" in types and any(type_ in INTEGERS for type_ in types):
+            self._wrap_all(sides, "timestamp", _TO_MILLIS)
+        elif "boolean" in types and any(is_numeric(type_) for type_ in types):
+            self._wrap_all(sides, "boolean", _TO_INT)
+        elif isinstance(node, _COMPARISONS) and any(is_string(type_) for type_ in types):
+            for type_ in types:
+                if is_numeric(type_) or type_ == "boolean":
+                    self._wrap_all(sides, type_, text(type_) or ("CAST(", " AS STRING)"))
+
+    def _computed(self, node: exp.Binary, sides: Sides) -> None:
+        types = [type_ for _, type_ in sides]
+        wrong = wrong_operand(node, types)
+        if wrong is not None:
+            raise self._source.error(
+                self._source.span(sides[wrong][0]),
+                f"this operator takes no {types[wrong]} here",
+                "convert it: double(x) of a text, bigint(x) of a timestamp",
+            )
+        if "timestamp" in types:
             if isinstance(node, (exp.Add, exp.Sub)):
+                if None in types:
+                    return
                 self._wrap(node, ("timestamp_millis(", ")"))
-            elif arithmetic:
-                return
-            for side, type_ in sides:
-                if type_ == "timestamp":
-                    self._wrap(side, _TO_MILLIS)
-        elif arithmetic and "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
-            for side, type_ in sides:
-                if type_ == "boolean":
-                    self._wrap(side, _TO_INT)
+            self._wrap_all(sides, "timestamp", _TO_MILLIS)
+        elif "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
+            self._wrap_all(sides, "boolean", _TO_INT)
+
+    def _wrap_all(self, sides: Sides, type_: str | None, around: Around) -> None:
+        """Writes something around the sides of a type."""
+        for side, of in sides:
+            if of == type_:
+                self._wrap(side, around)
 
     def _type(self, node: exp.Expr, user: exp.Expr) -> str | None:
         """The type of an operand or argument."""
@@ -201,6 +305,11 @@ class OpenMLDBSpelling:
         start, end = self._source.span(node)
         self._inserted[start][1].append(around[0])
         self._inserted[end][0].insert(0, around[1])
+
+
+def _is_millis(literal: exp.Literal) -> bool:
+    """Whether a number can only be milliseconds since 1970, or a BIGINT."""
+    return literal.is_number and literal.name.isdecimal() and len(literal.name) > 10
 
 
 def _edit(span: Span, text_: str) -> Edit:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
 
 Around = Sequence[str]
 """The texts before the first argument, between the arguments, and behind the last one that is kept."""
@@ -122,6 +122,36 @@ def _date_format(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> 
     return "date_format(", f", {string_literal(found)})"
 
 
+def substring(length: bool) -> Around:
+    """The texts around the arguments of SUBSTRING(value, start[, length])."""
+    part = "substring(v.a, v.b, v.c)" if length else "substring(v.a, v.b)"
+    none = "WHEN v.a IS NOT NULL AND v.b IS NOT NULL THEN ''"
+    body = f"CASE WHEN v.b <> 0 AND abs(v.b) <= length(v.a) THEN {part} {none} END"
+    return named("abc" if length else "ab", body)
+
+
+def _substring(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    if len(arguments) not in (2, 3) or (isinstance(arguments[1], exp.Literal) and arguments[1].name.strip("0")):
+        return None
+    return substring(len(arguments) == 3)
+
+
+def _pointer(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """GET_JSON_OBJECT takes a JSON pointer, such as '/a/0', where Spark takes '$.a[0]'."""
+    if len(arguments) != 2:
+        return None
+    path = arguments[1]
+    if not isinstance(path, exp.Literal) or not path.is_string or path.name[:1] not in ("", "/"):
+        raise UnknownHere(
+            "the path of get_json_object is a JSON pointer, as a text, here", "write get_json_object(x, '/a/0')"
+        )
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.name.split("/")[1:]]
+    found = "$"
+    for step in steps:
+        found += f"[{step}]" if step.isdigit() else f".{step}" if re.fullmatch(r"\w+", step) else f"['{step}']"
+    return ("get_json_object(", f", {string_literal(found)})")
+
+
 # -- lists ---------------------------------------------------------------------------------------------
 _QUOTED = "concat('\\\\Q', {}, '\\\\E')"
 
@@ -164,6 +194,46 @@ def _field(name: str) -> ScalarRule:
     return rule
 
 
+COMPACT = ", '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3')"
+"""What stands behind the text of a day in regexp_replace, to put it into Spark's form."""
+
+
+def dashed(value: exp.Expr, type_: str | None) -> Around:
+    """The texts around the text of a day, which may be 20200522 in OpenMLDB, and is 2020-05-22 in Spark."""
+    if isinstance(value, exp.Literal) and not re.fullmatch(r"\d{8}", value.name):
+        return ("", "")
+    return ("regexp_replace(", COMPACT) if type_ is None or is_string(type_) else ("", "")
+
+
+def _add(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """ADD(a, b) is a + b, in milliseconds beside a time."""
+    if len(arguments) != 2:
+        return None
+    if "timestamp" not in types:
+        return ("((", ") + (", "))")
+    one, other = ("unix_millis(" if type_ == "timestamp" else "(" for type_ in types)
+    return (f"timestamp_millis({one}", f") + {other}", "))")
+
+
+_HAVERSINE = (
+    "CASE WHEN abs(v.a) <= 90 AND abs(v.b) <= 180 AND abs(v.c) <= 90 AND abs(v.d) <= 180 THEN "
+    "2 * 6372.8D * asin(sqrt(power(sin(radians(v.c - v.a) / 2), 2) + "
+    "cos(radians(v.a)) * cos(radians(v.c)) * power(sin(radians(v.d - v.b) / 2), 2))) END"
+)
+
+
+def _last_day(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    return ("last_day(timestamp_millis(", "))") if len(types) == 1 and types[0] in INTEGERS else None
+
+
+def _unix_timestamp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """Of a text, a time that it says as OpenMLDB writes it."""
+    if len(arguments) != 1 or types[0] in ("timestamp", "date"):
+        return None
+    before, behind = dashed(arguments[0], types[0])
+    return (f"unix_timestamp(timestamp({before}", f"{behind}))")
+
+
 def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
     return ("atan2(", ", ", ")") if len(arguments) == 2 else None
 
@@ -171,15 +241,18 @@ def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around 
 _FIELDS = "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEK WEEKOFYEAR HOUR MINUTE SECOND"
 
 SCALARS: dict[str, ScalarRule] = {
+    "ADD": _add,
     "ATAN": _atan,
     "BOOL": _called("boolean"),
     "CHARACTER_LENGTH": _called("char_length"),
     "DATE_FORMAT": _date_format,
+    "EARTH_DISTANCE": _fixed(*named("abcd", _HAVERSINE)),
     "FARM_FINGERPRINT": _refused("farm_fingerprint", "xxhash64(x), which gives other numbers"),
     "FZ_JOIN": _called("array_join"),
     "FZ_SPLIT": _split,
     "FZ_SPLIT_BY_KEY": _split_pairs(0),
     "FZ_SPLIT_BY_VALUE": _split_pairs(1),
+    "GET_JSON_OBJECT": _pointer,
     "HASH64": _refused("hash64", "xxhash64(x), which gives other numbers"),
     "IDENTITY": _fixed("(", ")"),
     "IF_NULL": _called("ifnull"),
@@ -190,6 +263,7 @@ SCALARS: dict[str, ScalarRule] = {
     "INT64": _called("bigint"),
     "IS_NULL": _called("isnull"),
     "JOIN": _called("array_join"),
+    "LAST_DAY": _last_day,
     "LCASE": _called("lower"),
     "LIKE_MATCH": _like("LIKE"),
     "LIST_EXCEPT_BY_KEY": _except(1),
@@ -204,8 +278,10 @@ SCALARS: dict[str, ScalarRule] = {
     "SPLIT_BY_VALUE": _split_pairs(1),
     "STRCMP": _strcmp,
     "STRING": lambda arguments, types: text(types[0]) if len(arguments) == 1 else None,
+    "SUBSTR": _substring,
     "TRUNCATE": _fixed("CAST(CAST(", " AS BIGINT) AS DOUBLE)"),
     "UCASE": _called("upper"),
+    "UNIX_TIMESTAMP": _unix_timestamp,
     "UNHEX": _fixed("CAST(unhex(", ") AS STRING)"),
     **{name: _field(name) for name in _FIELDS.split()},
 }

@@ -1,0 +1,99 @@
+"""OpenMLDB's conversions between types, as the texts around the value: `BIGINT(ts)` is `unix_millis(ts)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, by_type, dashed, text
+
+Conversion = Callable[[exp.Expr, "str | None"], "Around | None"]
+"""Gives the texts around a value from it and its type; None where Spark's conversion is the same."""
+
+
+def _millis(value: exp.Expr, type_: str | None) -> Around | None:
+    """To BIGINT, which goes by milliseconds in OpenMLDB and by seconds in Spark."""
+    if type_ is None:
+        return by_type(
+            "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
+            "ELSE CAST(v AS BIGINT) END"
+        )
+    return ("unix_millis(", ")") if type_ == "timestamp" else _whole("BIGINT")(value, type_)
+
+
+def _whole(name: str) -> Conversion:
+    """To a whole number: a text that is none gives NULL, and a time its milliseconds."""
+
+    def of(value: exp.Expr, type_: str | None) -> Around | None:
+        if type_ == "timestamp":
+            return ("CAST(unix_millis(", f") AS {name})")
+        if not is_string(type_):
+            return None
+        if isinstance(value, exp.Literal) and re.fullmatch(r"\s*[+-]?\d{1,4}\s*", value.name):
+            return None
+        if isinstance(value, exp.Literal) and re.fullmatch(r"\s*[+-]?0[xX][0-9a-fA-F]+\s*", value.name):
+            return (f"CAST({int(value.name, 16)} AS {name})",)
+        return ("try_cast(", f" AS {name})")
+
+    return of
+
+
+def _fractional(name: str) -> Conversion:
+    return lambda value, type_: ("CAST(unix_millis(", f") AS {name})") if type_ == "timestamp" else None
+
+
+def _from_millis(value: exp.Expr, type_: str | None) -> Around | None:
+    """To TIMESTAMP, of a number of milliseconds, or of the text of a time or a day."""
+    if type_ in INTEGERS:
+        return ("timestamp_millis(", ")")
+    if type_ is not None:
+        before, behind = dashed(value, type_)
+        return (f"timestamp({before}", f"{behind})") if before else None
+    integers = ", ".join(f"'{t}'" for t in INTEGERS)
+    return by_type(
+        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
+        f"WHEN typeof(v) = 'string' THEN CAST(regexp_replace(CAST(v AS STRING){COMPACT} AS TIMESTAMP) "
+        "ELSE CAST(v AS TIMESTAMP) END"
+    )
+
+
+def _date(value: exp.Expr, type_: str | None) -> Around | None:
+    before, behind = dashed(value, type_)
+    return (f"date({before}", f"{behind})") if before else None
+
+
+CONVERSIONS: dict[str, Conversion] = {
+    "BIGINT": _millis,
+    "INT64": _millis,
+    "INT": _whole("INT"),
+    "INT32": _whole("INT"),
+    "SMALLINT": _whole("SMALLINT"),
+    "INT16": _whole("SMALLINT"),
+    "FLOAT": _fractional("FLOAT"),
+    "DOUBLE": _fractional("DOUBLE"),
+    "TIMESTAMP": _from_millis,
+    "DATE": _date,
+    "STRING": lambda value, type_: text(type_),
+}
+"""Function -> what stands around its argument in Spark SQL."""
+
+TYPES = {
+    exp.DataType.Type.BIGINT: "BIGINT",
+    exp.DataType.Type.INT: "INT",
+    exp.DataType.Type.SMALLINT: "SMALLINT",
+    exp.DataType.Type.FLOAT: "FLOAT",
+    exp.DataType.Type.DOUBLE: "DOUBLE",
+    exp.DataType.Type.TIMESTAMP: "TIMESTAMP",
+    exp.DataType.Type.TIMESTAMPTZ: "TIMESTAMP",
+    exp.DataType.Type.TIMESTAMPLTZ: "TIMESTAMP",
+    exp.DataType.Type.DATE: "DATE",
+    exp.DataType.Type.TEXT: "STRING",
+    exp.DataType.Type.VARCHAR: "STRING",
+}
+"""The type of a CAST -> the function that converts to it."""
+
+SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT"}
+"""Types of OpenMLDB's by their names -> Spark's."""
