@@ -54,7 +54,7 @@ class TestConstructs(Pairs):
         self.refused_flink("SELECT (ts, ts, ts) OVERLAPS (ts, ts) FROM c", "OVERLAPS takes two periods", at="(ts, ts, ts) OVERLAPS (ts, ts)", hint="(start1, end1) OVERLAPS")
 
     def test_types_of_values(self) -> None:
-        self.flink("SELECT AVG(x) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)", spark="SELECT CAST(SUM(x) DIV COUNT(x) AS INT) AS a FROM (VALUES ('a', 1), ('b', NULL)) AS v(k, x)")
+        self.flink("SELECT AVG(x) AS a FROM (VALUES ('a', 1), ('b', CAST(NULL AS INT))) AS v(k, x)", spark="SELECT CAST(SUM(x) DIV COUNT(x) AS INT) AS a FROM (VALUES ('a', 1), ('b', CAST(NULL AS INT))) AS v(k, x)")
 
     def test_variance_of_integers(self) -> None:
         """In whole numbers: 1, 2 and 12 have VAR_POP 24; 30000 and 20001 overflow an INT, and have 1098736824."""

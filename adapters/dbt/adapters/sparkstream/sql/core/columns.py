@@ -137,7 +137,8 @@ class Resolver:
                 complete = False
             else:
                 column = self.expression(projection.unalias(), select)
-                name = output_name(projection) or self._rules.unnamed.format(position=len(found))
+                names = {known.name for known in found}
+                name = output_name(projection) or self._rules.unnamed.format(position=len(names))
                 if name:
                     found.append(Column(name, column.type, column.origin))
                 else:

@@ -116,6 +116,14 @@ def ignore_nulls(call: FlinkCall) -> str:
     return call.to(call.name, "TRUE")
 
 
+def extreme(call: FlinkCall) -> str:
+    """MIN and MAX, of what has an order."""
+    type_ = call.types[0] or ""
+    if type_ == "binary" or "<" in type_:
+        raise RefusedError(f"{call.name} takes numbers, texts and times, and {call.args[0]} is a {type_}")
+    return call.same()
+
+
 def count(call: FlinkCall) -> str:
     if call.distinct and len(call.args) > 1:
         raise RefusedError(
@@ -128,6 +136,12 @@ def count(call: FlinkCall) -> str:
 
 
 def listagg(call: FlinkCall) -> str:
+    if call.types[0] is not None and not types.is_string(call.types[0]):
+        raise RefusedError(
+            f"LISTAGG takes texts, and {call.args[0]} is a {call.types[0]}", f"write CAST({call.args[0]} AS STRING)"
+        )
+    if len(call.args) > 1 and call.literals[1] is None:
+        raise RefusedError("LISTAGG's separator is a constant text", "write such as LISTAGG(x, ';')")
     return call.same() if len(call.args) > 1 else call.to(call.name, "','")
 
 

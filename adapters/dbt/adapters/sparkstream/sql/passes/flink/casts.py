@@ -16,12 +16,28 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink import timetexts
+from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _SPARK_DIGITS = 6
 """Digits behind the second that Spark keeps."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
+
+_NESTED = ("number", "boolean", "date", "time", "binary")
+_NO_CASTS: dict[str, tuple[str, ...]] = {
+    "number": ("date", "binary", "array", "map", "row"),
+    "text": ("array", "map", "row"),
+    "boolean": ("date", "time", "binary", "array", "map", "row"),
+    "date": ("number", "boolean", "binary", "array", "map", "row"),
+    "time": ("boolean", "binary", "array", "map", "row"),
+    "binary": ("number", "boolean", "array", "map", "row"),
+    "array": (*_NESTED, "map", "row"),
+    "map": (*_NESTED, "array", "row"),
+    "row": (*_NESTED, "array", "map"),
+    "interval": (*_NESTED, "array", "map", "row"),
+}
+"""Kind of type -> kinds that Flink doesn't cast it to."""
 
 
 class Casts(Rewriter):
@@ -70,6 +86,10 @@ class Casts(Rewriter):
             )
         if types.is_numeric(from_) and to in types.TIMES:
             self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")
+
+        from_kind, kind = family(from_), family(to)
+        if from_kind is not None and kind in _NO_CASTS.get(from_kind, ()):
+            self.refuse(node, f"Flink casts no {from_} to {to}", "write how one is made of the other")
 
     def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:
         inner = self.text(node.this)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.scope import sources
@@ -36,7 +37,36 @@ class Clauses(Rewriter):
             exp.All: self._quantified,
             exp.Any: self._quantified,
             exp.Anonymous: self._call,
+            exp.Select: self._select,
+            exp.Where: self._where,
         }
+
+    # -- WHERE, QUALIFY ----------------------------------------------------------------------------------
+    def _where(self, node: exp.Expr) -> Iterator[Edit]:
+        """`WHERE NULL` keeps no row; Spark's NULL is no condition."""
+        if isinstance(node.this, exp.Null):
+            yield self.edit(node.this, lambda: "CAST(NULL AS BOOLEAN)")
+
+    def _select(self, select: exp.Expr) -> Iterator[Edit]:
+        """QUALIFY with aggregates as a filter around the query: Spark's can't read them."""
+        qualify = select.args.get("qualify")
+        if qualify is None or not any(call.name.upper() in AGGREGATES for call in qualify.find_all(exp.Anonymous)):
+            return
+        if not select.args.get("group"):
+            return
+        start, end = self.source.span(select)
+        condition = self.source.span(qualify)
+        tokens = self.source.tokens
+        place = tokens[tokens.at(condition[0]) - 1].start, condition[1]  # from its keyword on
+        columns = self.source.span(select.expressions[-1])[1]
+
+        def text() -> str:
+            render = self.source.render
+            added = f", ({self.text(qualify.this)}) AS __qualified"
+            inner = f"{render((start, columns))}{added}{render((columns, place[0])).rstrip()}"
+            return f"SELECT * EXCEPT (__qualified) FROM ({inner}) WHERE __qualified{render((place[1], end))}"
+
+        yield Edit((start, end), text, level=4)
 
     # -- LIMIT -------------------------------------------------------------------------------------------
     def _limit(self, node: exp.Expr) -> Iterator[Edit]:
@@ -67,6 +97,12 @@ class Clauses(Rewriter):
     # -- GROUP BY (), TABLESAMPLE --------------------------------------------------------------------------
     def _group(self, node: exp.Expr) -> Iterator[Edit]:
         """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
+        start, end = self.source.span(node)
+        keyword = self.source.tokens[self.source.tokens.at(start) - 1]
+        if keyword.token_type == TokenType.DISTINCT:
+            if any(node.args.get(kind) for kind in ("grouping_sets", "cube", "rollup")):
+                self.refuse(node, "Spark's GROUP BY takes no DISTINCT", "write each set of keys once")
+            yield Edit((keyword.start, keyword.end + 1), lambda: "")
         nothing = [key for key in node.expressions if isinstance(key, exp.Tuple) and not key.expressions]
         if not nothing:
             return
@@ -80,8 +116,6 @@ class Clauses(Rewriter):
                 "Spark's GROUP BY has no ()",
                 "leave () out; for one group of all rows, select COUNT(*) or MAX(x)",
             )
-        start, end = self.source.span(node)
-        keyword = self.source.tokens[self.source.tokens.at(start) - 1]
         yield Edit((keyword.start, end), lambda: "")
 
     def _sample(self, node: exp.Expr) -> Iterator[Edit]:

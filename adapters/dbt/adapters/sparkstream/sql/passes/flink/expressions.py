@@ -10,24 +10,34 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import Clauses
+from dbt.adapters.sparkstream.sql.passes.flink.conditions import Conditions
+from dbt.adapters.sparkstream.sql.passes.flink.constants import Constants
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
+from dbt.adapters.sparkstream.sql.passes.flink.foreign import ForeignSyntax
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
+from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.shapes import QueryShapes
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.textparts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
+    ForeignSyntax,
+    Conditions,
+    QueryShapes,
     Invocations,
+    Operands,
+    Constants,
     NamedWindows,
     Casts,
     Operators,

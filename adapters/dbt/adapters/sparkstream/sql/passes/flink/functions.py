@@ -281,7 +281,7 @@ FUNCTIONS: dict[str, Function] = {
     "SUM": Function(aggregates.sum_, (1, 1), returns=aggregates.type_of_sum),
     "AVG": Function(aggregates.avg, (1, 1), returns=aggregates.type_of_average),
     "COUNT": Function(aggregates.count),
-    **_named_functions("MIN MAX", arguments=(1, 1)),
+    **_named_functions("MIN MAX", aggregates.extreme, (1, 1)),
     **_named_functions(
         "STDDEV_POP STDDEV_SAMP STDDEV", aggregates.deviation, (1, 1), returns=aggregates.type_of_average
     ),

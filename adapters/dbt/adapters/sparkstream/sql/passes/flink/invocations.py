@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
@@ -63,6 +64,10 @@ class Invocations(Rewriter):
             counts = str(least) if least == most else f"{least} to {most}"
             self.refuse(span, f"{name} takes {counts} argument{'' if counts == '1' else 's'}")
         outer = self._outer(node, name)
+        if name in RANKING and not isinstance(outer, exp.Window):
+            self.refuse(span, f"{name} needs a window", f"write {name}() OVER (ORDER BY ts)")
+        if name == "NTILE" and arguments and self.text(arguments[0]).lstrip("-0") in ("", "."):
+            self.refuse(span, "NTILE takes a number of groups, and 0 is none", "write NTILE(4)")
         if function.rewrite is None:
             return
         rewrite = renamed("COLLECT_LIST") if name == "COLLECT" and is_taken_apart(node) else function.rewrite
@@ -163,6 +168,9 @@ class Invocations(Rewriter):
                 self.refuse(
                     node, "a RANGE offset needs exactly one column in ORDER BY", "order by the time column alone"
                 )
+            key_type = self.type(order.expressions[0].this)
+            if bounded and (types.is_string(key_type) or key_type in ("boolean", "binary")):
+                self.refuse(node, f"a RANGE offset needs a number or a time to add to, and this is a {key_type}")
             if leaves_peers_out(frame):
                 key = order.expressions[0].this
                 empty = " ELSE 0" if "COUNT" in name else ""

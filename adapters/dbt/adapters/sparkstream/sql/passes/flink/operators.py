@@ -9,8 +9,13 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
+from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.typing import NUMBERS, arithmetic_type
+
+_CALCULATED = (None, "number", "date", "time", "interval", "text")
+"""Kinds of what + - * / and % take; a text has an error of its own."""
 
 
 class Operators(Rewriter):
@@ -23,7 +28,6 @@ class Operators(Rewriter):
             **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod), self._arithmetic),
             **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), self._compare),
             exp.In: self._in,
-            exp.Case: self._case,
             exp.DPipe: self._concat,
             **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
         }
@@ -67,6 +71,22 @@ class Operators(Rewriter):
             self.refuse(node, "Flink takes no difference of two dates", "write TIMESTAMPDIFF(DAY, b, a)")
         if types.mixed(left, right):
             self.refuse(node, "a number and a text can't be calculated with", "write CAST(... AS INT) around the text")
+        for operand, type_ in ((node.left, left), (node.right, right)):
+            if family(type_) not in _CALCULATED:
+                self.refuse(operand, f"a {type_} can't be calculated with", "write CAST(... AS INT) around it")
+        kinds = {family(left), family(right)}
+        if kinds == {"text"}:
+            self.refuse(node, "two texts can't be calculated with", "write a || b, or CAST(... AS INT) around each")
+        if all(isinstance(side, exp.Interval) for side in (node.left, node.right)) and len(_lengths(node)) > 1:
+            self.refuse(node, "months and days can't be added", "add them to a time one by one")
+        if "number" in kinds and kinds & {"date", "time"}:
+            self.refuse(node, "a number can't be added to a time", "write ts + INTERVAL '1' DAY")
+        if kinds == {"date", "time"}:
+            self.refuse(node, "Flink takes no difference of two times", "write TIMESTAMPDIFF(SECOND, b, a)")
+        if isinstance(node, exp.Mod):
+            for operand, type_ in ((node.left, left), (node.right, right)):
+                if type_ in ("float", "double"):
+                    self.refuse(operand, f"% takes exact numbers, and this is a {type_}", "write CAST(... AS BIGINT)")
         for operand, other in ((node.left, right), (node.right, left)):
             if types.is_decimal(other) and isinstance(operand, exp.Literal) and self.type(operand) in types.INTEGERS:
                 # Spark sizes an integer literal by its digits.
@@ -95,6 +115,10 @@ class Operators(Rewriter):
         return f"({' AND '.join(f'{self.text(left)} = {self.text(right)}' for left, right in pairs)})"
 
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
+        wide = len(node.this.expressions) if isinstance(node.this, exp.Tuple) else 0
+        for value in node.expressions:
+            if wide and isinstance(value, exp.Tuple) and len(value.expressions) != wide:
+                self.refuse(value, f"this row has {len(value.expressions)} values, and {wide} stand before IN")
         rows = [_pairs(node.this, value) for value in node.expressions]
         for value, pairs in zip(node.expressions, rows, strict=True):
             for left, right in pairs or [(node.this, value)]:
@@ -105,22 +129,19 @@ class Operators(Rewriter):
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
         """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
+        if isinstance(right, (exp.All, exp.Any)) or (
+            isinstance(right, exp.Anonymous) and right.name.upper() in QUANTIFIERS
+        ):
+            return  # x > ALL (...), whose values are compared one by one
         one, other = self.type(left), self.type(right)
+        if incomparable(one, other) and {family(one), family(other)} != {"date", "time"}:
+            self.refuse(node, f"{one} and {other} can't be compared", "write CAST(...) around one of them")
         if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
             self.refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
         if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):
             self.refuse(
                 node, "a date and a timestamp can't be compared", "write CAST(... AS TIMESTAMP) around the date"
             )
-
-    def _case(self, node: exp.Expr) -> Iterable[Edit]:
-        branches = [branch.args.get("true") for branch in node.args.get("ifs") or []]
-        known = [self.type(b) for b in (*branches, node.args.get("default")) if b is not None]
-        if any(types.is_numeric(t) for t in known) and any(types.is_string(t) for t in known):
-            self.refuse(
-                node, "CASE gives a number here and a text there", "write CAST(... AS STRING) around the number"
-            )
-        return ()
 
     def _set_operation(self, node: exp.Expr) -> Iterable[Edit]:
         assert isinstance(node, exp.SetOperation)
@@ -132,7 +153,7 @@ class Operators(Rewriter):
                     node.expression, f"{name} takes as many columns on both sides, not {counts[0]} and {counts[1]}"
                 )
             for a, b in zip(left.items, right.items, strict=True):
-                if types.mixed(a.type, b.type):
+                if incompatible(a.type, b.type):
                     where = a.name or b.name
                     self.refuse(
                         node.expression,
@@ -140,6 +161,15 @@ class Operators(Rewriter):
                         "write CAST(...) on one side",
                     )
         return ()
+
+
+def _lengths(node: exp.Binary) -> set[bool]:
+    """Whether the two lengths of time are of months, each."""
+    return {
+        str(side.args["unit"].name or side.args["unit"].sql()).upper().startswith(("YEAR", "MONTH"))
+        for side in (node.left, node.right)
+        if side.args.get("unit") is not None
+    }
 
 
 def _pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:

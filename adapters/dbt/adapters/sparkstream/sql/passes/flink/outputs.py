@@ -12,6 +12,8 @@ from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+_WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
+
 
 class OutputNames(Rewriter):
     """Names output columns as Flink does."""
@@ -28,23 +30,30 @@ class OutputNames(Rewriter):
         if not _names_matter(select):
             return
         taken: set[str] = set()
-        for position, projection in enumerate(select.expressions):
+        written: set[str] = set()  # a column without a name is numbered by the different names before it
+        for projection in select.expressions:
             if projection.is_star:
-                stars = self._star(select, projection, taken)
+                stars = self._star(select, projection, taken, written)
                 if stars is None:
                     return
                 yield from stars
                 continue
-            named = output_name(projection)
-            name = named or f"EXPR${position}"
+            named = output_name(projection) or self._word(projection)
+            name = named or f"EXPR${len(written)}"
+            written.add(name)
             given = _unused(name, taken)
             quoted = _quoted(given)
             yield from self._ordered(select, projection, quoted)
             if given != name and isinstance(projection, exp.Alias):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
-            elif given != name or not named:
+            elif given != name or not output_name(projection):
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
                 yield Edit(self.source.span(projection), text, level=2)
+
+    def _word(self, projection: exp.Expr) -> str:
+        """The name of a function without parentheses, such as CURRENT_DATE: the word itself."""
+        written = self.source.written(projection) if isinstance(projection, _WORDS) else ""
+        return "" if "(" in written else written
 
     def _ordered(self, select: exp.Select, projection: exp.Expr, name: str) -> Iterator[Edit]:
         """Orders by the name of an output column what repeats it: Spark knows no other columns behind DISTINCT."""
@@ -54,11 +63,12 @@ class OutputNames(Rewriter):
                 if item.this == value:
                     yield self.edit(item.this, lambda: name)
 
-    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str]) -> list[Edit] | None:
+    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
         """Writes out a star that brings a name again; None where its columns aren't all known."""
         columns = self._behind(select, star)
         if columns is None:
             return None
+        written.update(name for _, name in columns)
         named = [(column, name, _unused(name, taken)) for column, name in columns]
         if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
             return []
@@ -72,12 +82,29 @@ class OutputNames(Rewriter):
         if not scope and isinstance(star, exp.Column):  # the fields of a row
             row, rows = self.source.written(star).rpartition(".")[0], self.resolver.starred(select, star)
             return [(f"{row}.{_quoted(c.name)}", c.name) for c in rows.items] if rows.complete else None
-        if not all(self.resolver.columns(s).complete for s in scope) or any(
-            j.args.get("using") or j.method for j in select.args.get("joins") or []
-        ):
+        if not all(self.resolver.columns(s).complete for s in scope):
             return None
+        if not table and any(j.args.get("using") or j.method for j in select.args.get("joins") or []):
+            return self._merged(select, scope)
         columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
         return [(f"{_quoted(t)}.{_quoted(n)}" if t else "", n) for t, n in columns]
+
+    def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
+        """The columns of a join by USING or NATURAL: those that both sides have come first, once."""
+        if len(scope) != 2:
+            return None
+        join = select.args["joins"][0]
+        left, right = (self.resolver.columns(side).items for side in scope)
+        using = [column.name.casefold() for column in join.args.get("using") or []]
+        if join.method == "NATURAL":
+            others = {column.name.casefold() for column in right}
+            using = [column.name.casefold() for column in left if column.name.casefold() in others]
+        first = {column.name.casefold(): column.name for column in left}
+        columns = [(_quoted(first[name]), first[name]) for name in using if name in first]
+        for side, items in zip(scope, (left, right), strict=True):
+            table = _quoted(side.alias_or_name)
+            columns += [(f"{table}.{_quoted(c.name)}", c.name) for c in items if c.name.casefold() not in using]
+        return columns
 
 
 def _quoted(name: str) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.nested import fields
+from dbt.adapters.sparkstream.sql.core.nested import entry, fields
 from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -44,6 +44,11 @@ class QueryChecks(Rewriter):
                 self.refuse(
                     node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
                 )
+            if node.name.upper() == "PI" and not self.resolver.candidates(
+                node, node.find_ancestor(exp.Select) or NO_SELECT
+            ):
+                yield self.edit(node, lambda: "PI() AS PI" if isinstance(node.parent, exp.Select) else "PI()")
+                return
         self._check_column(node)
         yield from self._bare_field(node)
 
@@ -113,6 +118,8 @@ class QueryChecks(Rewriter):
         for key in group.expressions if group else []:
             if isinstance(key, exp.Literal) and key.is_number:
                 self.refuse(key, "GROUP BY takes no positions", "repeat the expression")
+            if entry(self.type(key)) is not None:
+                self.refuse(key, "a MAP has no order, so nothing is grouped by it", "group by MAP_KEYS(m) or m['k']")
             if isinstance(key, exp.Column) and not key.table and key.name.casefold() in aliases:
                 inputs = [self.resolver.columns(s) for s in sources(select)]
                 if all(c.complete for c in inputs) and not any(c.find(key.name) for c in inputs):
@@ -127,14 +134,22 @@ class QueryChecks(Rewriter):
         group = select.args.get("group")
         having = select.args.get("having")
         outputs = [*select.expressions, *([having.this] if having else [])]
-        if group is None and not any(self._aggregates(select, output) for output in outputs):
+        if group is None and having is None and not any(self._aggregates(select, output) for output in outputs):
             return
+        outputs += self._ordered(select)
         keys = list(group.expressions) if group else []
         for kind in ("grouping_sets", "cube", "rollup"):
             keys += (group.args.get(kind) or []) if group else []
         flat = [inner for key in keys for inner in _key_parts(key)]
         for output in outputs:
             self._check_in_group(select, output, flat)
+
+    def _ordered(self, select: exp.Select) -> list[exp.Expr]:
+        """What ORDER BY sorts by, but for names of outputs."""
+        order = select.args.get("order")
+        names = {projection.alias_or_name.casefold() for projection in select.expressions}
+        keys = [item.this for item in order.expressions] if order is not None else []
+        return [key for key in keys if not (isinstance(key, exp.Column) and key.name.casefold() in names)]
 
     def _aggregates(self, select: exp.Select, node: exp.Expr) -> bool:
         return any(

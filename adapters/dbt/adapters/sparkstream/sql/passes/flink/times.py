@@ -103,6 +103,8 @@ class TimeExpressions(Rewriter):
         if days is not None:
             yield self.edit(node, lambda: f"INTERVAL '{days}' DAY")
             return
+        if self.source.tokens_in(self.source.span(node))[1].token_type == TokenType.NUMBER:
+            return  # INTERVAL 1 DAY, which Spark has as well
         # Spark takes no precision: DAY(3), SECOND(3), SECOND(1, 3).
         places = self.source.tokens.within((self.source.span(node.this)[1], self.source.span(node)[1]))
         digits: list[int] = []

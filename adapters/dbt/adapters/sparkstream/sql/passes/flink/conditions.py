@@ -1,0 +1,54 @@
+"""Refuses conditions that are no BOOLEAN: Spark takes a number or a text for one, or has an error of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_BOOLEANS = (None, "boolean", "void")
+"""Types that a condition may have; None is one that nobody knows, and void that of NULL."""
+
+
+class Conditions(Rewriter):
+    """Checks WHERE, HAVING, ON, QUALIFY, FILTER and WHEN, and what stands beside AND, OR and NOT."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            **dict.fromkeys((exp.Where, exp.Having, exp.Qualify, exp.Not), self._of_this),
+            **dict.fromkeys((exp.And, exp.Or), self._of_both),
+            exp.Join: self._join,
+            exp.Case: self._case,
+        }
+
+    def _check(self, condition: exp.Expr, where: str) -> None:
+        type_ = self.type(condition)
+        if type_ not in _BOOLEANS:
+            self.refuse(condition, f"{where} takes a condition, and this is of type {type_}", "compare it, as in x > 0")
+
+    def _of_this(self, node: exp.Expr) -> Iterable[Edit]:
+        self._check(node.this, node.key.upper())
+        return ()
+
+    def _of_both(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Connector)
+        for side in (node.left, node.right):
+            self._check(side, node.key.upper())
+        return ()
+
+    def _join(self, node: exp.Expr) -> Iterable[Edit]:
+        condition = node.args.get("on")
+        if condition is not None and condition.meta:  # else sqlglot has put it there
+            self._check(condition, "ON")
+        return ()
+
+    def _case(self, node: exp.Expr) -> Iterable[Edit]:
+        if node.this is None:
+            for branch in node.args.get("ifs") or []:
+                self._check(branch.this, "WHEN")
+        return ()

@@ -1,0 +1,39 @@
+"""Kinds of types: Flink combines types of one kind, and few of different ones."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.nested import entry, fields, is_array
+
+
+def family(type_: str | None) -> str | None:
+    """The kind of a type: number, text, boolean, date, time, binary, interval, array, map or row; None if unknown."""
+    if type_ is None or type_ == "void":
+        return None
+    if types.is_numeric(type_):
+        return "number"
+    if types.is_string(type_):
+        return "text"
+    if type_ in types.TIMES:
+        return "time"
+    if type_ in ("boolean", "date", "binary"):
+        return type_
+    if type_.startswith("interval"):
+        return "interval"
+    if is_array(type_):
+        return "array"
+    return "map" if entry(type_) is not None else "row" if fields(type_) is not None else None
+
+
+def incompatible(one: str | None, other: str | None) -> bool:
+    """Whether two types, both known, are of different kinds, so that no value has both."""
+    first, second = family(one), family(other)
+    return first is not None and second is not None and first != second
+
+
+def incomparable(one: str | None, other: str | None) -> bool:
+    """Whether two types, both known, can't be compared: a text is compared with what it is written for."""
+    kinds = {family(one), family(other)}
+    if None in kinds or len(kinds) == 1:
+        return False
+    return not ("text" in kinds and kinds & {"number", "boolean", "date", "time"})

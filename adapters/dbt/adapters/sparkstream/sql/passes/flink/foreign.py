@@ -1,0 +1,167 @@
+"""Refuses what Spark's SQL has and Flink's hasn't: else a query would run here that Flink refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_ORDERS = {"sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY"}
+_OPERATORS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.RegexpLike: ("RLIKE", "write REGEXP(text, pattern)"),
+    exp.ILike: ("ILIKE", "write UPPER(text) LIKE 'A%'"),
+    exp.IntDiv: ("DIV", "write a / b, which is a whole number for whole numbers"),
+    exp.BitwiseAnd: ("&", "calculate it outside the Flink SQL"),
+    exp.BitwiseOr: ("|", "calculate it outside the Flink SQL"),
+    exp.BitwiseXor: ("^", "calculate it outside the Flink SQL"),
+    exp.BitwiseNot: ("~", "calculate it outside the Flink SQL"),
+    exp.BitwiseLeftShift: ("<<", "calculate it outside the Flink SQL"),
+    exp.BitwiseRightShift: (">>", "calculate it outside the Flink SQL"),
+    exp.Lambda: ("->", "write UNNEST(array), and work on its rows"),
+}
+
+
+class ForeignSyntax(Rewriter):
+    """Refuses clauses and operators that Flink's parser doesn't know."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterable[Edit]]] = {
+            exp.Select: self._select,
+            exp.Join: self._join,
+            exp.Star: self._star,
+            exp.Pivot: self._pivot,
+            exp.Limit: self._limit,
+            exp.EQ: self._equal,
+            exp.NullSafeEQ: self._null_safe,
+            exp.TryCast: self._cast,
+            exp.Cast: self._cast,
+            exp.In: self._in,
+            exp.TableSample: self._sample,
+            exp.WindowSpec: self._frame,
+            **dict.fromkeys((exp.Placeholder, exp.Parameter, exp.SessionParameter), self._parameter),
+            **dict.fromkeys(_OPERATORS, self._operator),
+            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
+        }
+
+    def _select(self, node: exp.Expr) -> Iterable[Edit]:
+        for clause, words in _ORDERS.items():
+            if node.args.get(clause):
+                self.refuse(node.args[clause], f"Flink has no {words}", "write ORDER BY")
+        source = node.args["from_"].this if node.args.get("from_") else None
+        if isinstance(source, exp.Values) and source.alias and "start" not in source.args["alias"].this.meta:
+            return ()  # sqlglot has made it of VALUES
+        span = self.source.span(node)
+        if not node.expressions:
+            self.refuse(span, "SELECT names no columns", "write SELECT a, or SELECT *")
+        if node.args.get("where") and not node.args.get("from_"):
+            self.refuse(node.args["where"], "WHERE needs a FROM", "write FROM (VALUES (1)) AS v(a) before it")
+        tokens = self.source.tokens
+        if tokens[tokens.at(span[0])].token_type == TokenType.FROM:
+            self.refuse(span, "SELECT stands before FROM", "write SELECT ... FROM ...")
+        behind = tokens.at(self.source.span(node.expressions[-1])[1] - 1) + 1
+        kinds = [token.token_type for token in tokens[behind : behind + 2]]
+        if kinds == [TokenType.COMMA, TokenType.FROM]:
+            self.refuse((tokens[behind].start, tokens[behind].end + 1), "a column is missing behind this comma")
+        group = node.args.get("group")
+        if group is not None and group.args.get("all") and not group.expressions:
+            self.refuse(node, "Flink's GROUP BY names its keys", "write GROUP BY a, b in the place of GROUP BY ALL")
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            self.refuse(distinct, "Flink has no DISTINCT ON", "write ROW_NUMBER() OVER (...) AS n, and WHERE n = 1")
+        return ()
+
+    def _join(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Join)
+        if node.kind in ("SEMI", "ANTI") and not isinstance(node.this, exp.Unnest):
+            word = "EXISTS" if node.kind == "SEMI" else "NOT EXISTS"
+            self.refuse(node.this, f"Flink has no {node.kind} JOIN", f"write WHERE {word} (SELECT ...)")
+        condition = node.args.get("on")
+        made_up = isinstance(condition, exp.Boolean) and not condition.meta  # by sqlglot, which wants a condition
+        if made_up and not isinstance(node.this, exp.Unnest):
+            self.refuse(node.this, "this join has no condition", "write ON ..., or CROSS JOIN")
+        return ()
+
+    def _star(self, node: exp.Expr) -> Iterable[Edit]:
+        for word in ("except_", "except", "replace", "rename"):
+            if node.args.get(word):
+                around = node.parent if isinstance(node.parent, exp.Column) else node
+                self.refuse(around, "Flink's * takes no columns away and changes none", "write out the columns")
+        if isinstance(node.parent, exp.Distinct):
+            self.refuse(node.parent, "COUNT(DISTINCT *) counts no column", "write COUNT(DISTINCT a)")
+        return ()
+
+    def _pivot(self, node: exp.Expr) -> Iterable[Edit]:
+        word = "UNPIVOT" if node.args.get("unpivot") else "PIVOT"
+        self.refuse(node.parent or node, f"Flink has no {word}", "write SUM(x) FILTER (WHERE k = 'a') for each column")
+
+    def _limit(self, node: exp.Expr) -> Iterable[Edit]:
+        number = node.args.get("expression")
+        whole = isinstance(number, exp.Literal) and number.name.isdecimal()
+        if isinstance(number, exp.Expr) and not whole and number.name.upper() != "ALL":
+            self.refuse(number, "LIMIT takes a whole number", "write such as LIMIT 10")
+        return ()
+
+    def _operator_text(self, node: exp.Expr) -> str:
+        """What stands between the two operands."""
+        return self.source.text[self.source.span(node.this)[1] : self.source.span(node.expression)[0]]
+
+    def _equal(self, node: exp.Expr) -> Iterable[Edit]:
+        if "==" in self._operator_text(node):
+            self.refuse(node, "Flink has no ==", "write =")
+        return ()
+
+    def _null_safe(self, node: exp.Expr) -> Iterable[Edit]:
+        if "<=>" in self._operator_text(node):
+            self.refuse(node, "Flink has no <=>", "write IS NOT DISTINCT FROM")
+        return ()
+
+    def _operator(self, node: exp.Expr) -> Iterable[Edit]:
+        word, hint = _OPERATORS[type(node)]
+        self.refuse(node, f"Flink has no operator {word}", hint)
+
+    def _parameter(self, node: exp.Expr) -> Iterable[Edit]:
+        self.refuse(node.parent or node, "Flink SQL has no parameters", "write the value, or a Jinja variable")
+
+    def _cast(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, (exp.Cast, exp.TryCast))
+        span = self.source.span(node)
+        if "::" in self.source.text[self.source.span(node.this)[1] : span[1]]:
+            self.refuse(span, "Flink has no ::", "write CAST(x AS INT)")
+        if node.args.get("format"):
+            self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
+        return ()
+
+    def _in(self, node: exp.Expr) -> Iterable[Edit]:
+        if not (node.expressions or node.args.get("query") or node.args.get("unnest") or node.args.get("field")):
+            self.refuse(node, "IN takes at least one value", "write x IN (1, 2)")
+        return ()
+
+    def _sample(self, node: exp.Expr) -> Iterable[Edit]:
+        if node.args.get("size") is None or not node.args.get("method"):
+            self.refuse(node.parent or node, "Flink samples by chance alone", "write TABLESAMPLE BERNOULLI (10)")
+        return ()
+
+    def _frame(self, node: exp.Expr) -> Iterable[Edit]:
+        for side in ("start", "end"):
+            offset = node.args.get(side)
+            if isinstance(offset, exp.Neg):
+                self.refuse(offset, "an offset is not negative", "write PRECEDING or FOLLOWING")
+        kind = str(node.args.get("kind") or "").upper()
+        if kind not in ("ROWS", "RANGE", ""):
+            self.refuse(node.parent or node, f"Flink has no frames of {kind}", "write ROWS or RANGE")
+        if node.args.get("exclude"):
+            self.refuse(node.parent or node, "Flink's frames take no EXCLUDE", "leave the row out in a subquery")
+        return ()
+
+    def _set_operation(self, node: exp.Expr) -> Iterable[Edit]:
+        if node.args.get("by_name"):
+            self.refuse(node, "Flink has no BY NAME", "select the columns in the same order on both sides")
+        if isinstance(node, exp.Except) and self._operator_text(node).lstrip(" )\n\t").upper().startswith("MINUS"):
+            self.refuse(node, "Flink has no MINUS", "write EXCEPT")
+        return ()

@@ -1,0 +1,216 @@
+"""Refuses queries whose parts Flink doesn't put together: aggregates within others, columns that don't match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
+from dbt.adapters.sparkstream.sql.core.nested import entry
+from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of
+from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.families import incompatible
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+_OF_ROWS = (exp.In, exp.Exists, exp.All, exp.Any, exp.Subquery, exp.UDTF, WindowFunction, MatchRecognize)
+"""What takes a query with all its rows."""
+
+
+class QueryShapes(Rewriter):
+    """Checks where aggregates stand, what ORDER BY names, and how many columns subqueries and aliases have."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Anonymous: self._call,
+            exp.Select: self._select,
+            exp.TableAlias: self._alias,
+            exp.Subquery: self._subquery,
+            exp.In: self._in,
+            exp.Values: self._values,
+            exp.With: self._with,
+            exp.Window: self._window,
+        }
+
+    # -- aggregates ----------------------------------------------------------------------------------------
+    def _call(self, node: exp.Expr) -> Iterable[Edit]:
+        if not is_aggregate(node):
+            return ()
+        name = node.name.upper()
+        around = node.find_ancestor(exp.Where, exp.Group, exp.Join, exp.Select)
+        if isinstance(around, (exp.Where, exp.Group, exp.Join)):
+            place = {"where": "WHERE", "group": "GROUP BY", "join": "ON"}[around.key]
+            self.refuse(node, f"{name} can't stand in {place}", "aggregate in a subquery, or filter with HAVING")
+        select = node.find_ancestor(exp.Select)
+        outer = node.find_ancestor(exp.Anonymous, exp.Select)
+        while isinstance(outer, exp.Anonymous):
+            if is_aggregate(outer):
+                self.refuse(node, f"{name} can't stand in {outer.name.upper()}", "aggregate in a subquery first")
+            outer = outer.find_ancestor(exp.Anonymous, exp.Select)
+        if select is not None and not node.expressions:
+            self.refuse(node, f"{name} takes an argument", f"write {name}(*)" if name == "COUNT" else None)
+        if name != "COUNT" and any(isinstance(argument, exp.Star) for argument in node.expressions):
+            self.refuse(node, f"{name} takes a value, and no *", "write COUNT(*), or name a column")
+        return ()
+
+    def _window(self, node: exp.Expr) -> Iterable[Edit]:
+        """No window function stands in the argument of another one, nor in an aggregate."""
+        outer = node.find_ancestor(exp.Anonymous, exp.Select)
+        while isinstance(outer, exp.Anonymous):
+            if is_aggregate(outer) or (isinstance(outer.parent, exp.Window) and outer.arg_key == "this"):
+                self.refuse(node, f"a window function can't stand in {outer.name.upper()}", "compute it in a subquery")
+            outer = outer.find_ancestor(exp.Anonymous, exp.Select)
+        return ()
+
+    # -- SELECT --------------------------------------------------------------------------------------------
+    def _select(self, node: exp.Expr) -> Iterable[Edit]:
+        assert isinstance(node, exp.Select)
+        inputs = sources(node)
+        if not inputs:
+            for projection in node.expressions:
+                if isinstance(projection, exp.Star):
+                    self.refuse(projection, "* needs a FROM", "name a table")
+        for projection in node.expressions:
+            if isinstance(projection.unalias(), exp.Null):
+                self.refuse(projection, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
+            if node.args.get("distinct") and entry(self.type(projection.unalias())) is not None:
+                self.refuse(
+                    projection, "a MAP has no order, so DISTINCT can't compare it", "select MAP_KEYS(m), m['k']"
+                )
+            if isinstance(projection, exp.Column) and projection.is_star:
+                self._check_star(node, projection, inputs)
+        self._check_names(inputs)
+        self._check_order(node)
+        return ()
+
+    def _check_star(self, select: exp.Select, star: exp.Column, inputs: Iterable[exp.Expr]) -> None:
+        """Refuses `x.*` where neither an input nor a row is called x."""
+        names = (names_of(star) or [])[:-1]
+        if any(is_called(relation, names) for relation in inputs) or self.resolver.row_of(star, select) is not None:
+            return
+        if all(self.resolver.columns(relation).complete for relation in inputs):
+            known = ", ".join(relation.alias_or_name for relation in inputs)
+            self.refuse(star, f"there is no {'.'.join(names)} here", f"there are {known}" if known else None)
+
+    # -- WITH ----------------------------------------------------------------------------------------------
+    def _with(self, node: exp.Expr) -> Iterable[Edit]:
+        """A name stands once in WITH, and is known behind its query."""
+        if node.args.get("recursive"):
+            self.refuse(node, "Flink has no WITH RECURSIVE", "write each step as a query of its own")
+        behind: list[str] = []
+        for cte in reversed(node.expressions):
+            if cte.alias.casefold() in behind:
+                self.refuse(cte.args["alias"], f"WITH has {cte.alias} twice", "give one another name")
+            for table in cte.this.find_all(exp.Table):
+                known = table.args.get("db") or find_cte(table) or self.resolver.columns(table).complete
+                if not known and table.name.casefold() in behind:
+                    self.refuse(table, f"{table.name} is defined behind this query", "put its definition before it")
+            behind.append(cte.alias.casefold())
+        return ()
+
+    def _check_names(self, inputs: Iterable[exp.Expr]) -> None:
+        """Refuses two inputs of one name."""
+        taken: set[str] = set()
+        for relation in inputs:
+            name = relation.alias.casefold()
+            if name and name in taken:
+                self.refuse(relation, f"two inputs are called {relation.alias}", "give one another alias")
+            taken.add(name)
+
+    def _check_order(self, select: exp.Select) -> None:
+        order = select.args.get("order")
+        stars = any(projection.is_star for projection in select.expressions)
+        names = {projection.alias_or_name.casefold() for projection in select.expressions}
+        for item in order.expressions if order is not None else ():
+            key = item.this
+            if isinstance(key, exp.Literal) and key.is_number and not stars:
+                if not (key.name.isdecimal() and 1 <= int(key.name) <= len(select.expressions)):
+                    self.refuse(
+                        key, f"there is no column {key.name} to order by", f"from 1 to {len(select.expressions)}"
+                    )
+            elif select.args.get("distinct") and not stars and isinstance(key, exp.Column):
+                same = any(projection.unalias() == key for projection in select.expressions)
+                if key.name.casefold() not in names and not same:
+                    self.refuse(key, f"SELECT DISTINCT orders by what it selects, and {key.name} isn't", "select it")
+
+    # -- numbers of columns --------------------------------------------------------------------------------
+    def _alias(self, node: exp.Expr) -> Iterable[Edit]:
+        """`AS v(a, b)` names as many columns as there are."""
+        names, relation = node.args.get("columns") or [], node.parent
+        if not names or relation is None or isinstance(relation, exp.Unnest):
+            return ()
+        plain = relation.this if isinstance(relation, (exp.Subquery, exp.CTE)) else None
+        if isinstance(relation, exp.Values):
+            count: int | None = len(_cells(relation.expressions[0]))
+        else:
+            columns = self.resolver.columns(plain) if plain is not None else None
+            count = len(columns.items) if columns is not None and columns.complete else None
+        if count is not None and count != len(names):
+            self.refuse(node, f"this names {len(names)} columns, and there are {count}", "name them all, or none")
+        return ()
+
+    def _width(self, query: exp.Expr) -> int | None:
+        columns = self.resolver.columns(query.unnest() if isinstance(query, exp.Subquery) else query)
+        return len(columns.items) if columns.complete else None
+
+    def _subquery(self, node: exp.Expr) -> Iterable[Edit]:
+        """A query that stands for a value has one column."""
+        if not isinstance(node.parent, (exp.Condition, exp.Alias, exp.Select)) or isinstance(node.parent, _OF_ROWS):
+            return ()
+        if node.arg_key not in ("this", "expression", "expressions", "low", "high"):
+            return ()
+        width = self._width(node) if isinstance(node.this, exp.Query) else None
+        if width is not None and width > 1:
+            self.refuse(node, f"this query stands for one value, and has {width} columns", "select one column")
+        return ()
+
+    def _in(self, node: exp.Expr) -> Iterable[Edit]:
+        query = node.args.get("query")
+        if query is not None and not isinstance(node.this, exp.Tuple):
+            columns = self.resolver.columns(query.unnest() if isinstance(query, exp.Subquery) else query)
+            one, other = self.type(node.this), columns.items[0].type if len(columns.items) == 1 else None
+            if incompatible(one, other):
+                self.refuse(node, f"IN compares {one} with {other}", "write CAST(...) on one side")
+        width = self._width(query) if query is not None else None
+        wanted = len(node.this.expressions) if isinstance(node.this, exp.Tuple) else 1
+        if width is not None and width != wanted:
+            self.refuse(node, f"IN compares {wanted} with {width} columns", "select as many columns as stand before IN")
+        return ()
+
+    def _values(self, node: exp.Expr) -> Iterator[Edit]:
+        """All rows of VALUES have as many columns, and these the same types."""
+        first, *rows = map(_cells, node.expressions)
+        for row, values in zip(node.expressions[1:], rows, strict=True):
+            if len(values) != len(first):
+                self.refuse(row, f"this row has {len(values)} columns, and the first has {len(first)}")
+            for value, above in zip(values, first, strict=True):
+                if incompatible(self.type(value), self.type(above)):
+                    self.refuse(value, "VALUES has two kinds of values in one column", "write CAST(...) around one")
+        for value in (value for row in node.expressions for value in _cells(row)):
+            if isinstance(value, exp.Null):
+                self.refuse(node, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
+        yield from ()
+
+
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    """The values of a row of VALUES: `(1, 2)`, `ROW(1, 2)` or `1`."""
+    if not isinstance(row, exp.Tuple):
+        return [row]
+    inner = row.expressions[0] if len(row.expressions) == 1 else None
+    is_row = isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW"
+    return list(inner.expressions if inner is not None and is_row else row.expressions)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate over the rows of a group, and not one before OVER."""
+    if not (isinstance(node, exp.Anonymous) and node.name.upper() in AGGREGATES):
+        return False
+    outer: exp.Expr | None = node
+    while outer is not None and isinstance(outer.parent, (exp.Filter, exp.WithinGroup)) and outer.arg_key == "this":
+        outer = outer.parent
+    return outer is not None and not (isinstance(outer.parent, exp.Window) and outer.arg_key == "this")
