@@ -89,7 +89,9 @@ class ForeignSyntax(Rewriter):
 
     def _star(self, node: exp.Expr) -> Iterable[Edit]:
         for word in ("except_", "except", "replace", "rename"):
-            if node.args.get(word):
+            named = node.args.get(word)
+            # What a stream does with closed rows takes the adapter's own columns away: SELECT * EXCEPT (__is_new).
+            if named and not all(column.name.startswith("__") for column in named):
                 around = node.parent if isinstance(node.parent, exp.Column) else node
                 self.refuse(around, "Flink's * takes no columns away and changes none", "write out the columns")
         if isinstance(node.parent, exp.Distinct):
