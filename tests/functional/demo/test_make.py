@@ -72,6 +72,8 @@ class TestDone:
                 checkout / ".venv" / ".installed",
                 flights / "data" / "flights.csv",
                 flights / ".sparkstream" / ".built",
+                flights / "target" / "run_results.json",
+                flights / ".sparkstream" / "results.txt",
             ]
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,22 +89,33 @@ class TestDone:
         return done.stdout
 
     @pytest.mark.parametrize(
-        "changed, installs, builds",
+        "changed, installs, builds, asks",
         [
-            (None, False, False),
-            ("pyproject.toml", True, True),
-            ("examples/flights/models/delay_today.sql", False, True),
-            ("examples/flights/tests/spells_are_apart.sql", False, True),
-            ("examples/flights/profiles.yml", False, True),
-            ("adapters/dbt/adapters/sparkstream/sql/translate.py", False, True),
+            (None, False, False, False),
+            ("pyproject.toml", True, True, True),
+            ("examples/flights/models/delay_today.sql", False, True, True),
+            ("examples/flights/tests/spells_are_apart.sql", False, True, True),
+            ("examples/flights/profiles.yml", False, True, True),
+            ("adapters/dbt/adapters/sparkstream/sql/translate.py", False, True, True),
+            # dbt was run by hand, so the tables may be others.
+            ("examples/flights/target/run_results.json", False, False, True),
         ],
     )
-    def test_again(self, built: Path, changed: str | None, installs: bool, builds: bool) -> None:
+    def test_again(self, built: Path, changed: str | None, installs: bool, builds: bool, asks: bool) -> None:
         if changed:
             later = time.time() + 60
             os.utime(built / changed, (later, later))
         plan = self.plan(built)
         assert ("pip install" in plan) is installs
         assert ("dbt build" in plan) is builds
-        assert "show_results" in plan
+        assert ("show_results" in plan) is asks
         assert "prepare.py" not in plan
+        assert plan.splitlines()[-1] == "cat examples/flights/.sparkstream/results.txt"
+
+    def test_nothing_has_changed(self, built: Path) -> None:
+        results = built / "examples" / "flights" / ".sparkstream" / "results.txt"
+        then = results.stat().st_mtime
+        results.write_text("departures_hourly: 3 rows\n")
+        os.utime(results, (then, then))
+        done = make(built, "demo")
+        assert (done.returncode, done.stdout) == (0, "departures_hourly: 3 rows\n"), done.stderr
