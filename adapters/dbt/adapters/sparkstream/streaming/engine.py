@@ -47,6 +47,8 @@ CLOSES = "sparkstream.closes"
 SETTINGS = {
     # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
+    # From 33 folders on, Spark lists them in a job, with a task for each: a table has a folder for each micro-batch.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
 }
 
 
