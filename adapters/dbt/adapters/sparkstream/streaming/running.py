@@ -21,7 +21,7 @@ class Running:
         self._query = query
         self._seen = -1
         self._last = ""
-        """The last report that was read. Spark keeps a hundred, so they are all read only when there is a new one."""
+        """The last report that was read."""
 
     def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
         """What has happened since the last time, again and again until the query has ended.
@@ -51,6 +51,10 @@ class Running:
         if last == self._last:
             return []
         self._last = last
+        newest = Batch.read(last)
+        # Spark keeps thousands of reports, so all of them are read only where one was missed.
+        if newest.number <= self._seen + 1:
+            return [newest]
         return [Batch.read(_text(progress)) for progress in self._query.recentProgress]
 
     def doing(self) -> str:
