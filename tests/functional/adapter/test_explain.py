@@ -194,7 +194,10 @@ class TestRowsOfTheWarehouse:
 
     def test_a_stream_without_slices(self, shop: Project) -> None:
         found = report(shop, "live")
-        assert list(found.lines(Size())) == ["no HOP or CUMULATE of a stream here: nothing to optimise"]
+        assert list(found.lines(Size())) == [
+            "no HOP or CUMULATE of a stream here: nothing to optimise",
+            "the stream is not built, and no micro-batch is noted",
+        ]
 
     def test_the_hour_that_comes_twice(self, shop: Project) -> None:
         """From 00:00 UTC on the clock of the zone shows 02:00 twice; its windows are by the clock."""
@@ -282,6 +285,26 @@ class TestCommand:
         result = run(shop, "plain", "--svg", "x.svg")
         assert result.exit_code == 1
         assert "there is nothing to draw" in result.output
+
+
+class TestTheLastRunOfAStream:
+    def test_its_watermark_state_and_late_rows(self, shop: Project, tmp_path: Path) -> None:
+        (shop.folder / "models" / "live_run.sql").write_text(MODELS["live"].replace("'1 minute'", "'2 seconds'"))
+        try:
+            done = run(shop, "live_run")
+            assert "the stream is not built, and no micro-batch is noted" in done.output
+            shop.dbt("run", "--select", "live_run")
+            done = run(shop, "live_run", "--html", str(tmp_path / "page.html"))
+            assert done.exit_code == 0, done.output
+            assert "the stream is stopped, after micro-batch" in done.output
+            # The latest row is of 10:00:09.
+            assert "watermark 2024-03-01 10:00:07: windows that end by then are closed" in done.output
+            assert "6 rows read; left out: 1 without a time" in done.output
+            page = (tmp_path / "page.html").read_text()
+            assert "The stream&#39;s last run" in page or "The stream's last run" in page
+            assert "The dashed line is the watermark, 2024-03-01 10:00:07" in page
+        finally:
+            (shop.folder / "models" / "live_run.sql").unlink()
 
 
 class TestAnotherVersion:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.explain.earlier import text_of
+from dbt.adapters.sparkstream.explain.laststream import LastRun
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.requests import find_model
@@ -165,6 +166,9 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
         if options.read:
             uses = _uses(piece, schema, own_frames=not (last and number))
             sections += [_section(use, compiled.ctes, ask, options) for use in uses]
+    stream = _last_run(adapter, compiled, ask) if compiled.plan and options.read else None
+    if stream:
+        sections = stream.drawn(sections)
     origin = f"the rows of the unit test {options.unit_test}" if options.unit_test else "rows of the warehouse"
     return Report(
         compiled.name,
@@ -173,7 +177,17 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
         _explanation(compiled, decisions),
         origin,
         tuple(sections),
+        stream=stream.lines if stream else (),
     )
+
+
+def _last_run(adapter: Host, compiled: _Compiled, ask: Ask) -> LastRun | None:
+    """What the last runs of a stream have left; None where this target can't be asked about streams."""
+    try:
+        [told] = adapter.stream_overview([compiled.name])
+    except DbtRuntimeError:
+        return None
+    return LastRun.of(told, ask)
 
 
 def _explanation(compiled: _Compiled, decisions: Sequence[Decision]) -> Explanation:

@@ -124,6 +124,7 @@ class Report:
         explanation: what runs, and what the optimiser decided.
         origin: where the rows come from, in words.
         sections: its windows.
+        stream: what a stream's last runs have left, in words.
         before: another version of it, whose name is that of a file or of a revision.
     """
 
@@ -133,6 +134,7 @@ class Report:
     explanation: Explanation
     origin: str = ""
     sections: tuple[Section, ...] = field(default=())
+    stream: tuple[str, ...] = ()
     before: Report | None = None
 
     def changes(self) -> list[Change]:
@@ -147,6 +149,7 @@ class Report:
         for decision in self.explanation.decisions:
             rows = self.size_of(decision, size)
             yield from decision_lines(decision, rows.rows, rows.keys, rows.seconds)
+        yield from self.stream
         if self.before:
             yield f"against {self.before.name}:"
             for change in self.changes():
