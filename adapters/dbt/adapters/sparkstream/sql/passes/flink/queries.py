@@ -38,7 +38,8 @@ class QueryChecks(Rewriter):
         if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
             # Functions without parentheses are reserved words in Flink, and no columns.
             if node.name.upper() == "LOCALTIMESTAMP":
-                yield self.edit(node, lambda: "LOCALTIMESTAMP()")
+                name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
+                yield self.edit(node, lambda: f"LOCALTIMESTAMP(){name}")
                 return
             if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
                 self.refuse(
