@@ -53,6 +53,7 @@ def _model(config: str) -> str:
     "config",
     [
         "watermark: 10 minutes, late_rows: keep, compact_every: 50, flush: true",
+        "watermark: 10 minutes, late_rows: update, lateness: 1 hour",
         "trigger: {processing_time: 10 seconds}, emit: open, max_future: off",
         "sink: {format: kafka, topic: bids, key: [id], options: {kafka.bootstrap.servers: 'h:9092'}}",
         "compact_every: \"{{ var('n') }}\", late_rows: \"{{ var('late') }}\", tags: [a], file_format: delta",

@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import project_options, run_operation
+from dbt.adapters.sparkstream.cli.common import complete_models, project_options, run_operation
 
 TO_DO = ("missing", "stale")
 
 
 @click.command()
-@click.argument("model")
+@click.argument("model", shell_complete=complete_models)
 @click.option(
     "--format",
     "form",
