@@ -54,7 +54,7 @@ def name(block: Block) -> str:
 
 
 def test_every_block_has_a_language_that_a_test_knows() -> None:
-    known = OUTPUT | {"sql", "yaml", "python", "shell"}
+    known = OUTPUT | {"sql", "yaml", "python", "shell", "ini"}
     assert [str(block) for block in BLOCKS if block.language not in known] == []
     assert [str(block) for block in BLOCKS if block.mark == "not run" and not block.why] == []
     assert [page for page in PAGES if re.search(r"\n\n {4}\S", PAGES[page].read_text()) and _indented(page)] == []

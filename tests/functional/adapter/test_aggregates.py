@@ -13,7 +13,7 @@ from tests.docs.tables import TABLES
 from tests.functional.adapter.project import ROOT, Project, with_package
 
 PAGE = ROOT / "docs" / "aggregates.md"
-WINDOWS, CANDLES, MERGED = (block.text for block in blocks("docs/aggregates.md") if block.language == "sql")
+WINDOWS, CANDLES, MERGED, SKETCHES = (block.text for block in blocks("docs/aggregates.md") if block.language == "sql")
 MACROS = sorted(path.stem for path in (ROOT / "macros" / "aggregates").glob("*.sql"))
 
 
@@ -36,6 +36,7 @@ def test_the_tables_of_the_page(make_project: Callable[..., Project], type_: str
         "models/windows.sql": WINDOWS,
         "models/candles.sql": CANDLES,
         "models/merged.sql": MERGED,
+        "models/sketches.sql": SKETCHES,
         "models/direct.sql": CANDLES.replace("'1 minute'", "'1 hour'"),
     }
     if type_ == "spark":
@@ -53,6 +54,8 @@ def test_the_tables_of_the_page(make_project: Callable[..., Project], type_: str
     columns = "sym, open, high, low, close, volume"
     assert project.rows(f"select {columns} from {{}}.candles where sym = 'A'") == [("A", 1.5, 1.6, 1.2, 1.2, 120)]
     assert project.rows(f"select {columns} from {{}}.merged") == project.rows(f"select {columns} from {{}}.direct")
+    [(symbols,)] = project.rows("select count(distinct sym) from {}.trades")
+    assert project.rows("select max(symbols) from {}.sketches") == [(symbols,)]
 
 
 def test_a_stream(make_project: Callable[..., Project]) -> None:
