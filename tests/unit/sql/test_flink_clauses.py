@@ -54,6 +54,11 @@ class TestClauses(Pairs):
         self.becomes("SELECT i FROM c WHERE i IN (SELECT a FROM u) OR i > 1", "SELECT i FROM c WHERE i IN (SELECT a FROM u) OR i > 1")
         self.becomes("SELECT i FROM c WHERE i <> ALL (VALUES 1, 2)", "SELECT i FROM c WHERE i NOT IN (VALUES 1, 2)")
 
+    def test_numbers_and_texts_in_a_list(self) -> None:
+        self.rewritten("i IN ('1', '2', NULL)", "i IN (CAST('1' AS INT), CAST('2' AS INT), NULL)")
+        self.rewritten("k NOT IN (1, 2)", "k NOT IN (CAST(1 AS STRING), CAST(2 AS STRING))")
+        self.refused_flink("SELECT i IN (1, '2') FROM c", "numbers and texts", at="i IN (1, '2')", hint="texts alone", schema=SCHEMA)
+
     def test_calls_over_windows(self) -> None:
         self.refused_flink("SELECT ROW_NUMBER() OVER (PARTITION BY k) FROM c", "ROW_NUMBER needs the order", at="ROW_NUMBER() OVER (PARTITION BY k)", hint="ORDER BY")
         self.refused_flink("SELECT SUM(DISTINCT i) OVER (ORDER BY ts) FROM c", "SUM takes no DISTINCT", at="SUM(DISTINCT i) OVER (ORDER BY ts)", hint="in a subquery")

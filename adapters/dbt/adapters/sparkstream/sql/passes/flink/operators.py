@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -119,6 +119,8 @@ class Operators(Rewriter):
         for value in node.expressions:
             if wide and isinstance(value, exp.Tuple) and len(value.expressions) != wide:
                 self.refuse(value, f"this row has {len(value.expressions)} values, and {wide} stand before IN")
+        if not wide and (yield from self._converted(node)):
+            return
         rows = [_pairs(node.this, value) for value in node.expressions]
         for value, pairs in zip(node.expressions, rows, strict=True):
             for left, right in pairs or [(node.this, value)]:
@@ -126,6 +128,20 @@ class Operators(Rewriter):
         if rows and all(rows):
             negated = "NOT " if self.source.is_negated(node) else ""
             yield self.edit(node, lambda: f"{negated}({' OR '.join(self._rows(pairs) for pairs in rows if pairs)})")
+
+    def _converted(self, node: exp.Expr) -> Generator[Edit, None, bool]:
+        """`n IN ('1', '2')` reads its texts as numbers, and `s IN (1, 2)` writes its numbers as texts."""
+        wanted = self.type(node.this)
+        known = {value: kind for value in node.expressions if (kind := family(self.type(value)))}
+        kinds = set(known.values())
+        if {family(wanted), *kinds} != {"number", "text"}:
+            return False
+        if len(kinds) > 1:
+            self.refuse(node, "IN has numbers and texts as values", "write numbers alone, or texts alone")
+        for value in known:
+            type_ = str(wanted).upper()
+            yield Edit(self.source.span(value), lambda v=value: f"CAST({self.text(v)} AS {type_})", level=1)  # type: ignore[misc]
+        return True
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
         """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
@@ -136,7 +152,7 @@ class Operators(Rewriter):
         one, other = self.type(left), self.type(right)
         if incomparable(one, other) and {family(one), family(other)} != {"date", "time"}:
             self.refuse(node, f"{one} and {other} can't be compared", "write CAST(...) around one of them")
-        if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
+        if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ)):
             self.refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
         if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):
             self.refuse(
