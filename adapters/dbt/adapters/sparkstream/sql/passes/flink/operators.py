@@ -138,8 +138,8 @@ class Operators(Rewriter):
             return False
         if len(kinds) > 1:
             self.refuse(node, "IN has numbers and texts as values", "write numbers alone, or texts alone")
+        type_ = str(wanted).upper()
         for value in known:
-            type_ = str(wanted).upper()
             yield Edit(self.source.span(value), lambda v=value: f"CAST({self.text(v)} AS {type_})", level=1)  # type: ignore[misc]
         return True
 
