@@ -209,13 +209,6 @@ def of_any_type(c: str) -> dict[str, Function]:
         f"first_value({c}, true)": lambda rows: first(known(rows, c)[::-1]),
         f"last_value({c}, true)": lambda rows: first(known(rows, c)),
         f"identity(case when true then lag({c}, 1) end)": lambda rows: first([r[c] for r in rows[1:]]),
-        f"topn_frequency({c}, 2)": lambda rows: ",".join(
-            [
-                *(text(v) for v, _ in sorted(Counter(known(rows, c)).items(), key=lambda p: (-p[1], p[0]))),
-                "NULL",
-                "NULL",
-            ][:2]
-        ),
         f"top1_ratio({c})": lambda rows: max(Counter(known(rows, c)).values(), default=0) / max(len(known(rows, c)), 1),
     }
     found[f"nth_value_where({c}, 1, i >= 0)"] = lambda rows: first([r[c] for r in rows if r["i"] is not None][::-1])
@@ -223,6 +216,13 @@ def of_any_type(c: str) -> dict[str, Function]:
         found[f"min({c})"] = lambda rows: min(known(rows, c), default=None)
         found[f"max({c})"] = lambda rows: max(known(rows, c), default=None)
         found[f"top({c}, 2)"] = lambda rows: ",".join(text(v) for v in sorted(known(rows, c), reverse=True)[:2])
+        found[f"topn_frequency({c}, 2)"] = lambda rows: ",".join(
+            [
+                *(text(v) for v, _ in sorted(Counter(known(rows, c)).items(), key=lambda p: (-p[1], p[0]))),
+                "NULL",
+                "NULL",
+            ][:2]
+        )
     return found
 
 

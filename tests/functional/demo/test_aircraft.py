@@ -50,7 +50,7 @@ def test_the_page(make_project: Callable[..., Project], tmp_path: Path) -> None:
         ("from the east", 26),
         ("from the west", 53),
     ]
-    [[last], [first]] = (
+    [[(last,)], [(first,)]] = (
         project.rows(
             f"select date_format({which}(ts), 'HH:mm:ss') from {{}}.approaches where direction = '{direction}'"
         )

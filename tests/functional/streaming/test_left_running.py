@@ -122,7 +122,7 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
     assert rows("counts", "date_format(window_start, 'HH:mm')", "n") == [("08:00", 2), ("08:01", 2)]
 
     # One of them is ended from another terminal.
-    assert (shop.folder / ".sparkstream" / "running" / "model.test.counts.json").exists()
+    assert (shop.folder / ".sparkstream" / "running" / "model.shop.counts.json").exists()
     here = ["--project-dir", str(shop.folder), "--profiles-dir", str(shop.folder)]
     done = CliRunner().invoke(main, ["streams", "stop", "counts", *here])
     assert (done.exit_code, done.stdout) == (0, "counts: ended\n"), done.output
