@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +220,6 @@ class _BatchList:
 
     def _checked(self, batch: Batch) -> Batch:
         """A batch that seems to be missing, with what its query says."""
-        from dataclasses import replace
 
         from dbt.artifacts.resources.types import BatchSize
         from dbt.compilation import Compiler

@@ -37,16 +37,17 @@ class Resolver:
         self._rules = rules
         self._names = DottedNames(self.columns, rules.bare_fields)
         self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
-        self._known: dict[int, Columns] = {}
-        self._read: dict[tuple[int, int], tuple[exp.Expr, Column]] = {}
+        # The nodes are kept beside what is known of them: the id of a node that is gone may become another one's.
+        self._known: dict[int, tuple[exp.Expr, Columns]] = {}
+        self._read: dict[tuple[int, int], tuple[exp.Expr, exp.Select, Column]] = {}
 
     def columns(self, relation: exp.Expr) -> Columns:
         """The columns of what stands in FROM, or of a query."""
         key = id(relation)
         if key not in self._known:
-            self._known[key] = UNKNOWN  # ends a recursive CTE
-            self._known[key] = self._columns(relation)
-        return self._known[key]
+            self._known[key] = relation, UNKNOWN  # ends a recursive CTE
+            self._known[key] = relation, self._columns(relation)
+        return self._known[key][-1]
 
     def _columns(self, relation: exp.Expr) -> Columns:
         if relation.args.get("pivots") or isinstance(relation, Opaque):
@@ -182,8 +183,8 @@ class Resolver:
         """What is known of an expression in a query: its type and whether it is a window's column."""
         key = id(node), id(select)
         if key not in self._read:  # else each level of a long expression would ask for all below it again
-            self._read[key] = node, self._expression(node, select)
-        return self._read[key][1]
+            self._read[key] = node, select, self._expression(node, select)
+        return self._read[key][-1]
 
     def _expression(self, node: exp.Expr, select: exp.Select) -> Column:
         if isinstance(node, exp.Paren):

@@ -21,7 +21,7 @@ DISTINCT and GROUP BY take the same values for equal, so this is exact for all t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -86,21 +86,20 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
         )
 
 
-def without_distinct(sql: str, streams: Collection[str] | None) -> str:
+def without_distinct(sql: str, streams: Streams) -> str:
     """A query of Spark's, with two aggregations in the place of each one that has DISTINCT values of a stream.
 
     Args:
-        streams: the names that stand for streams and stages; None where every table is one.
+        streams: the streams and stages.
     """
     if "distinct" not in sql.casefold():
         return sql
     statement = Statement.parse(sql, "spark", whole=True)
-    names = Streams(streams)
     statement.source.apply(
         Edit(Block(statement.source, select).span, _Writer(statement.source, select).written)
         for tree in statement.trees
         for select in tree.find_all(exp.Select)
-        if has_distinct(select) and names.feeds_query(select)
+        if has_distinct(select) and streams.feeds_query(select)
     )
     return statement.source.render()
 

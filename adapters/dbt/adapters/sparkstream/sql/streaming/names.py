@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -21,6 +21,10 @@ class Streams:
 
     def __init__(self, views: Collection[str] | None) -> None:
         self._views = None if views is None else {view.casefold() for view in views}
+
+    def with_views(self, views: Iterable[str]) -> Streams:
+        """These streams and views over them."""
+        return Streams(None if self._views is None else [*self._views, *views])
 
     def feeds(self, node: exp.Expr) -> bool:
         """Whether rows of a stream come to a node, itself or through a CTE."""

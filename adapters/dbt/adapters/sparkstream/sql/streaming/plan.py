@@ -11,6 +11,7 @@ query over the closed rows of one micro-batch, window by window, is the query ov
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -150,121 +151,101 @@ def plan(
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
     """
-    with net(sql):
-        return _plan(
-            sql,
-            dialect,
-            streams,
-            schema,
-            utc=utc,
-            optimize=optimize,
-            shows_open=shows_open,
-            corrects=corrects,
-            arrival=arrival,
-            times=times,
-            warn=warn,
+    names = Streams(streams)
+    resolver = resolver_of(dialect, schema)
+    with net(sql), ExitStack() as places:
+        statement, tree = _one_query(sql, dialect, names)
+        grouped = group_windows_as_functions(tree, statement.source, names, resolver, strict=dialect == "flink")
+        if grouped is not None:
+            places.enter_context(blamed_on(sql, grouped))
+            statement, tree = _one_query(grouped.text, dialect, names)
+        source = statement.source
+        for warning in statement.warnings(schema):
+            warn(warning)
+        cut = find_cut(tree, source, names, resolver)
+        check(tree, source, names, resolver, cut)
+        sessions = None if cut is None else cut.sessions
+        windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
+        edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
+        joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
+        if times is not None:
+            edits += joins.edits(tree)
+        if dialect == "flink":
+            edits += [*Matches(source, resolver).edits(tree), *FlinkExpressions(source, resolver).edits(tree)]
+        _apply(source, edits)
+        query, stages = _without_distinct(tree, source, names, cut, windows.stages)
+        late = _late(query, cut, windows, [_arrivals(side, source, names) for side in joins.sides], names.read(tree))
+        found = StreamPlan(
+            stages=tuple(stages),
+            query=query.strip().rstrip(";"),
+            streams=tuple(dict.fromkeys(names.read(tree))),
+            ending=Direct() if cut is None else cut.ending(_rest(cut, source.text, dialect, schema, arrival)),
+            buffered=cut is not None and cut.buffered,
+            late=late,
+            waits=bool(late) or any(True for _ in names.joins(tree)),
+            read_once=names.is_read_once(tree),
+            windows=_windows(resolver.columns(tree)),
+            time=None if cut is None else cut.order,
+            by_instant=windows.by_instant,
+            joined=bool(joins.sides),
+        )
+        end = _end(resolver.columns(tree), source, tree) if corrects else None
+        kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
+        if kept is None and (shows_open or corrects):
+            kept = keep_windows(statement, names, schema, cut, UPDATE if corrects else EMIT_OPEN, utc=utc)
+        if kept is None:
+            return replace(found, decisions=decisions)
+        with blamed_on(source.text, source.span(tree)):
+            rest = _translated(kept.rest, "spark", schema)
+        ending = OnWindows if kept.decision is None else OnSlices
+        return replace(
+            found,
+            stages=(kept.stage,),
+            query=kept.query,
+            ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None, kept.corrected, end),
+            buffered=False,
+            decisions=decisions,
         )
 
 
-def _plan(
-    sql: str,
-    dialect: str,
-    streams: Collection[str] | None,
-    schema: Schema | None,
-    *,
-    utc: bool,
-    optimize: bool,
-    shows_open: bool,
-    corrects: bool,
-    arrival: str | None,
-    times: Mapping[str, str] | None,
-    warn: Warn,
-) -> StreamPlan:
+def _one_query(sql: str, dialect: str, streams: Streams) -> tuple[Statement, exp.Expr]:
+    """The one query that a streaming model is, and its tree.
+
+    Raises:
+        TranslationError: there are several statements, or a stream is named and can't be read.
+    """
     statement = Statement.parse(sql, dialect, mode="stream", whole=True)
     if len(statement.trees) != 1:
         raise TranslationError("a streaming model is one query")
     [tree] = statement.trees
-    source = statement.source
-    names = Streams(streams)
-    check_unread(tree, source, names)
-    read = names.read(tree)
-    resolver = resolver_of(dialect, schema)
-    grouped = group_windows_as_functions(tree, source, names, resolver, strict=dialect == "flink")
-    if grouped is not None:
-        with blamed_on(sql, grouped):
-            return _plan(
-                grouped.text,
-                dialect,
-                streams,
-                schema,
-                utc=utc,
-                optimize=optimize,
-                shows_open=shows_open,
-                corrects=corrects,
-                arrival=arrival,
-                times=times,
-                warn=warn,
-            )
-    for warning in statement.warnings(schema):
-        warn(warning)
-    cut = find_cut(tree, source, names, resolver)
-    check(tree, source, names, resolver, cut)
-    sessions = None if cut is None else cut.sessions
-    windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
-    edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
-    joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
-    if times is not None:
-        edits += joins.edits(tree)
-    if dialect == "flink":
-        edits += [*Matches(source, resolver).edits(tree), *FlinkExpressions(source, resolver).edits(tree)]
-    _apply(source, edits)
+    check_unread(tree, statement.source, streams)
+    return statement, tree
+
+
+def _without_distinct(
+    tree: exp.Expr, source: Source, streams: Streams, cut: Cut | None, stages: list[Stage]
+) -> tuple[str, list[Stage]]:
+    """The streaming query and its stages, with DISTINCT as the GROUP BY that a stream can do."""
     query = source.render() if cut is None else cut.streaming()
-    stages = windows.stages
     selects = (s for s in tree.find_all(exp.Select) if cut is None or cut.is_streamed(s))
-    if any(has_distinct(select) and names.feeds_query(select) for select in selects):
-        known = None if streams is None else [*streams, *(stage.view for stage in stages)]
-        query = without_distinct(query, known)
-        stages = [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
-    late = [_arrivals(side, source, names) for side in joins.sides]
-    joined = {name for arrivals in late for name in arrivals.streams}
+    if not any(has_distinct(select) and streams.feeds_query(select) for select in selects):
+        return query, stages
+    known = streams.with_views(stage.view for stage in stages)
+    return without_distinct(query, known), [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
+
+
+def _late(
+    query: str, cut: Cut | None, windows: StagedWindows, joined: list[Arrivals], read: list[str]
+) -> tuple[Arrivals, ...]:
+    """The rows that come too late: for a join by time, for a window, or for the order that OVER needs."""
+    names = {name for arrivals in joined for name in arrivals.streams}
     # What is windowed above a join has come to the join before, and is late there.
-    late += [arrivals for arrivals in windows.late if len(late) < 2 or not joined <= set(arrivals.streams)]
-    time = cut.time if cut is not None else None
-    if time is not None and not late:
-        bounds = f"{time} AS window_start, {time} AS window_end"
+    late = [*joined, *(a for a in windows.late if len(joined) < 2 or not names <= set(a.streams))]
+    if cut is not None and cut.time is not None and not late:
+        bounds = f"{cut.time} AS window_start, {cut.time} AS window_end"
         rows = f"FROM (\n{query}\n)"
-        late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", time, tuple(sorted(set(read)))))
-    found = StreamPlan(
-        stages=tuple(stages),
-        query=query.strip().rstrip(";"),
-        streams=tuple(dict.fromkeys(read)),
-        ending=Direct() if cut is None else cut.ending(_rest(cut, sql, dialect, schema, arrival)),
-        buffered=cut is not None and cut.buffered,
-        late=tuple(late),
-        waits=bool(late) or any(True for _ in names.joins(tree)),
-        read_once=names.is_read_once(tree),
-        windows=_windows(resolver.columns(tree)),
-        time=None if cut is None else cut.order,
-        by_instant=windows.by_instant,
-        joined=bool(joins.sides),
-    )
-    end = _end(resolver.columns(tree), source, tree) if corrects else None
-    kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
-    if kept is None and (shows_open or corrects):
-        kept = keep_windows(statement, names, schema, cut, UPDATE if corrects else EMIT_OPEN, utc=utc)
-    if kept is None:
-        return replace(found, decisions=decisions)
-    with blamed_on(sql, source.span(tree)):
-        rest = _translated(kept.rest, "spark", schema)
-    ending = OnWindows if kept.decision is None else OnSlices
-    return replace(
-        found,
-        stages=(kept.stage,),
-        query=kept.query,
-        ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None, kept.corrected, end),
-        buffered=False,
-        decisions=decisions,
-    )
+        late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", cut.time, tuple(sorted(set(read)))))
+    return tuple(late)
 
 
 def _state(

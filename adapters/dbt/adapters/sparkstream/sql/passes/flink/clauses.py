@@ -178,10 +178,6 @@ class Clauses(Rewriter):
 
     def _of_query(self, comparison: exp.Binary, x: str, query: str, every: bool) -> str:
         kind = type(comparison)
-
-        def of(aggregate: str) -> str:
-            return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
-
         if (kind, every) in ((exp.EQ, False), (exp.NEQ, True)):
             negated = "NOT " if every else ""
             if _is_conjunct(comparison):
@@ -189,20 +185,26 @@ class Clauses(Rewriter):
             # Elsewhere Spark's IN gives FALSE where it should be NULL.
             return f"({negated}{_member(x, query)})"
         extremes = [_LARGEST[kind] if every else _OTHER[_LARGEST[kind]]] if kind in _LARGEST else ["MIN", "MAX"]
-        compared = [f"{x} {_OPERATORS[kind]} {of(f'{extreme}(v)')}" for extreme in extremes]
+        compared = [f"{x} {_OPERATORS[kind]} {_of(query, f'{extreme}(v)')}" for extreme in extremes]
         if every:
-            return f"({of('COUNT(*)')} = 0 OR {' AND '.join(compared)} AND {of('COUNT(*) = COUNT(v) OR NULL')})"
-        return f"({of('COUNT(*)')} > 0 AND ({' OR '.join(compared)} OR {of('COUNT(*) > COUNT(v) AND NULL')}))"
+            compared.append(_of(query, "COUNT(*) = COUNT(v) OR NULL"))
+            return f"({_of(query, 'COUNT(*)')} = 0 OR {' AND '.join(compared)})"
+        return _if_any(query, " OR ".join(compared))
+
+
+def _of(query: str, aggregate: str) -> str:
+    """An aggregate over the values `v` that a query gives, as a subquery."""
+    return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
+
+
+def _if_any(query: str, found: str) -> str:
+    """Whether a query's values have one that meets a condition; NULL if none does, and one of them is NULL."""
+    return f"({_of(query, 'COUNT(*)')} > 0 AND ({found} OR {_of(query, 'COUNT(*) > COUNT(v) AND NULL')}))"
 
 
 def _member(x: str, query: str) -> str:
     """Whether a query gives a value; NULL where that isn't known: Spark's IN says FALSE there."""
-
-    def of(aggregate: str) -> str:
-        return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
-
-    found = f"ARRAY_CONTAINS({of('COLLECT_SET(v)')}, {x})"
-    return f"({of('COUNT(*)')} > 0 AND ({found} OR {of('COUNT(*) > COUNT(v) AND NULL')}))"
+    return _if_any(query, f"ARRAY_CONTAINS({_of(query, 'COLLECT_SET(v)')}, {x})")
 
 
 def _is_correlated(query: exp.Expr) -> bool:
