@@ -78,6 +78,16 @@ def test_pictures_of_windows_are_what_the_script_draws() -> None:
     assert all(f"(windows/{name})" in page for name in drawn)
 
 
+def test_pictures_of_series_are_what_the_script_draws() -> None:
+    sys.path.insert(0, str(DOCS))
+    from make_series import pictures
+
+    drawn = pictures()
+    assert {p.name: p.read_text(encoding="utf-8") for p in (DOCS / "series").iterdir()} == drawn
+    pages = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("asof.md", "gapfill.md", "aggregates.md"))
+    assert all(f"(series/{name})" in pages for name in drawn)
+
+
 if __name__ == "__main__":
     for page in PAGES:
         path = DOCS / page
