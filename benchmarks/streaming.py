@@ -30,6 +30,9 @@ WINDOWS = {
 }
 """How each is written in a model, and for Spark's window()."""
 
+ROWS_OF_FILE = 100
+"""Rows of a small file."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -58,6 +61,19 @@ class Took:
     batches: float
 
 
+def add_rows(spark: Any, number: int) -> None:
+    """Adds a small file to the source: a row a second, so that each file closes a window of a minute or two.
+
+    Args:
+        spark: the Spark that has the source.
+        number: of the file.
+    """
+    first = number * ROWS_OF_FILE
+    spark.range(first, first + ROWS_OF_FILE, 1, 1).selectExpr(
+        "timestamp_seconds(id) AS ts", "CAST(id % 10 AS STRING) AS k", "id AS v"
+    ).write.insertInto("bench.bid")
+
+
 def by_hand(spark: Any, question: Question, number: int, checkpoint: Path) -> Took:
     """The hand-written query."""
     from pyspark.sql import functions as f
@@ -80,9 +96,17 @@ def by_hand(spark: Any, question: Question, number: int, checkpoint: Path) -> To
     return Took(whole, sum(progress.batchDuration for progress in query.recentProgress) / 1000)
 
 
-def as_model(spark: Any, question: Question, number: int, optimize: bool, compact_every: int | None = None) -> Took:
-    """A run of the model, with all that it checks and notes."""
-    name = f"{'model' if optimize else 'plain'}_{number}"
+def run_of(spark: Any, question: Question, name: str, config: StreamConfig, optimize: bool, **hooks: Any) -> Run:
+    """A run of the model, by the name of its table.
+
+    Args:
+        spark: the Spark that has the rows.
+        question: the model's query.
+        name: its table.
+        config: its configs.
+        optimize: whether windows are put together from slices.
+        hooks: what Run takes beside.
+    """
     model = Model(
         unique_id=f"model.bench.{name}",
         identifier=name,
@@ -90,22 +114,35 @@ def as_model(spark: Any, question: Question, number: int, optimize: bool, compac
         runs="bench.sparkstream_runs",
         sql=question.sql,
         dialect="spark",
-        config=StreamConfig(
-            event_time="ts",
-            watermark=Interval.parse("10 seconds"),
-            max_files_per_trigger=question.files,
-            compact_every=compact_every,
-        ),
+        config=config,
         sources=(StreamSource(view="bid", relation="bench.bid"),),
     )
-    start = time.perf_counter()
     engine = Engine(spark.newSession())
     schema = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}
     planned = plan(question.sql, streams=["bid"], schema=schema, utc=engine.is_utc(), optimize=optimize)
-    Run(model, planned, engine)(lambda: None)
+    return Run(model, planned, engine, **hooks)
+
+
+def config_of(question: Question, **others: Any) -> StreamConfig:
+    """The configs of the model."""
+    return StreamConfig(
+        event_time="ts", watermark=Interval.parse("10 seconds"), max_files_per_trigger=question.files, **others
+    )
+
+
+def noted_of(spark: Any, name: str) -> Any:
+    """What `sparkstream_runs` has of a model's micro-batches."""
+    spark.catalog.refreshTable("bench.sparkstream_runs")
+    return spark.table("bench.sparkstream_runs").where(f"relation = 'bench.{name}'")
+
+
+def as_model(spark: Any, question: Question, number: int, optimize: bool, compact_every: int | None = None) -> Took:
+    """A run of the model, with all that it checks and notes."""
+    name = f"{'model' if optimize else 'plain'}_{number}"
+    start = time.perf_counter()
+    run_of(spark, question, name, config_of(question, compact_every=compact_every), optimize)(lambda: None)
     whole = time.perf_counter() - start
-    spark.catalog.refreshTable(model.runs)
-    noted = spark.table(model.runs).where(f"relation = '{model.relation}'").selectExpr("sum(duration_ms) / 1000")
+    noted = noted_of(spark, name).selectExpr("sum(duration_ms) / 1000")
     return Took(whole, noted.collect()[0][0])
 
 

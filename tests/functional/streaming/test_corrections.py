@@ -11,7 +11,7 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming import corrections, filetable, sink
+from dbt.adapters.sparkstream.streaming import compaction, corrections, filetable, sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import TABLES, EventRow, Feed
 from tests.functional.streaming.test_constructs import BOUNDS, LAG, SEED, told
@@ -120,7 +120,8 @@ def test_files_from_before_corrections_go(feed: Feed, monkeypatch: pytest.Monkey
         feed.add("bid", [(number, 1006, "a", 1)])
         feed.run(TUMBLE, **UPDATE)
     assert len(files()) == 3
-    monkeypatch.setattr(filetable, "GRACE", -1)
+    for module in (compaction, filetable):
+        monkeypatch.setattr(module, "GRACE", -1)
     feed.add("bid", [(5, 1065, "b", 2)])
     feed.run(TUMBLE, **UPDATE)
     assert len([name for name in files() if name.endswith("micro_batch=1")]) == 1

@@ -463,7 +463,9 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
         own = engine.Engine(quick_session(feed.spark))
         for number in range(4):
             batch = Batch(number, at, 5, 1, None, 0, 0, 0, False, True)
-            runs.record(own, table, runs.RunRecord("r", model, f"db.{model}"), [batch], {}, {})
+            runs.record(
+                own, table, runs.RunRecord("r", model, f"db.{model}"), [batch], runs.Counts({}, {}, {}), "parquet"
+            )
 
     note("model.shop.first")
     with ThreadPoolExecutor() as pool:

@@ -66,7 +66,7 @@ def test_what_has_run_and_what_has_not(shop: Project) -> None:
     assert found["later"]["status"] == "not built"
     bids = found["bids"]
     assert bids["status"] == "stopped"
-    assert (bids["rows_read"], bids["rows_appended"], bids["windows_closed"]) == (4, 2, 2)
+    assert (bids["rows_read"], bids["rows_appended"], bids["windows_closed"], bids["windows_corrected"]) == (4, 2, 2, 0)
     assert bids["watermark"] == 1_586_939_100  # 08:25
     [(ended,)] = shop.rows("select max(unix_millis(started_at) + duration_ms) from {}.sparkstream_runs")
     assert bids["ended_at"] == ended / 1000

@@ -73,10 +73,10 @@ def test_an_interrupted_micro_batch_comes_again(
             raise RuntimeError("killed")
         write(self, rows, batch)
 
-    def notes(self: sink.Done, spark: SparkSession, batch: int) -> None:
+    def notes(self: sink.Done, spark: SparkSession, batch: int, corrected: int) -> None:
         if batch == last and when == "between":
             raise RuntimeError("killed")
-        note(self, spark, batch)
+        note(self, spark, batch, corrected)
         if batch == last:
             raise RuntimeError("killed")
 

@@ -60,10 +60,10 @@ def test_an_interrupted_micro_batch_comes_again(
             raise RuntimeError("killed")
         write(self, rows, batch)  # type: ignore[arg-type]
 
-    def notes(self: sink.Done, spark: object, batch: int) -> None:
+    def notes(self: sink.Done, spark: object, batch: int, corrected: int) -> None:
         if batch == last and when == "between":
             raise RuntimeError("killed")
-        note(self, spark, batch)  # type: ignore[arg-type]
+        note(self, spark, batch, corrected)  # type: ignore[arg-type]
         if batch == last:
             raise RuntimeError("killed")
 

@@ -21,6 +21,7 @@ BIDS = {
     "rows_read": 60000,
     "rows_appended": 300,
     "windows_closed": 30,
+    "windows_corrected": 5,
     "rows_late": 2,
     "rows_ahead": 1,
     "rows_without_time": 0,
@@ -42,6 +43,7 @@ def test_prometheus() -> None:
     assert values[f"sparkstream_last_micro_batch_duration_seconds{labels}"] == "2.5"
     assert values[f"sparkstream_watermark_timestamp_seconds{labels}"] == "992799.5"
     assert values[f"sparkstream_rows_unreadable_total{labels}"] == "4"
+    assert values[f"sparkstream_windows_corrected_total{labels}"] == "5"
     assert sum('model="asks"' in line for line in lines) == 1
     assert all(line.startswith(("# HELP sparkstream_", "# TYPE sparkstream_", "sparkstream_")) for line in lines)
 

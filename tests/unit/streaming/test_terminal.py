@@ -13,7 +13,7 @@ from dbt_common.events.base_types import EventLevel
 from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.events.logger import LineFormat, LoggerConfig
 
-from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
+from dbt.adapters.sparkstream.streaming.progress import Batch, Progress, told
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 from tests.terminal import Terminal
 
@@ -90,8 +90,11 @@ def test_progress_in_words() -> None:
     assert told(second, "row waiting") == (
         "micro-batch 1: 0 rows (0/s), watermark 2020-04-15 08:20:00 UTC, 1 row waiting, 256 B of state"
     )
-    assert so_far([], "Getting offsets", "open window") == "getting offsets"
-    assert so_far([first, second], "Waiting for data to arrive", "open window") == (
+    assert Progress().told("Getting offsets", "open window") == "getting offsets"
+    both = Progress()
+    both.add(first)
+    both.add(second)
+    assert both.told("Waiting for data to arrive", "open window") == (
         "1,234 rows in 2 micro-batches (493/s), watermark 2020-04-15 08:20:00 UTC, 1 open window, 256 B of state, "
         "waiting for data to arrive"
     )

@@ -40,6 +40,9 @@ def embedded_session_conf(folder: Path) -> dict[str, str]:
     return {
         **local_conf(folder, cores=os.cpu_count() or 1),
         "spark.driver.extraJavaOptions": java_property("derby.stream.error.file", folder / "derby.log"),
+        # Spark joins the changes of a stream's state, and removes old ones, every minute. A dbt process may end before
+        # that: the state would get two files more with each run, and be put together from all of them.
+        "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
         # The terminal belongs to dbt.
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",

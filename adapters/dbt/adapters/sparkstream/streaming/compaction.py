@@ -32,7 +32,8 @@ WHOLE = "whole"
 """The property of a table aside that has all rows: the generation of the table."""
 
 LEFT = "left_files"
-"""The property that says when a compaction has left the files from before; seconds since the epoch."""
+"""The property that says when a compaction, or the first of several corrections, has left the files from before;
+seconds since the epoch."""
 
 GRACE = 3600.0
 """Seconds that queries may go on reading these files."""
@@ -74,8 +75,7 @@ class Compaction:
             Whether files were removed: then `LEFT` is to be noted as empty.
         """
         self._drop_aside()
-        left = known.get(LEFT)
-        if not left or time.time() - float(left) < GRACE:
+        if not is_over(known.get(LEFT)):
             return False
         self._clear(self.other(Facts.of(self._engine, self._table).location))
         return True
@@ -180,6 +180,11 @@ class Compaction:
     def _properties(self, table: str) -> dict[str, str]:
         rows = self._engine.sql(f"SHOW TBLPROPERTIES {table}")
         return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+
+def is_over(left: str | None) -> bool:
+    """Whether nobody reads any more what was left, by what is noted under `LEFT`."""
+    return bool(left) and time.time() - float(left or 0) >= GRACE
 
 
 def _run(known: Mapping[str, str]) -> str | None:

@@ -45,8 +45,8 @@ CLOSES = "sparkstream.closes"
 """Key in the metadata of a `window_time`: it may carry the watermark of the window's end."""
 
 SETTINGS = {
-    # Progress is asked for several times a second; Spark keeps 100 micro-batches, of which there may be more.
-    "spark.sql.streaming.numRecentProgressUpdates": "10000",
+    # Spark keeps the reports of 100 micro-batches. There may be more between two looks, while late rows are counted.
+    "spark.sql.streaming.numRecentProgressUpdates": "2000",
     # From 33 folders on, Spark lists them in a job, with a task for each: a table has a folder for each micro-batch.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
 }
@@ -177,10 +177,16 @@ class Engine:
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
-    def files(self, table: str) -> list[str]:
-        """The data files of a table."""
+    def files(self, table: str, where: str | None = None) -> list[str]:
+        """The data files of a table.
+
+        Args:
+            table: the table.
+            where: a condition on columns that it is partitioned by, for the files of some partitions.
+        """
         with spark_errors():
-            return list(self._spark.table(table).inputFiles())
+            rows = self._spark.table(table)
+            return list((rows if where is None else rows.where(where)).inputFiles())
 
     def columns(self, table: str) -> list[str]:
         """The names of a table's columns."""

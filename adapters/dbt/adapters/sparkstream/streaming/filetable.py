@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction
+from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction, is_over
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
@@ -25,9 +25,12 @@ from dbt.adapters.sparkstream.streaming.table import (
 class FileTable(StreamTable):
     """A table that is the files in a folder, with no list of their own."""
 
+    _left = ""
+    """Since when files from before corrections are there, as `LEFT` has it."""
     _seen: Sequence[str] = ()
+    """What was written, as it was at `check_foreign`."""
     _files: Sequence[str] = ()
-    """As they were when a run had settled."""
+    """The same, and what micro-batches have written since: what others write meanwhile, the next run finds."""
 
     @property
     def _compaction(self) -> Compaction:
@@ -58,10 +61,21 @@ class FileTable(StreamTable):
         return f"{schema['Location'].rstrip('/')}/{identifier}"
 
     def tidy(self, known: Mapping[str, str]) -> None:
-        if UPDATES in known:
-            self._forget()
+        self._left = known.get(LEFT, "")
+        if UPDATES in known and is_over(self._left):
+            self._left = self._forget()
+            self.note(**{LEFT: self._left})
         if COMPACTS in known and self._compaction.tidy(known):
             self.note(**{LEFT: ""})
+
+    def is_tidy(self, known: Mapping[str, str]) -> bool:
+        return not is_over(known.get(LEFT))
+
+    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
+        return every is not None and COMPACTS in known and self._has_many(every)
+
+    def _has_many(self, every: int) -> bool:
+        return len({batch_of(name) for name in self._files}) > every
 
     def remains(self, known: Mapping[str, str]) -> list[str]:
         if COMPACTS not in known:
@@ -70,7 +84,7 @@ class FileTable(StreamTable):
         return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
-        if len({batch_of(name) for name in self._files}) <= every:
+        if not self._has_many(every):
             return None
 
         def files_of(table: str) -> str:
@@ -83,10 +97,22 @@ class FileTable(StreamTable):
 
     def noted_files(self) -> str:
         """What `check_foreign` needs to know of the files that it has."""
-        return self._digest(self.files())
+        return self._digest(self._written())
+
+    def _written(self, after: int | None = None) -> list[str]:
+        """Its data files; its partitions where corrections give them other files.
+
+        Args:
+            after: a micro-batch, for what those after it have written; None for all of them.
+        """
+        if not self.facts().updates:
+            # There may be thousands of partitions from before, so Spark lists new ones alone.
+            return self._engine.files(self.name, None if after is None else f"{BATCH} > {after}")
+        names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
+        return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
 
     def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
-        self._seen = self.files()
+        self._seen = self._files = self._written()
         own = set(up_to(self._seen, begun))
         strange = [name for name in self._seen if name not in own]
         if strange:
@@ -112,29 +138,34 @@ class FileTable(StreamTable):
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        self._files = files = self.files()
-        found = self._appended(after, windows, files)
-        return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(files, finished))
+        new = self._written(after)
+        self._files = [*up_to(self._files, after), *new]
+        found = self._appended(after, windows, len(new))
+        return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(self._files, finished))
+
+    def corrected(self) -> dict[str, str]:
+        if self._left:
+            return {}
+        self._left = f"{time.time():.0f}"
+        return {LEFT: self._left}
 
     def _digest(self, files: Sequence[str]) -> str:
         """A hash of files of the table, the same when the table has got another name and folder."""
         if self.facts().updates:
-            # A correction has other files in a partition, which stays.
             return digest({str(batch_of(name)) for name in files})
         folder = f"{path_of(self.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
 
-    def _forget(self) -> None:
-        """Removes files from before corrections that nobody reads any more."""
+    def _forget(self) -> str:
+        """Removes files from before corrections that nobody reads any more; gives what `LEFT` is to say of others."""
         place, clock = self.facts().location.rstrip("/"), time.time()
         files = {path_of(name) for name in self.files()}
         written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
         # For each partition that a correction has written, when: what it had before has been left then.
         since = {batch_of(name): changed / 1000 for name, changed in written.items() if name in files}
         old = [number for number, moment in since.items() if clock - moment > GRACE]
-        if not old:
-            return
         stored = {**written, **self._engine.folders.stored_files(place)}
         left = {name.rpartition("/")[0] for name in stored if name not in files and batch_of(name) in old}
         for folder in left - {name.rpartition("/")[0] for name in files}:
             self._engine.folders.clear(folder)
+        return f"{clock:.0f}" if len(old) < len(since) else ""

@@ -25,6 +25,7 @@ _COUNTERS = {
     "rows_read": "rows that came from the sources",
     "rows_appended": "rows that went into the table",
     "windows_closed": "windows that are in the table",
+    "windows_corrected": "windows that late rows have corrected after they were closed",
     "rows_late": "rows that came after their windows were closed",
     "rows_ahead": "rows left out as their time was further ahead than max_future",
     "rows_without_time": "rows that no window has as they have no time",

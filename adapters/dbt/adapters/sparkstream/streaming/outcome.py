@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.late import Aside
-from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.progress import Progress, bytes_in_words, counted
 
 
 @dataclass(frozen=True)
@@ -26,26 +25,22 @@ class Outcome:
     late: int = 0
 
 
-def outcome(
-    engine: Engine,
-    batches: Sequence[Batch],
-    appended: Mapping[int, tuple[int, int | None]],
-    aside: Mapping[int, Aside],
-) -> Outcome:
+def outcome(engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: Aside) -> Outcome:
     """What a run did, in words and numbers.
 
     Args:
         engine: the run's session, whose clock the watermark is shown on.
-        batches: its micro-batches.
-        appended: micro-batch -> rows appended, and windows closed where columns tell them.
-        aside: micro-batch -> rows that no window has, or that can't be read.
+        progress: of its micro-batches.
+        rows: how many were appended.
+        windows: how many windows were closed; None where columns don't tell them.
+        corrected: how many closed windows late rows have corrected.
+        left: rows that no window has, or that can't be read.
     """
-    rows = sum(written for written, _ in appended.values())
-    windows = [closed for _, closed in appended.values() if closed is not None]
     parts = [f"+{counted(rows, 'row')}"]
-    if windows:
-        parts.append(f"{counted(sum(windows), 'window')} closed")
-    left = Aside.total(aside.values())
+    if windows is not None:
+        parts.append(f"{counted(windows, 'window')} closed")
+    if corrected:
+        parts.append(f"{counted(corrected, 'window')} corrected")
     if left.late:
         parts.append(counted(left.late, "late row"))
     if left.ahead:
@@ -54,11 +49,11 @@ def outcome(
         parts.append(f"{counted(left.untimed, 'row')} without a time")
     if left.unreadable:
         parts.append(counted(left.unreadable, "unreadable row"))
-    watermark = next((b.watermark for b in reversed(batches) if b.watermark), None)
+    watermark, last = progress.watermark, progress.last
     if watermark is not None:
         parts.append("all windows closed" if watermark.year > 9000 else f"watermark {_local(engine, watermark)}")
-    if batches:
-        parts.append(f"state {bytes_in_words(batches[-1].state_bytes if batches[-1].state_rows else 0)}")
+    if last is not None:
+        parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
     else:
         parts.append("nothing new")
     return Outcome(", ".join(parts), rows, left.late)

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.streaming.tables import table_of
 
 RUNNING, STOPPED, KILLED, NOT_BUILT = "running", "stopped", "killed", "not built"
 
-TOTALS = ("rows_read", "rows_appended", "windows_closed")
+TOTALS = ("rows_read", "rows_appended", "windows_closed", "windows_corrected")
 LEFT_OUT = ("rows_late", "rows_ahead", "rows_without_time", "rows_unreadable")
 """Columns of `sparkstream_runs` that are added up over all micro-batches."""
 

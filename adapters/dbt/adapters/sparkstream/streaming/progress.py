@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -91,21 +90,52 @@ def told(batch: Batch, state: str) -> str:
         batch: the micro-batch.
         state: what each row of Spark's state is, such as `open window`.
     """
-    return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {_rate([batch])}{_state(batch, state)}"
+    rate = _rate(batch.rows, batch.milliseconds)
+    return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {rate}{_state(batch, state)}"
 
 
-def so_far(batches: Sequence[Batch], doing: str, state: str) -> str:
-    """The micro-batches of a run in a line, with what it does at the moment."""
-    if not batches:
-        return doing.lower()
-    rows = counted(sum(batch.rows for batch in batches), "row")
-    many = counted(len(batches), "micro-batch", "micro-batches")
-    return f"{rows} in {many} {_rate(batches)}{_state(batches[-1], state)}, {doing.lower()}"
+@dataclass
+class Progress:
+    """What the micro-batches of a run have done together. It takes no more room when there are more of them.
+
+    Attributes:
+        many: how many there were.
+        rows: how many rows they have read.
+        milliseconds: how long they took.
+        last: the last one.
+        watermark: the last watermark that windows were closed by.
+    """
+
+    many: int = 0
+    rows: int = 0
+    milliseconds: int = 0
+    last: Batch | None = None
+    watermark: datetime | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Adds a micro-batch."""
+        self.many += 1
+        self.rows += batch.rows
+        self.milliseconds += batch.milliseconds
+        self.last = batch
+        self.watermark = batch.watermark or self.watermark
+
+    def told(self, doing: str, state: str) -> str:
+        """All of it in a line, with what the run does at the moment.
+
+        Args:
+            doing: in Spark's words.
+            state: what each row of Spark's state is, such as `open window`.
+        """
+        if self.last is None:
+            return doing.lower()
+        rows, many = counted(self.rows, "row"), counted(self.many, "micro-batch", "micro-batches")
+        rate = _rate(self.rows, self.milliseconds)
+        return f"{rows} in {many} {rate}{_state(self.last, state)}, {doing.lower()}"
 
 
-def _rate(batches: Sequence[Batch]) -> str:
-    took = sum(batch.milliseconds for batch in batches)
-    return f"({sum(batch.rows for batch in batches) * 1000 // max(took, 1):,}/s)"
+def _rate(rows: int, milliseconds: int) -> str:
+    return f"({rows * 1000 // max(milliseconds, 1):,}/s)"
 
 
 def _state(batch: Batch, state: str) -> str:

@@ -6,21 +6,20 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import errors, runs
+from dbt.adapters.sparkstream.streaming import errors
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
-from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside, warnings
-from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
+from dbt.adapters.sparkstream.streaming.lease import KEY, Holder, Lease
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.offsets import last_begun, last_done
+from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted
 from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
 from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch, so_far, told
+from dbt.adapters.sparkstream.streaming.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
@@ -28,22 +27,16 @@ from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.tables import table_of
 from dbt.adapters.sparkstream.streaming.topics import Topics
+from dbt.adapters.sparkstream.streaming.watch import Watch
 
 OWNER = "table"
 """The file beside a checkpoint that says where the table lies."""
 
+ENDED = "ended"
+"""The property with the last micro-batch of a run that has ended by itself, so that none is due until rows come."""
+
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
-
-
-@dataclass
-class _Watch:
-    """What is seen of a query while it runs; micro-batches up to `settled` are noted in the table's properties."""
-
-    batches: list[Batch] = field(default_factory=list)
-    aside: dict[int, Aside] = field(default_factory=dict)
-    appended: dict[int, tuple[int, int | None]] = field(default_factory=dict)
-    settled: int = -1
 
 
 class Run:
@@ -81,6 +74,8 @@ class Run:
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._views = OpenWindows(engine, model, plan)
         self._is_new = False
+        self._noted = Noted(-1, -1, NOTHING_YET, ())
+        """What the checkpoint said when the run took the table that is there."""
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -127,11 +122,13 @@ class Run:
         try:
             exists = self._table.found()
             known: Mapping[str, str] = self._table.properties() if exists else {}
+            if exists and not rebuild and not empty and self._has_nothing_new(known, query, sources, identities):
+                return self._nothing()
             must_make = not exists or self._is_taken(known, lease, rebuild)
             if not must_make:
                 is_outdated = self._is_outdated(known, query, sources, identities)
                 if is_outdated is None:
-                    return outcome(self._engine, [], {}, {})
+                    return self._nothing()
                 must_make = is_outdated
             if must_make:
                 self._sources.check_beginning(sources)
@@ -245,7 +242,41 @@ class Run:
             if before.get(source.view) != identities.get(source.view, before.get(source.view)):
                 what = "is not the table that it was: it has been made anew, and its rows would be processed again"
                 return self._sources.must_rebuild(source.relation, what)
-        return self._sources.follow(sources, self._checkpoint(known))
+        checkpoint = self._checkpoint(known)
+        self._noted = Noted.of(self._engine, checkpoint, int(known["batch"]))
+        return self._sources.follow(sources, checkpoint, self._noted)
+
+    def _nothing(self) -> Outcome:
+        return outcome(self._engine, Progress(), 0, None, 0, Aside())
+
+    def _has_nothing_new(
+        self,
+        known: Mapping[str, str],
+        query: str,
+        sources: Sequence[StreamSource],
+        identities: Mapping[str, str],
+    ) -> bool:
+        """Whether it is certain that a run would find nothing to do, without taking the right to the table.
+
+        It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
+        those that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
+        corrects it.
+        """
+        config, table, last = self.model.config, self._table, known.get("batch", "-1")
+        if config.interval is not None or config.flush is not None or known.get(KEY) or known.get(ENDED) != last:
+            return False
+        if known["query"] != query or json.loads(known["sources"]) != identities or not table.is_tidy(known):
+            return False
+        noted = Noted.of(self._engine, self._checkpoint(known), int(last))
+        if not noted.begun == noted.done == int(last) or not self._sources.are_as_read(sources, noted):
+            return False
+        if config.keep_late and not self._engine.exists(tables_beside(self.model)[0]):
+            return False
+        try:
+            table.check_foreign(known, int(last), noted.begun, config.on_foreign_write == "accept")
+        except StreamingError:
+            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
+        return table.is_noted(known) and not table.is_scattered(known, config.compact_every)
 
     def _folder(self, known: Mapping[str, str]) -> str:
         """The folder of all that is kept of a table beside its rows: another one each time that the table is made.
@@ -275,7 +306,7 @@ class Run:
         lease: Lease,
     ) -> Outcome:
         model, table = self.model, self._table
-        begun = -1 if self._is_new else last_begun(self._engine, checkpoint)
+        begun = -1 if self._is_new else self._noted.begun
         known = lease.confirm()
         last = int(known["batch"])
         if begun < last:
@@ -287,96 +318,52 @@ class Run:
         table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
         sink = sink_of(model, self._plan, table, columns, known, lease.owned, begun, checkpoint, self._views)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
-        watch = _Watch(settled=last)
+        watch = Watch(
+            self._engine, model, self._plan.windows, table, checkpoint, late, identities, last, self._report, self._warn
+        )
         mode = "update" if self._plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
             self._views.make(columns)
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create()
-            for number in range(last + 1, begun + 1):  # of a run that ended before it counted them
-                watch.aside[number] = late.of_earlier(number)
-            told_to_end = self._follow(running, watch, late, identities, lease)
+            watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
+            told_to_end = self._follow(running, watch, lease)
             if model.config.flush and not told_to_end:  # else rows that come next would be late
                 self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
-                self._follow(running, watch, late, identities, lease)
+                self._follow(running, watch, lease)
         except Exception:
             running.stop()
             raise
         except BaseException:
             running.stop(patience=0)
             raise
+        ended = {} if told_to_end else {ENDED: str(watch.finished)}
         noted = begun == last and known["sources"] == json.dumps(identities) and table.is_noted(known)
-        if watch.batches or not noted:
-            self._end(watch, max(begun, last), last, identities, checkpoint, lease)
-        if watch.batches:
-            Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(watch.batches[-1].number)
-        return outcome(self._engine, watch.batches, watch.appended, watch.aside)
+        newest = watch.progress.last
+        is_scattered = table.is_scattered(known, model.config.compact_every)
+        if newest is not None or not noted or is_scattered or not ended.items() <= known.items():
+            watch.end(last, ended, lease)
+        if newest is not None:
+            Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(newest.number)
+        return outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
 
-    def _end(
-        self, watch: _Watch, begun: int, last: int, identities: Mapping[str, str], checkpoint: str, lease: Lease
-    ) -> None:
-        """Notes what was done, and that the table is free; puts its rows into few files before, if that is due."""
-        every = self.model.config.compact_every
-        if every is None:
-            self._settle(watch, begun, identities, lease)
-            return
-        self._settle(watch, begun, identities)
-        files = None
-        # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
-        if last_begun(self._engine, checkpoint) == last_done(self._engine, checkpoint):
-            try:
-                files = self._table.compact(every, last, watch.settled, self.model.config.partition_by)
-            except StreamingError as error:
-                self._warn(f"{self.model.unique_id}: the table can't be compacted: {error}")
-        self._table.note(**({} if files is None else {"files": files}), **lease.end())
-
-    def _settle(self, watch: _Watch, begun: int, identities: Mapping[str, str], ending: Lease | None = None) -> None:
-        """Notes what was done since the last time, and at the end that the table is free."""
-        model, table = self.model, self._table
-        finished = max([begun, *(batch.number for batch in watch.batches)])
-        # The sink has a session of its own. This one may know files of an interrupted micro-batch, which are gone.
-        table.refresh()
-        appended, noted = table.settled(watch.settled, finished, self._plan.windows)
-        free = ending.end() if ending else {}
-        table.note(batch=str(finished), files=noted, sources=json.dumps(identities), **free)
-        watch.appended |= appended
-        new = [batch for batch in watch.batches if batch.number > watch.settled]
-        self._warn_of_rows(Aside.total(one for number, one in watch.aside.items() if number > watch.settled), watch)
-        watch.settled = finished
-        try:
-            run = runs.RunRecord(model.run_id, model.unique_id, model.relation)
-            runs.record(self._engine, model.runs, run, new, appended, watch.aside, model.config.file_format)
-        except StreamingError as error:
-            self._report(f"can't write to {model.runs}: {error}")
-
-    def _warn_of_rows(self, left: Aside, watch: _Watch) -> None:
-        config = self.model.config
-        watermark = next((batch.watermark for batch in reversed(watch.batches) if batch.watermark), None)
-        late, broken = tables_beside(self.model)
-        late_table, broken_table = late if config.keep_late else None, broken if config.keep_unreadable else None
-        for text in warnings(left, watermark, config.max_future, late_table, broken_table):
-            self._warn(f"{self.model.unique_id}: {text}")
-
-    def _follow(
-        self, running: Running, watch: _Watch, late: LateRows, identities: Mapping[str, str], lease: Lease
-    ) -> bool:
+    def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:
         """Watches a query until it has ended; whether it was told to end."""
         settled, told_to_end = time.monotonic(), False
         for reported in running.batches():
             new = [batch.closing(self.model.config.lateness) for batch in reported]
-            watch.batches += new
             for batch in new:
                 self._report(told(batch, self._plan.state))
-                watch.aside[batch.number] = late.of(batch)
+                watch.add(batch)
             if self._show is not None:
-                self._show(so_far(watch.batches, running.doing(), self._plan.state))
+                self._show(watch.progress.told(running.doing(), self._plan.state))
             if self._stopping() or lease.is_told_to_end:
                 told_to_end = True
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
-                self._settle(watch, watch.settled, identities)
+                watch.settle()
                 settled = time.monotonic()
         return told_to_end
 

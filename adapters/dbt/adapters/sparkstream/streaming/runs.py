@@ -32,6 +32,7 @@ COLUMNS = {
     "rows_ahead": ("BIGINT", "rows left out as their time was further ahead than max_future"),
     "rows_without_time": ("BIGINT", "rows that no window has as they have no time"),
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
+    "windows_corrected": ("BIGINT", "windows that were closed before and have got late rows, with late_rows: update"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
@@ -51,14 +52,28 @@ class RunRecord:
     relation: str
 
 
+@dataclass(frozen=True)
+class Counts:
+    """What micro-batches have done, as far as Spark doesn't report it; each by the number of the micro-batch.
+
+    Attributes:
+        appended: rows that went into the table, and windows that these are of, where columns tell them.
+        corrected: closed windows that late rows have corrected; none where it isn't named.
+        aside: rows that were left out.
+    """
+
+    appended: Mapping[int, tuple[int, int | None]]
+    corrected: Mapping[int, int]
+    aside: Mapping[int, Aside]
+
+
 def record(
     engine: Engine,
     table: str,
     run: RunRecord,
     batches: Sequence[Batch],
-    appended: Mapping[int, tuple[int, int | None]],
-    aside: Mapping[int, Aside],
-    file_format: str = "parquet",
+    counts: Counts,
+    file_format: str,
 ) -> None:
     """Adds the micro-batches of a run to the table.
 
@@ -67,8 +82,7 @@ def record(
         table: the table, as SQL names it.
         run: the run.
         batches: its micro-batches.
-        appended: number of a micro-batch -> rows and windows that it has appended.
-        aside: number -> rows that it has left out.
+        counts: what they have done.
         file_format: of the model's table, and of this one where that is in a catalog of its own.
 
     Raises:
@@ -78,8 +92,8 @@ def record(
         return
     rows = []
     for batch in batches:
-        written, windows = appended.get(batch.number, (0, None))
-        left = aside.get(batch.number, Aside())
+        written, windows = counts.appended.get(batch.number, (0, None))
+        left = counts.aside.get(batch.number, Aside())
         values = {
             "run_id": string_literal(run.id),
             "relation": string_literal(run.relation),
@@ -89,6 +103,7 @@ def record(
             "rows_read": batch.rows,
             "rows_appended": written,
             "windows_closed": "NULL" if windows is None else windows,
+            "windows_corrected": counts.corrected.get(batch.number, 0),
             "rows_late": left.late,
             "watermark": "NULL" if batch.watermark is None else _moment(batch.watermark.timestamp()),
             "state_rows": batch.state_rows,

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
 """The program that a server runs a sink in."""
 
+_COUNTED = 500
+"""Of so many micro-batches that have corrected windows, the note says how many."""
+
 _ROWS = "__rows_to_write"
 """A view of the rows on their way to the table."""
 
@@ -51,7 +54,10 @@ class Fence:
 
 
 class Done:
-    """The note that the rows of a micro-batch are in the table: a folder with one file, which holds its number.
+    """The note that the rows of a micro-batch are in the table: a folder with one file.
+
+    A line holds the number of the micro-batch, and how many windows it has corrected. So do lines before it, for the
+    last micro-batches that have corrected windows: whoever counts them may look only now and then.
 
     Spark notes the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the two
     notes, what is in the table must not be written again, as streams that read the table may have seen its files.
@@ -62,21 +68,40 @@ class Done:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._corrections: dict[int, int] = {}
 
-    def note(self, spark: SparkSession, batch: int) -> None:
-        """Notes a micro-batch, in place of the one before. The file is there as a whole or not at all."""
-        spark.sql(f"SELECT '{batch}' AS number").write.mode("overwrite").text(self._folder)
+    def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
+        """Notes a micro-batch, in place of the one before. The file is there as a whole or not at all.
+
+        Args:
+            spark: the session of the micro-batch.
+            batch: its number.
+            corrected: how many windows it has corrected.
+        """
+        lines = ", ".join(
+            f"('{number} {windows}')" for number, windows in [*self._corrections.items(), (batch, corrected)]
+        )
+        spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self._folder)
+        if corrected:
+            self._corrections[batch] = corrected
+        if len(self._corrections) > _COUNTED:
+            del self._corrections[min(self._corrections)]
 
     def has(self, spark: SparkSession, batch: int) -> bool:
         """Whether the micro-batch is the one that was noted last."""
         from pyspark.errors import AnalysisException
 
         try:
-            return [row[0] for row in spark.read.text(self._folder).collect()] == [str(batch)]
+            lines = [row[0].partition(" ") for row in spark.read.text(self._folder).collect()]
         except AnalysisException as error:
             if "PATH_NOT_FOUND" in str(error):
                 return False
             raise
+        noted = {int(number): int(windows or 0) for number, _, windows in lines}
+        if max(noted, default=None) != batch:
+            return False
+        self._corrections = {number: windows for number, windows in noted.items() if windows}
+        return True
 
 
 class Sink:
@@ -157,7 +182,7 @@ class Sink:
                 rows.unpersist()
         if self._views is not None:
             self._views.show(spark, batch)
-        self._done.note(spark, batch)
+        self._done.note(spark, batch, len(ends))
 
     def _may_be_there(self, batch: int) -> bool:
         """Whether an interrupted attempt may have written rows of a micro-batch."""

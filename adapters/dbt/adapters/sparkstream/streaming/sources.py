@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets, last_done
+from dbt.adapters.sparkstream.streaming.offsets import Noted
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, ICEBERG, SKIPPING, Facts
@@ -159,7 +160,7 @@ class Sources:
             + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")
         )
 
-    def follow(self, sources: Sequence[StreamSource], checkpoint: str) -> bool | None:
+    def follow(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool | None:
         """Compares the files of the sources with those that were read, and says what the run does.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
@@ -168,6 +169,7 @@ class Sources:
         Args:
             sources: the sources.
             checkpoint: the model's checkpoint.
+            noted: what it says.
 
         Returns:
             True to make the table anew; None where nothing is to be read, as seeds were loaded again with the rows that
@@ -179,7 +181,7 @@ class Sources:
         for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             return self.must_rebuild(relation, what)
-        read = _ReadFiles.of(self._engine, checkpoint)
+        read = _ReadFiles.of(noted)
         changes = [change for source in sources if (change := self._change(source, read))]
         # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
         reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
@@ -196,6 +198,24 @@ class Sources:
         if not new <= accepted:
             self._engine.folders.write_lines(notes, sorted(accepted | new))
         return False
+
+    def are_as_read(self, sources: Sequence[StreamSource], noted: Noted) -> bool:
+        """Whether all sources are files, and the files are those that were read, all and no others.
+
+        Of two sources with the same files, each has read them by itself: files may have come between.
+
+        Args:
+            sources: the sources.
+            noted: what the model's checkpoint says.
+        """
+        folders = [self._folder(source) for source in sources]
+        if not all(folders):
+            return False
+        stored = {folder: self._engine.folders.stored_files(str(folder)) for folder in dict.fromkeys(folders)}
+        current, read = [stored[folder] for folder in folders], _ReadFiles.of(noted).of_sources
+        # Which number a source has, Spark doesn't say, and a stream that is joined with itself has two.
+        is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
+        return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
 
     def _change(self, source: StreamSource, read: _ReadFiles) -> Change | None:
         """What has become of the files of a source; None if they are as they were."""
@@ -272,23 +292,21 @@ class _ReadFiles:
     Attributes:
         all: path -> time of the file's last change then, in milliseconds.
         done: paths without those of a micro-batch that was interrupted.
+        of_sources: the same as `all`, for each source that Spark numbers.
     """
 
     all: Mapping[str, int]
     done: frozenset[str]
+    of_sources: Sequence[Mapping[str, int]]
 
     @classmethod
-    def of(cls, engine: Engine, checkpoint: str) -> _ReadFiles:
-        offsets = Offsets.of(engine, checkpoint, last_done(engine, checkpoint)) or NOTHING_YET
-        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(offsets.sources)}
-        all_: dict[str, int] = {}
+    def of(cls, noted: Noted) -> _ReadFiles:
+        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(noted.offsets.sources)}
+        each: dict[str, dict[str, int]] = {number: {} for number in last}
         done: set[str] = set()
-        # The log of each source is a folder, whose name is the source's number.
-        for file, line in engine.folders.named_lines(f"{checkpoint}/sources/*"):
-            facts = json.loads(line) if line.startswith("{") else {}
-            if isinstance(facts.get("path"), str):  # of Kafka, it would be a topic
-                path = path_of(str(facts["path"]))
-                all_[path] = int(facts["timestamp"])
-                if int(facts["batchId"]) <= last.get(file.split("/")[-2], -1):
-                    done.add(path)
-        return cls(all_, frozenset(done))
+        for source, facts in noted.files:
+            path = path_of(str(facts["path"]))
+            each.setdefault(source, {})[path] = int(facts["timestamp"])
+            if int(facts["batchId"]) <= last.get(source, -1):
+                done.add(path)
+        return cls(dict(ChainMap(*each.values())), frozenset(done), [*each.values()])

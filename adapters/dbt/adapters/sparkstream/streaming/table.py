@@ -120,9 +120,22 @@ class StreamTable:
             known: what is noted of it, by a run that has it to itself.
         """
 
+    def is_tidy(self, known: Mapping[str, str]) -> bool:
+        """Whether earlier runs have left nothing beside the table that `tidy` would look for."""
+        return True
+
     def remains(self, known: Mapping[str, str]) -> list[str]:
         """The folders with rows that stay when the table is dropped, by what is noted of it."""
         return []
+
+    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
+        """Whether its rows are due to be put into few files, though no micro-batch has come: the last try has failed.
+
+        Args:
+            known: what is noted of it. `check_foreign` has seen it since.
+            every: after so many micro-batches; None for never.
+        """
+        return False
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
         """Puts the rows into few files, if there are many by now.
@@ -303,17 +316,18 @@ class StreamTable:
         found = self._appended(after, windows, None)
         return {n: counts for n, counts in found.items() if n <= finished}, ""
 
-    def _appended(
-        self, after: int, windows: Sequence[str], files: Sequence[str] | None
-    ) -> dict[int, tuple[int, int | None]]:
+    def corrected(self) -> dict[str, str]:
+        """What is to be noted of it when late rows have corrected windows."""
+        return {}
+
+    def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:
         """Rows, and windows where columns tell them, that each micro-batch after one has appended.
 
         Args:
             after: the micro-batch.
             windows: the columns that tell windows apart, if there are any.
-            files: the table's data files, if they are known.
+            new: how many data files they have written, or more, if that is known.
         """
-        new = None if files is None else len(files) - len(up_to(files, after))
         # Rows of a few files are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
         distinct = f"count(DISTINCT {', '.join(map(_name, windows))})" if windows else "NULL"
