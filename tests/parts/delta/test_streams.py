@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 CLOSED = "window_end <= timestamp_seconds(1091)"
 DELTA: dict[str, Any] = {"file_format": "delta"}
+
+
+def folder_of(feed: Feed, table: str) -> Path:
+    [detail] = feed.spark.sql(f"DESCRIBE DETAIL {feed.schema}.{table}").collect()
+    return Path(detail["location"].removeprefix("file:"))
 
 
 def history(feed: Feed, table: str = "model") -> list[tuple[str, str | None]]:
@@ -265,3 +271,37 @@ def test_a_project_of_streams_in_delta(make_project: Callable[..., Project]) -> 
     project.dbt("show", "--select", "quarters")
     project.dbt("run", "--full-refresh", "--select", "minutes", "quarters")
     assert project.rows("select minute(window_start), n from {}.minutes") == minutes
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["with_a_log", "with_a_part_of_a_log"])
+def test_folders_of_tables_that_the_catalog_does_not_know(feed: Feed, whole: bool) -> None:
+    """A run was killed when Delta's log had the new table and the catalog hadn't, or before that."""
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
+    feed.run(TUMBLE, keep_late=True, **DELTA)
+    for table in ("model", "model__late"):
+        place = folder_of(feed, table)
+        aside = place.with_name(f"{table}__saved")
+        shutil.copytree(place, aside)
+        feed.spark.sql(f"DROP TABLE {feed.schema}.{table}")
+        if whole:
+            aside.rename(place)
+        else:
+            (place / "_delta_log").mkdir(parents=True)
+            (place / "_delta_log" / ".00000000000000000000.json.tmp").write_text("{")
+    feed.add("bid", [(3, 1101, "b", 2)])
+    feed.run(TUMBLE, keep_late=True, **DELTA)
+    assert feed.table() == feed.batch(TUMBLE, CLOSED)
+    feed.add("bid", [(4, 1001, "a", 1)])
+    assert feed.run(TUMBLE, keep_late=True, **DELTA).late == 1
+    assert len(feed.table("model__late")) == 1
+
+
+def test_a_folder_with_a_table_of_somebody_else(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS, **DELTA)
+    place = folder_of(feed, "model")
+    feed.spark.sql(f"DROP TABLE {feed.schema}.model")
+    feed.spark.sql(f"CREATE TABLE delta.`{place}` USING delta AS SELECT 1 AS x")
+    with pytest.raises(StreamingError, match="holds a table of something else"):
+        feed.run(ROWS, **DELTA)
+    assert feed.spark.sql(f"SELECT * FROM delta.`{place}`").count() == 1

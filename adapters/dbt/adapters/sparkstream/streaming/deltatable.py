@@ -60,6 +60,9 @@ class DeltaTable(StreamTable):
                 f"the folder of {self.name} holds a table of something else: {folder}\n"
                 "  move it away, or give the model another name or location_root"
             )
+        if occupied:  # of a managed table that the catalog doesn't know yet, or has forgotten
+            self._engine.folders.clear(folder)
+            return
         # One of a streaming model, which the catalog has forgotten. It is replaced then.
         self._engine.sql(f"CREATE TABLE {self.name} USING delta LOCATION {string_literal(folder)}")
 

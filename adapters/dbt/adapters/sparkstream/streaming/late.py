@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD
 from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.making import make
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.portions import Portions
@@ -152,9 +153,10 @@ class LateRows:
             self._define(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
         columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
-        self._engine.sql(
+        make(
+            self._engine,
             f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
-            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'"
+            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
         )
 
     def of(self, batch: Batch) -> Aside:

@@ -8,10 +8,11 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, OnSlices
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.making import make
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.openviews import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 from dbt.adapters.sparkstream.streaming.sink import quoted
-from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, named_beside, occupied_folder
+from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, named_beside
 
 
 class OpenWindows:
@@ -73,24 +74,14 @@ class OpenWindows:
         types = {name.casefold(): type_ for name, type_ in columns}
         names = self._engine.columns(self._model.relation)
         lines = ",\n  ".join(f"{quoted(name)} {types[name.casefold()]}" for name in names if name != BATCH)
-        self._make_rows(
+        make(
+            self._engine,
             f"CREATE TABLE IF NOT EXISTS {self._rows} (\n  {lines},\n  {SNAPSHOT} STRING\n) USING parquet "
-            f"PARTITIONED BY ({SNAPSHOT})\nCOMMENT 'windows that are open; read them by {OPEN} and {NOW}'"
+            f"PARTITIONED BY ({SNAPSHOT})\nCOMMENT 'windows that are open; read them by {OPEN} and {NOW}'",
         )
         views = self.of(names)
         if views is not None:
             views.begin(self._engine.sql)
-
-    def _make_rows(self, statement: str) -> None:
-        try:
-            self._engine.sql(statement)
-        except StreamingError as error:
-            # A run was killed while it dropped the table: the catalog had forgotten it, and its folder was still there.
-            folder = occupied_folder(error)
-            if folder is None:
-                raise
-            self._engine.folders.clear(folder)
-            self._engine.sql(statement)
 
     def of(self, columns: Sequence[str]) -> OpenViews | None:
         """The views, for the sink; None where open windows aren't shown.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 
@@ -13,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.making import make
 
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""
@@ -212,15 +212,7 @@ class StreamTable:
 
     def _make(self, statement: str) -> None:
         """Makes a table."""
-        try:
-            self._engine.sql(statement)
-        except StreamingError as error:
-            # A run was killed while it dropped the table: the catalog had forgotten it, and its folder was still there.
-            occupied = occupied_folder(error)
-            if occupied is None:
-                raise
-            self._clear(occupied, occupied=True)
-            self._engine.sql(statement)
+        make(self._engine, statement, lambda folder: self._clear(folder, occupied=True))
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         """Removes what a table of this model has left in its folder.
@@ -371,14 +363,6 @@ def batch_of(file: str) -> int | None:
 def up_to(files: Iterable[str], last: int) -> list[str]:
     """The data files that micro-batches up to one have written."""
     return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
-
-
-def occupied_folder(error: StreamingError) -> str | None:
-    """The folder that keeps Spark from making a table, as something is in it; None for another error."""
-    cause: Any = error.__cause__
-    if "LOCATION_ALREADY_EXISTS" not in str(error) or not hasattr(cause, "getMessageParameters"):
-        return None
-    return str((cause.getMessageParameters() or {}).get("location", "")).strip("'`\"") or None
 
 
 def _name(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.making import make
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.portions import Portions
 from dbt.adapters.sparkstream.streaming.reader import has_values
@@ -82,7 +83,8 @@ class UnreadableRows:
         if self._engine.exists(table):
             return
         columns = ",\n  ".join(f"{name} {type_} COMMENT '{text}'" for name, (type_, text) in COLUMNS.items())
-        self._engine.sql(
+        make(
+            self._engine,
             f"CREATE TABLE {table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
-            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows with values that can not be read'"
+            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows with values that can not be read'",
         )
