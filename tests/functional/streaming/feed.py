@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql import translate
@@ -46,8 +47,9 @@ class Feed:
         self.dialect = dialect
         self.zone = "UTC"
         self.optimize = True
-        self.readers: dict[str, dict[str, str]] = {}
+        self.readers: dict[str, dict[str, Any]] = {}
         self.checksums: dict[str, str] = {}
+        self.project: Path | None = None
         self.prepare: Callable[[SparkSession], object] = lambda session: None
         self.spark.sql(f"CREATE SCHEMA {self.schema}")
         for table, columns in tables.items():
@@ -106,7 +108,7 @@ class Feed:
         session = quick_session(self.spark)
         session.conf.set("spark.sql.session.timeZone", self.zone)
         self.prepare(session)
-        engine = Engine(session)
+        engine = Engine(session, project=self.project)
         plan = planned(
             sql,
             self.dialect,

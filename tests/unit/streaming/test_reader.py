@@ -25,6 +25,7 @@ JSON = {"value_format": "json", "schema": "id bigint"}
     [
         {"format": "json", "path": "incoming", "schema": "id bigint", "options": {"multiLine": True}},
         {"format": "rate"},
+        {"data_source": "my_package.my_module:MySource", "path": "x", "options": {"city": "Vienna"}},
         KAFKA,
         {**KAFKA, **JSON, "value_options": {"timestampFormat": "yyyy"}, "select": ["*", "kafka_offset"]},
         {**KAFKA, "select": ["CAST(value AS STRING) AS text", "timestamp AS at"]},
@@ -45,6 +46,12 @@ def test_no_reader() -> None:
     [
         ("kafka", ["stream is not a mapping", "format: json"]),
         ({"path": "incoming"}, ["has no format"]),
+        ({"format": "json", "data_source": "m:C"}, ["format and data_source both say"]),
+        (
+            {"data_source": "my_module.MySource"},
+            ["can't be 'my_module.MySource'", "data_source: my_package.my_module:"],
+        ),
+        ({"data_source": "my-module:MySource"}, ["can't be 'my-module:MySource'"]),
         ({"fromat": "json"}, ["no 'fromat'", "did you mean 'format'?"]),
         ({"format": "json", "zzz": 1}, ["no 'zzz'", "what Spark has goes to options"]),
         ({"format": "json", "options": "header"}, ["options is not a mapping"]),

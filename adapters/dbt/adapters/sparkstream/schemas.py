@@ -67,6 +67,7 @@ def _stream() -> Schema:
     """What `meta: stream:` of a source says."""
     keys: dict[str, Any] = {
         "format": {"type": "string", "examples": [reader.KAFKA, "json", "csv", "parquet", "text"]},
+        reader.DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
         "path": {"type": "string"},
         "schema": {"description": "names and types, or for Avro a schema or its file"},
         "options": _OPTIONS,
@@ -75,7 +76,8 @@ def _stream() -> Schema:
         "schema_registry": {"type": ["object", "string"]},
         "select": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     }
-    return _closed({key: keys[key] for key in reader.KEYS}, ("format",))
+    one = [{"required": ["format"]}, {"required": [reader.DATA_SOURCE]}]
+    return {**_closed({key: keys[key] for key in reader.KEYS}), "oneOf": one}
 
 
 def _of_streams() -> dict[str, Schema]:

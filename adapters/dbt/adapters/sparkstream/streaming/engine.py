@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.environments.base import apply_settings
@@ -75,17 +76,18 @@ class Engine:
     Args:
         spark: the session.
         url: the server's address, of a session over Spark Connect.
+        project: the folder of the dbt project; None for no project.
 
     Attributes:
         folders: what is kept beside tables.
         streams: what makes the streams of the model known.
     """
 
-    def __init__(self, spark: SparkSession, url: str | None = None) -> None:
+    def __init__(self, spark: SparkSession, url: str | None = None, project: Path | None = None) -> None:
         self._spark = spark
         self._url = url
         self.folders = Folders(spark)
-        self.streams = Streams(spark)
+        self.streams = Streams(spark, project)
 
     @classmethod
     def open(cls, environment: Environment) -> Engine:
@@ -96,7 +98,8 @@ class Engine:
         """
         session = environment.new_session()
         apply_settings(session, SETTINGS)
-        return cls(session, environment.connect_url() if is_connect(session) else None)
+        url = environment.connect_url() if is_connect(session) else None
+        return cls(session, url, environment.project)
 
     def close(self) -> None:
         """Ends a session over Spark Connect; the one in this process goes on for others."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.offsets import Offsets, first_positions
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.reader import given_options, is_kafka
+from dbt.adapters.sparkstream.streaming.reader import given_options, is_kafka, is_other
 from dbt.adapters.sparkstream.streaming.source import Portion, Positions, StreamSource
 from dbt.adapters.sparkstream.streaming.table import Facts
 
@@ -39,6 +39,8 @@ class Portions:
             before: of the micro-batch before.
             now: of the micro-batch.
         """
+        if any(is_other(source.reader) for source in self._sources):
+            return None  # its offsets may look like those of files or of Kafka
         files: list[str] = []
         positions: dict[int, Positions] = {}
         for i, offset in enumerate(now.sources):

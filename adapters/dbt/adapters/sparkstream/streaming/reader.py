@@ -13,7 +13,13 @@ from dbt.adapters.sparkstream.streaming.avro import AVRO, registry_of, schema_of
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
 KAFKA = "kafka"
-KEYS = ("format", "path", "schema", "options", "value_format", "value_options", "schema_registry", "select")
+DATA_SOURCE = "data_source"
+"""The key of a Python data source, which stands in place of `format`."""
+
+KEYS = (
+    *("format", DATA_SOURCE, "path", "schema", "options"),
+    *("value_format", "value_options", "schema_registry", "select"),
+)
 
 FORMATS = ("json", "csv", AVRO)
 """How values may be written."""
@@ -57,10 +63,7 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
                 f"did you mean {close[0]!r}?" if close else f"it has {', '.join(KEYS)}; what Spark has goes to options"
             )
             raise StreamingError(f"{relation}: meta's stream has no {key!r}\n  {hint}")
-    if "format" not in reader:
-        raise StreamingError(
-            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
-        )
+    _check_kind(reader, relation)
     for key in ("options", "value_options"):
         if not isinstance(reader.get(key) or {}, Mapping):
             raise StreamingError(f"{relation}: {key} is not a mapping\n  write it such as {key}: {{name: value}}")
@@ -78,6 +81,26 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
             )
         row_view(select)
     return reader
+
+
+def _check_kind(reader: Mapping[str, Any], relation: str) -> None:
+    if "format" not in reader and DATA_SOURCE not in reader:
+        raise StreamingError(
+            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
+        )
+    if DATA_SOURCE not in reader:
+        return
+    if "format" in reader:
+        raise StreamingError(
+            f"{relation}: format and {DATA_SOURCE} both say what the source is\n"
+            f"  leave one of them out: {DATA_SOURCE} is a class in Python, format a source that Spark knows by name"
+        )
+    module, _, name = str(reader[DATA_SOURCE]).partition(":")
+    if not (all(part.isidentifier() for part in module.split(".")) and name.isidentifier()):
+        raise StreamingError(
+            f"{relation}: {DATA_SOURCE} can't be {reader[DATA_SOURCE]!r}\n"
+            f"  write the module and the class, such as {DATA_SOURCE}: my_package.my_module:MySource"
+        )
 
 
 def _check_values(reader: Mapping[str, Any], relation: str) -> None:
@@ -150,6 +173,16 @@ def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
 def is_kafka(reader: Mapping[str, Any]) -> bool:
     """Whether a source is topics of Kafka."""
     return str(reader.get("format", "")).casefold() == KAFKA
+
+
+def is_other(reader: Mapping[str, Any]) -> bool:
+    """Whether a source is neither files nor Kafka, so that its offsets say nothing of what a micro-batch has read."""
+    return bool(reader) and not is_kafka(reader) and (DATA_SOURCE in reader or "path" not in reader)
+
+
+def kind_of(reader: Mapping[str, Any]) -> str:
+    """What a source is: the name of its format, in lower case, or where its class in Python is."""
+    return str(reader[DATA_SOURCE]) if DATA_SOURCE in reader else str(reader["format"]).casefold()
 
 
 def given_options(reader: Mapping[str, Any]) -> dict[str, str]:

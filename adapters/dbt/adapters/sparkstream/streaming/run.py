@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
+from dbt.adapters.sparkstream.streaming.reader import is_other
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -329,6 +330,10 @@ class Run:
             late.create()
             watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
             told_to_end = self._follow(running, watch, lease)
+            if begun > last and not told_to_end and any(is_other(source.reader) for source in sources):
+                # Of such sources Spark ends with the micro-batch that was interrupted.
+                running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
+                told_to_end = self._follow(running, watch, lease)
             if model.config.flush and not told_to_end:  # else rows that come next would be late
                 self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.offsets import Noted
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
+from dbt.adapters.sparkstream.streaming.reader import DATA_SOURCE, kind_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, ICEBERG, SKIPPING, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics
@@ -77,8 +78,7 @@ class Sources:
         return self._format(source) in FILE_FORMATS
 
     def _format(self, source: StreamSource) -> str:
-        kind = source.reader["format"] if source.reader else self.facts_of(source.relation).provider
-        return str(kind).casefold()
+        return kind_of(source.reader) if source.reader else self.facts_of(source.relation).provider.casefold()
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """How Spark has to read a source that was changed, where the model accepts that."""
@@ -135,7 +135,7 @@ class Sources:
     def identity(self, source: StreamSource) -> str:
         """What tells a source from another one that has taken its place."""
         if source.reader:
-            return json.dumps([source.reader.get("format"), source.reader.get("path")])
+            return json.dumps([source.reader.get(DATA_SOURCE) or source.reader["format"], source.reader.get("path")])
         facts = self.facts_of(source.relation)
         if source.checksum is not None and self._format(source) not in SKIPPING:
             return f"seed {source.checksum}"
@@ -243,7 +243,7 @@ class Sources:
                 self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
             )
         path = source.reader.get("path")
-        return str(path) if path and source.reader.get("format") in FILE_FORMATS else None
+        return str(path) if path and kind_of(source.reader) in FILE_FORMATS else None
 
     def _judge(self, change: Change) -> bool:
         """Whether a change makes the table be made anew.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -11,9 +12,17 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.connect import expression
+from dbt.adapters.sparkstream.streaming.datasource import registered
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
-from dbt.adapters.sparkstream.streaming.reader import WHERE_FROM, given_options, has_values, is_kafka
+from dbt.adapters.sparkstream.streaming.reader import (
+    DATA_SOURCE,
+    WHERE_FROM,
+    given_options,
+    has_values,
+    is_kafka,
+    is_other,
+)
 from dbt.adapters.sparkstream.streaming.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.values import OBSERVED as OBSERVED_VALUES
@@ -31,10 +40,12 @@ class Streams:
 
     Args:
         spark: the run's session.
+        project: the folder of the dbt project, which may have modules of data sources; None for no project.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, project: Path | None = None) -> None:
         self._spark = spark
+        self._project = project
         self._schemas: dict[str, Schemas] = {}
         """Source -> the schemas of its values, for those in Avro."""
 
@@ -76,12 +87,17 @@ class Streams:
     def _as_it_is(self, reader: Mapping[str, Any], options: Mapping[str, str]) -> DataFrame:
         """A stream as Spark's source has it."""
         with spark_errors("can't stream from the source"):
-            stream = self._spark.readStream.format(str(reader["format"])).options(
-                **{**options, **given_options(reader)}
-            )
+            format_ = self._format(reader)
+            stream = self._spark.readStream.format(format_).options(**{**options, **given_options(reader)})
             if "schema" in reader and not has_values(reader):
                 stream = stream.schema(str(reader["schema"]))
             return stream.load(str(reader["path"])) if "path" in reader else stream.load()
+
+    def _format(self, reader: Mapping[str, Any]) -> str:
+        """The name that Spark knows a source by."""
+        if DATA_SOURCE not in reader:
+            return str(reader["format"])
+        return registered(self._spark, str(reader[DATA_SOURCE]), self._project)
 
     def define(
         self,
@@ -198,7 +214,7 @@ class Streams:
         reader = source.reader
         if reader and is_kafka(reader):
             return self._records(reader, portion)
-        if reader and "path" not in reader:  # a socket, for one, has no files
+        if is_other(reader):  # a socket, for one, has no files
             return self._spark.createDataFrame([], self._as_it_is(reader, {}).schema)
         if reader:
             loader = self._spark.read.format(str(reader["format"])).options(**given_options(reader))
