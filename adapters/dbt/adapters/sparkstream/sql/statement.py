@@ -91,8 +91,8 @@ class Statement:
 
         Args:
             whole: whether statements without a construct of ours are parsed too.
-            wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`), as those of dialect `flink` have
-                anyway: for what such a statement has become.
+            wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`): for Spark SQL that was made of a
+                statement in dialect `flink`, whose windows have them always.
 
         Raises:
             TranslationError: it holds our constructs and can't be parsed.
@@ -146,7 +146,7 @@ class Statement:
         return self._edited(schema, arrival, batch=batch, request=request)[0].render()
 
     def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
-        """What its author hardly expects of it; of windows with time between them only the first HOP.
+        """What its author hardly expects. Of HOPs with time between their windows, only the first is told.
 
         Raises:
             TranslationError: it can't be run batch by batch.

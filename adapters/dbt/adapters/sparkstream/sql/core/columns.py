@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, BOUNDS, WINDOW_
 
 UNKNOWN = Columns(complete=False)
 NO_SELECT = exp.Select()
-"""Stands for the query around an expression that is in none."""
+"""The query around an expression that stands in no query, such as a condition alone."""
 
 
 class Resolver:
@@ -202,7 +202,7 @@ class Resolver:
         return replace(known, type=type_) if known and type_ else known or Column("", type_)
 
     def _scalar(self, query: exp.Subquery) -> str | None:
-        """The type of the one value that a query in an expression gives."""
+        """The type of a scalar subquery's value."""
         inner = query.unnest()
         if isinstance(inner, exp.Select) and len(inner.expressions) == 1 and not inner.expressions[0].is_star:
             return self.type(inner.expressions[0], inner)
@@ -247,7 +247,7 @@ class Resolver:
         return self._names.is_own(names_of(column) or [], column, select)
 
     def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:
-        """The column or field that the last name of a dotted name is to be a field of, where that is known."""
+        """The column or field whose field a dotted name is, such as `t.r` for `t.r.v`; None where it isn't known."""
         names = names_of(column) or []
         rows = (self._names.meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
         return next((row[0] for row in rows if row and len(row) == 1 and row[0].type), None)

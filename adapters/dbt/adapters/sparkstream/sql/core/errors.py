@@ -74,4 +74,4 @@ class RequestError(ValueError):
 
 
 class ArgumentError(ValueError):
-    """An argument of the translator's functions that is none, such as an unknown dialect."""
+    """A wrong argument of one of the translator's functions, such as an unknown dialect."""

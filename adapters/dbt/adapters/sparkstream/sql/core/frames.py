@@ -18,7 +18,7 @@ class Kind(str, Enum):
 
 
 class FrameError(ValueError):
-    """Bounds or flags that make no frame. `part` names the one at fault: start, end or maxsize."""
+    """Bounds or flags that make no frame. `part` names the wrong one: start, end or maxsize."""
 
     def __init__(self, part: str, message: str, hint: str | None = None) -> None:
         self.part = part

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 
 def names_of(node: exp.Expr | None) -> list[str] | None:
-    """The names of a dotted name, such as t, r and v of `t.r.v`; None for what is no such name, as `f(x).v`."""
+    """The parts of a dotted name: t, r and v of `t.r.v`. None for other expressions, such as `f(x).v`."""
     if isinstance(node, exp.Column):
         return [part.name for part in node.parts]
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):

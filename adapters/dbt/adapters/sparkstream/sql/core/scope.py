@@ -134,7 +134,7 @@ class DottedNames:
         return found or ([] if all(c.complete for c in columns) else None)
 
     def _in_rows(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column]:
-        """The fields that a name means without the row that they are in: those that lie least deep."""
+        """The fields that a name means where no name of a row stands before it: the fields the fewest levels down."""
         owners = [s for s in inputs if len(names) == 1 or s.alias_or_name.casefold() == names[0].casefold()]
         if not self._bare_fields or len(names) > 2:
             return []
@@ -147,7 +147,7 @@ class DottedNames:
 
 
 def _within(column: Column, names: list[str]) -> list[Column]:
-    """The field of a row, of a row in it, and so on, as a list of one; empty if it has none of that name."""
+    """The field that a path such as `r.v` leads to, in a list of one; an empty list if a row has no such field."""
     for name in names:
         if column.type is None:
             return [Column(names[-1])]

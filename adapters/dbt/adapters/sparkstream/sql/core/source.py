@@ -44,7 +44,8 @@ class Traced:
     """A text that edits have made of another one, and where each piece of it comes from.
 
     Attributes:
-        pieces: where each piece begins in the text, the span that it stands for, and whether it is a copy of that.
+        pieces: for each piece of the text its first character, the span of the original text that it was made from, and
+            whether it is a copy of this span.
     """
 
     text: str
@@ -58,11 +59,11 @@ class Traced:
         return Traced(before + self.text + after, ((0, whole, False), *moved, behind))
 
     def place(self, span: Span) -> Span:
-        """Where that comes from which stands in a span of the text."""
+        """The span of the original text that a span of this text was made from."""
         return self._origin(span[0])[0], self._origin(max(*span, 1) - 1)[1]
 
     def place_of(self, finding: Finding) -> Span:
-        """Where that comes from which a finding about the text points at."""
+        """The span of the original text that a finding about this text points at."""
         start = 0
         for _ in range(finding.line - 1):
             start = self.text.index("\n", start) + 1
@@ -70,7 +71,7 @@ class Traced:
         return self.place((start, start + finding.width))
 
     def _origin(self, offset: int) -> Span:
-        """Where the character at an offset comes from."""
+        """The span of the original text that the character at an offset was made from."""
         start, span, copied = self.pieces[bisect_right(self.pieces, offset, key=lambda piece: piece[0]) - 1]
         at = span[0] + offset - start
         return (at, at + 1) if copied else span
@@ -145,7 +146,7 @@ class Source:
 
     # -- edits -------------------------------------------------------------------------------------
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Makes edits, from the inside out: an outer edit renders what it keeps of its span, with inner edits made."""
+        """Makes edits, inner ones first: the text of an outer edit has the inner edits in it."""
         for edit in sorted(edits, key=lambda e: (e.span[1] - e.span[0], e.level)):
             text = edit.text()
             if len(text) > _LONGEST:

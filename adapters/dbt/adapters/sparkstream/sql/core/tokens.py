@@ -89,12 +89,12 @@ class Tokens(list[Token]):
         return closings, openings, open_behind
 
     def closing(self, opening: int) -> int | None:
-        """The bracket that closes the one at a place; None if there is none."""
+        """The place of the bracket that closes the bracket at a place; None if it is never closed."""
         closing = self._pairs[0].get(opening)
         return None if closing == len(self) else closing
 
     def opening(self, closing: int) -> int | None:
-        """The bracket that the one at a place closes; None if there is none."""
+        """The place of the bracket that the bracket at a place closes; None if nothing opens it."""
         return self._pairs[1].get(closing)
 
     def behind(self, opening: int) -> int:

@@ -75,6 +75,6 @@ def names_given(node: exp.Unnest) -> list[str]:
 
 
 def _only(node: exp.Unnest) -> str:
-    """The name of the one column of an array's elements."""
+    """The name of the column that has an array's elements."""
     alias = node.alias or (node.parent.alias if isinstance(node.parent, exp.Lateral) else "")
     return alias or "EXPR$0"

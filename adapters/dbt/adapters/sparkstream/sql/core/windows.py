@@ -15,7 +15,7 @@ LONGEST_APART = Interval.of("28", "day")
 
 
 class WindowError(ValueError):
-    """Intervals that make no window. `argument` names the one at fault."""
+    """Lengths that make no window. `argument` names the wrong one, such as `slide`."""
 
     def __init__(self, argument: str, message: str, hint: str | None = None) -> None:
         self.argument = argument

@@ -62,7 +62,7 @@ class Blocks:
         return self._read(range(len(self._tokens)))[0]
 
     def _read(self, block: range) -> tuple[exp.Expr, bool]:
-        """The tree of a block, and whether sqlglot parses it as it is; else it is opaque, or has opaque blocks."""
+        """The tree of a block, and whether sqlglot parses all of it; else it is opaque, or has opaque blocks."""
         try:
             return self._tried(self._tokens[block.start : block.stop], {}), True
         except ParseError as error:
@@ -72,7 +72,7 @@ class Blocks:
         read = {part: self._read(part) for part in inner}
         trees = {part: tree for part, (tree, _) in read.items()}
         covered = {part: tree for part, (tree, parsed) in read.items() if not parsed}
-        # What sqlglot parses alone, it may not know where it stands, such as EXISTS (TABLE t).
+        # sqlglot may parse a query alone and fail on it within another one: EXISTS (TABLE t).
         for known in (covered, trees) if covered != trees else (trees,):
             if known or header.unknown:
                 try:
@@ -153,7 +153,7 @@ class Blocks:
         return kind in _OPERATORS and i > block.start and self._tokens[i - 1].token_type is not TokenType.STAR
 
     def _operand(self, operator: int) -> int:
-        """Where the operand begins that follows an operator, such as UNION ALL."""
+        """The first token behind an operator and its ALL, such as UNION ALL."""
         behind = operator + 1
         return behind + (behind < len(self._tokens) and self._tokens[behind].text.upper() in _BEHIND_OPERATOR)
 

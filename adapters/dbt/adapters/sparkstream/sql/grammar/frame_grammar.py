@@ -119,7 +119,7 @@ class FrameGrammar(PlacedParser):
         return found
 
     def _refuse_rest(self) -> None:
-        """Says what is wrong with what stands where a window's `)` should."""
+        """Refuses what stands in the place of a window's `)`."""
         token = self._curr
         if token and token.text.upper() == "MAXSIZE":
             raise self._error(

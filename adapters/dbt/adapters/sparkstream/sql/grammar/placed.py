@@ -104,7 +104,7 @@ class PlacedParser(SparkParser):
         return self._once("type", read) if in_expression else read()
 
     def _once(self, kind: str, read: Callable[[], Any]) -> Any:
-        """Reads a piece with a method; the second time at the same place, gives what was read the first time."""
+        """Reads a piece with a method of the parser; another try at this place gives the first result again."""
         first = self._curr
         if not first:
             return read()
@@ -120,7 +120,7 @@ class PlacedParser(SparkParser):
 
     @property
     def _pieces(self) -> dict[tuple[str, int], tuple[Any, int]]:
-        """Kind of a piece and where it begins -> what it was read as, and how many tokens it has."""
+        """Kind of a piece and its first token -> the tree that it was read as, and its number of tokens."""
         return self.__dict__.setdefault("_pieces_read", {})
 
     @property

@@ -172,7 +172,7 @@ def is_ordered(tokens: Tokens, last: int) -> bool:
 
 
 def _is_frame_word(tokens: Tokens, i: int) -> bool:
-    """Whether a word is one that only a frame of ours has; a name may be such a word, too."""
+    """Whether a word is one of our frames', such as ROWS_RANGE or MAXSIZE; a column may have this name, too."""
     word = tokens[i].text.upper()
     if word not in _FRAME_WORDS or tokens[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
         return False

@@ -30,7 +30,7 @@ def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
         if args or kwargs:
             given = args[0] if args else kwargs.get("this")
             if isinstance(given, exp.Expr):
-                start = start_of(given)  # what stands left of the operator that comes now
+                start = start_of(given)  # the operand on the left of the next operator
         node = method(self, *args, **kwargs)
         last = self._prev
         if start is not None and last and last.end >= start and isinstance(node, exp.Expr):

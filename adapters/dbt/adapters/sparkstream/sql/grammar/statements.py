@@ -89,7 +89,7 @@ def _check_numbers(tokens: Tokens, sql: str) -> None:
 
 
 def _check_query(reader: SparkStream, tokens: Tokens, sql: str) -> None:
-    """Refuses statements that only the other system has."""
+    """Refuses statements that Flink, OpenMLDB or SQLstream has and Spark hasn't."""
     first = tokens[0].text.upper()
     for (word, second), (message, hint) in reader.FOREIGN.items():
         if first == word and (second is None or (len(tokens) > 1 and tokens[1].text.upper().startswith(second))):

@@ -200,9 +200,9 @@ class FrameUse(Use):
 
     Attributes:
         over: the specification with `__lane`, `__key_1` ... and `__union_1` ... for what the statement names.
-        dialect: what that is written in.
-        names: what its keys are called in it.
-        by_arrival: whether the last key says in what order rows of the same time came; else their numbers do.
+        dialect: the dialect of the query.
+        names: the names of its keys in the query.
+        by_arrival: whether the last key orders rows of the same time; else the numbers of the rows do.
     """
 
     over: str

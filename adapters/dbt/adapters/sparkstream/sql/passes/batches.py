@@ -119,7 +119,7 @@ class Widened:
 
 
 def _cut_below(function: WindowFunction, source: Source, batch: Microbatch) -> CutTable | None:
-    """What dbt has cut, if a window function stands right on that."""
+    """The relation that dbt has cut to the batch, if a window function reads it directly."""
     relation = function.this
     return batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
 
@@ -157,7 +157,10 @@ def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindow
 
 
 def _reads_back(node: exp.Expr) -> bool:
-    """False for a frame within a window, such as that of a Top-N, and where a window is only named."""
+    """Whether OVER, LAST JOIN or MATCH_RECOGNIZE reads rows of several windows.
+
+    The ROW_NUMBER of a Top-N has a window's bounds among its keys. `OVER w` has no order: the definition of w has it.
+    """
     if type(node) is exp.Window and not node.args.get("order"):
         return False
     keys = node.args.get("partition_by") or node.args.get("keys") or []
@@ -165,7 +168,7 @@ def _reads_back(node: exp.Expr) -> bool:
 
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:
-    """What the query of a node reads, or what it joins itself."""
+    """The relations that the query of a node reads, or that MATCH_RECOGNIZE or a LAST JOIN reads itself."""
     if isinstance(node, MatchRecognize):
         return [node.this]
     select = node.find_ancestor(exp.Select) if isinstance(node, exp.Window) else node

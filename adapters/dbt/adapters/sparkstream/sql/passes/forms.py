@@ -1,4 +1,4 @@
-"""The normal form of an expression, by which two are told to be the same."""
+"""The normal form of an expression: two expressions that mean the same have the same one."""
 
 from __future__ import annotations
 

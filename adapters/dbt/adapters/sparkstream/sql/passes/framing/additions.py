@@ -54,7 +54,7 @@ class Additions:
         return list(self._guards)
 
     def column(self, text: str, call: Call | None = None) -> str:
-        """A column of the query in FROM that holds an expression; of a call, or the rows of a frame."""
+        """A column of the query in FROM: it holds an expression that a call needs, or the rows of a frame."""
         stem = re.sub(r"\W", "", call.name.lower()) if call else "rows"
         return _named(self.columns, text, f"__{stem}")
 

@@ -38,7 +38,7 @@ FIRST_ARGUMENTS = {
 
 
 def takes(name: str, type_: str | None) -> str | None:
-    """What a function takes in the place of a first argument of this type; None where it may take that."""
+    """The words for what a function takes, where it doesn't take a first argument of this type; else None."""
     wanted = FIRST_ARGUMENTS.get(name)
     if wanted is None or type_ is None:
         return None

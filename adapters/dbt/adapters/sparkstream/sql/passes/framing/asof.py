@@ -213,7 +213,7 @@ def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
 
 
 def _owned(select: FramedSelect, loose: list[str]) -> list[str] | None:
-    """Columns without a table, each as the field of the one that has it; None where nobody knows."""
+    """`a` -> `t.a AS a`, with the table that has the column; None unless each column is of exactly one table."""
     tables = sources(select.select)
     found = []
     for name in loose:

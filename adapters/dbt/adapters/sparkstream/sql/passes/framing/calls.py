@@ -134,7 +134,7 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
 
 
 def _spread(inner: Call, over: Call) -> bool:
-    """Whether a call with OVER is an inner one, or within it: then its OVER, of the same window, belongs to it."""
+    """Whether a call with OVER is an inner call, which gets the place of OVER, or stands within one."""
     if inner.call == over.call:
         inner.span = over.span
         return True

@@ -98,7 +98,7 @@ def _check_bare_aggregates(select: FramedSelect) -> None:
 
 
 def check_column(select: FramedSelect, column: exp.Column) -> None:
-    """Refuses a column of no table in FROM, as far as that is known."""
+    """Refuses a column that no table in FROM has, where the tables' columns are known."""
     named = select.tables
     if column.table:
         names = [name for name in named if name]
@@ -121,7 +121,7 @@ def check_column(select: FramedSelect, column: exp.Column) -> None:
 
 
 def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:
-    """Refuses an order that is no number or time, where the type is known."""
+    """Refuses to order by a type other than numbers and times, where the type is known."""
     if type_ is None or type_ in KEY_TYPES:
         return
     if select.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:

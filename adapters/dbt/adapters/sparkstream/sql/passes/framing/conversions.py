@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, by_type, dashed, text
 
 Conversion = Callable[[exp.Expr, "str | None"], "Around | None"]
-"""Gives the texts around a value from it and its type; None where Spark's conversion is the same."""
+"""Value and its type -> the SQL before and behind the value; None where Spark's own conversion gives the same."""
 
 
 def _millis(value: exp.Expr, type_: str | None) -> Around | None:
@@ -25,7 +25,7 @@ def _millis(value: exp.Expr, type_: str | None) -> Around | None:
 
 
 def _whole(name: str) -> Conversion:
-    """To a whole number: a text that is none gives NULL, and a time its milliseconds."""
+    """To a whole number: a time gives its milliseconds, a text such as `a1` NULL."""
 
     def of(value: exp.Expr, type_: str | None) -> Around | None:
         if type_ == "timestamp":

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.streams import SOURCE, Stream
 
 @dataclass(frozen=True)
 class Rows:
-    """Those rows of a frame that an aggregate is of.
+    """The rows of a frame that an aggregate reads.
 
     Spark takes FILTER before OVER from 4.2 on, so the aggregates say in their argument which rows they are of.
 
@@ -63,7 +63,7 @@ class Evaluation:
     Attributes:
         select: the SELECT that it stands in.
         stream: the rows that its window draws from.
-        additions: what it needs beside it.
+        additions: the columns and joins that it needs in its query.
         name: the function, in upper case and without OpenMLDB's prefix FZ_.
         frame: the frame of its window.
         set: the rows of the frame, as Spark has them.

@@ -17,11 +17,11 @@ from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
 Around = Sequence[str]
 """The texts before the first argument, between the arguments, and behind the last one that is kept."""
 ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
-"""Gives the texts around a call's arguments from these and their types; None where Spark means the same."""
+"""Arguments of a call and their types -> the SQL around them; None where Spark's own function gives the same."""
 
 
 class UnknownHere(Exception):
-    """A call has no counterpart in Spark: what is wrong, and what to write."""
+    """Spark can't say a call: what is wrong, and what to write."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ TEXT_OF_FLOAT = ("regexp_replace(CAST(", " AS STRING), '[.]0$', '')")
 
 
 def text(type_: str | None) -> Around | None:
-    """What stands around the value of STRING(value); None where Spark's text is the same."""
+    """The SQL around the value of STRING(value); None where Spark's CAST gives the same text."""
     if type_ in ("float", "double"):
         return TEXT_OF_FLOAT
     if type_ == "timestamp":

@@ -45,7 +45,7 @@ class Automaton:
 
 @dataclass
 class _State:
-    """A state as it is built: what it takes, and the state that follows without taking a row."""
+    """A state while the automaton is built: the variable and the next state if it takes a row, and the state if not."""
 
     takes: tuple[int, _State] | None = None
     goes_on: _State | None = None
@@ -98,7 +98,7 @@ def _taking(variable: int, target: _State, otherwise: _State | None) -> _State:
 
 
 def _reached(start: _State, numbers: dict[int, int]) -> Iterator[_State]:
-    """The states that take rows and that a match can be in, each after the one before it."""
+    """The states that take rows, from the start of the pattern on."""
     waiting = [start]
     while waiting:
         state = waiting.pop(0)

@@ -17,7 +17,7 @@ class MatchNames:
 
     Attributes:
         events: the array of a partition's events.
-        labels: variable -> what its fields begin with.
+        labels: variable -> the prefix of its fields' names.
     """
 
     events: str

@@ -136,7 +136,7 @@ class JoinByRows:
     def _copies(self, used: list[str]) -> Iterator[str]:
         """The copies of a pair, one for each window that both are in, with the window columns that are used.
 
-        They stand here, and not in the columns of the sides: Spark takes apart those that hold nothing but columns.
+        They stand here, and not in the columns of the sides: Spark would take a struct of columns alone apart.
         """
         window, time = self._join.left.window, clock("", self._join.left.type, wall_bounds=self._wall_bounds)
         first, last = self._shared()

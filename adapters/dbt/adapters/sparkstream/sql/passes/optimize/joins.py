@@ -40,7 +40,7 @@ _READ = frozenset(
 
 
 def joining(function: WindowFunction) -> exp.Select | None:
-    """The query that joins a window function's rows with those of another one; None where something else reads them."""
+    """The query that joins the rows of two window functions; None where another kind of query reads them."""
     node: exp.Expr = function.parent if isinstance(function.parent, exp.Table) else function
     while isinstance(node.parent, (exp.From, exp.Join)):
         select = node.parent.parent

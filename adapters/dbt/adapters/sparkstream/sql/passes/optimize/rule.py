@@ -50,7 +50,7 @@ class Queries:
         return self._aggregates[key]
 
     def check(self, function: WindowFunction) -> None:
-        """Raises NoRule where other windows than those of the query are left out."""
+        """Raises NoRule where a microbatch keeps some of a function's windows only."""
         if id(function) in self.filtered:
             raise NoRule("a microbatch keeps some of the windows only")
 
@@ -61,7 +61,7 @@ class Rewriting:
 
     Attributes:
         functions: the window functions in it.
-        edits: what makes the query from the one that its author wrote.
+        edits: the changes of the author's text.
         copies: for each window function, how many copies of a row are joined at most.
     """
 
@@ -87,7 +87,7 @@ class Rule(ABC, Generic[W]):
 
     @abstractmethod
     def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting | None:
-        """The query over a window function, rewritten; None where that is another kind of query.
+        """The query over a window function, rewritten; None where the rule reads another kind of query.
 
         Raises:
             NoRule: why the query stays as it is.

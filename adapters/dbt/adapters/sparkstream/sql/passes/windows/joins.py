@@ -38,7 +38,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
 
 
 def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], list[exp.Expr]]]:
-    """Where rows of a query meet other rows: (place to point at, the other relations, conditions that must hold)."""
+    """JOIN, IN and EXISTS of a query: the node, the relations that it brings, and the conditions on them."""
     where = select.args.get("where")
     filters = conjuncts(where.this) if where else []
     for relation in sources(select):

@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 
 
 def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
-    """Refuses a time column that is no time attribute.
+    """Refuses a column that no window can go by.
 
     `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
     """
