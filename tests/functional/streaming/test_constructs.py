@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.functional.streaming.feed import EventRow, Feed
+from tests.macros import macros
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +30,16 @@ JOIN = "ON L.window_start = R.window_start AND L.window_end = R.window_end AND L
 L, R = (f"(SELECT * FROM tumble({table}, ts, '20 seconds')) {name}" for table, name in (("bid", "L"), ("ask", "R")))
 NEAR = "R.ts BETWEEN L.ts - INTERVAL '15' SECOND AND L.ts + INTERVAL '5' SECOND"
 """What bounds the times of a join."""
+AS_OF_WITHIN = macros().call(
+    "asof_join", "bid", "ask", "k", "ts", "ts",
+    tolerance="20 seconds", type="inner", ties=["v", "id"], columns={"id": "b", "v": "w"},
+)  # fmt: skip
+_QUOTES = (
+    "(SELECT k, timestamp_seconds(s) AS ts, q FROM VALUES ('a', 1010, 1), ('a', 1060, 2), ('b', 1030, 3) v (k, s, q))"
+)
+AS_OF_TABLE = macros().call(
+    "asof_join", "bid", _QUOTES, "k", "ts", "ts", direction="nearest", tolerance="1 minute", columns=["q"]
+)
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -118,6 +129,12 @@ CONSTRUCTS = {
     "o.until AND ask.ts <= timestampadd(SECOND, 20, o.t)",
     "windows_of_interval_join": f"SELECT {BOUNDS}, count(*) AS n FROM tumble((SELECT L.ts, R.id FROM bid L LEFT JOIN "
     f"ask R ON L.k = R.k AND {NEAR}), ts, '20 seconds') GROUP BY {BOUNDS}",
+    "as_of": "SELECT bid.id, bid.ts, ask.ts AS asked FROM bid LEFT ASOF JOIN ask MATCH_CONDITION (bid.ts > ask.ts) "
+    "ON bid.k = ask.k",
+    "as_of_within": f"SELECT * FROM {AS_OF_WITHIN}",
+    "as_of_table": f"SELECT * FROM {AS_OF_TABLE}",
+    "carried": "SELECT id, ts, last_value(v, TRUE) OVER w AS held, lag(v) OVER w AS before FROM bid WINDOW w AS "
+    "(PARTITION BY k ORDER BY ts, id)",
     "group_window": "SELECT hop_end(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND) AS window_end, k, sum(v) AS s FROM "
     "bid WHERE v > 0 GROUP BY hop(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND), k",
     "static_join": f"SELECT {BOUNDS}, name, count(*) AS n FROM tumble(bid, ts, '20 seconds') JOIN "
@@ -148,6 +165,8 @@ FIRST = (
     "anti_join",
     "interval_left_join",
     "interval_of_rows",
+    "as_of_within",
+    "as_of_table",
     "top_n_of_rows",
     "over_rows",
 )
@@ -161,6 +180,8 @@ FLUSHED = (
     "interval_full_join",
     "static_join",
     "over_time",
+    "as_of",
+    "carried",
 )
 """And where the last run flushes: others, with conditions, state, joins and history."""
 
@@ -238,7 +259,11 @@ def tell(embedded: SparkSession, story: Story, names: Sequence[str]) -> None:
             feed.add("ask", [(999, END, "y", 9)])
             run()
         for name in names:
-            closed = "TRUE" if story.flush or name in ("rows", "windows") else f"{end_of(feed, name)} <= {CLOSED}"
+            closed = (
+                "TRUE"
+                if story.flush or name in ("rows", "windows", "as_of_table")
+                else f"{end_of(feed, name)} <= {CLOSED}"
+            )
             assert feed.table(name) == feed.batch(CONSTRUCTS[name], closed), name
             if story.flush:
                 assert feed.state(name) == 0, name

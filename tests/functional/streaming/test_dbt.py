@@ -22,6 +22,13 @@ select window_start, window_end, max(best) as best
 from {{ hop(totals, "t", "10 minutes", "20 minutes") }}
 group by window_start, window_end
 """
+BEFORE = """\
+{{ config(materialized="streaming_incremental", event_time="bidtime", watermark="1 minute") }}
+select bidtime, item, price, total as before
+from {{ asof_join(
+  stream(source("raw", "bid")), stream(ref("bids"), event_time="window_end", watermark="0 seconds"), "item",
+  "bidtime", "window_end", columns=["total"]) }}
+"""
 HOURS = """\
 {{ config(materialized="streaming_incremental", event_time="bidtime", watermark="1 minute",
           optimize=var("optimize", true)) }}
@@ -73,7 +80,14 @@ TOTALS = "select date_format(window_start, 'HH:mm'), item, total from {}.bids"
 
 def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> None:
 
-    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": SOURCES + MODELS, "models/best.sql": BEST})
+    shop = make_project(
+        {
+            "models/bids.sql": BIDS,
+            "models/schema.yml": SOURCES + MODELS,
+            "models/best.sql": BEST,
+            "models/before.sql": BEFORE,
+        }
+    )
     shop.sql("create schema if not exists {}")
     shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
     bids(shop, ("08:05:00", 4, "A"), ("08:07:00", 2, "B"), ("08:11:00", 2, "B"), ("08:25:00", 9, "C"))
@@ -83,6 +97,8 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     assert messages["bids"].startswith("+3 rows, 2 windows closed, watermark 2020-04-15 08:24, state ")
     assert shop.rows(TOTALS) == [("08:00", "A", 4.0), ("08:00", "B", 2.0), ("08:10", "B", 2.0)]
     assert shop.rows("select date_format(window_end, 'HH:mm'), best from {}.best") == [("08:20", 4.0)]
+    before = "select date_format(bidtime, 'HH:mm'), before from {}.before order by bidtime"
+    assert shop.rows(before) == [("08:05", None), ("08:07", None), ("08:11", 2.0)]
     comments = {row[0]: row[2] for row in shop.rows("describe table {}.bids")}
     assert comments["item"] == "what was bid for"
     assert "__tumble_1 AS (" in shop.executed("bids")

@@ -6,6 +6,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.streaming import plan
+from dbt.adapters.sparkstream.sql.streaming.endings import OnClosed, OnHistory
 from tests.unit.sql.pairs import Pairs
 
 SCHEMA = {name: {"id": "int", "k": "string", "ts": "timestamp", "v": "int"} for name in ("l", "r", "s")}
@@ -161,7 +162,6 @@ class TestLastJoins:
 @pytest.mark.parametrize(
     ("join", "dialect"),
     [
-        (f"ASOF JOIN r {ON}", "spark"),
         ("LAST JOIN r ON l.k = r.k", "openmldb"),
         ("LAST JOIN r ORDER BY r.ts ON l.k = r.k", "spark"),
     ],
@@ -170,3 +170,69 @@ def test_no_stream_runs_them(join: str, dialect: str) -> None:
     with pytest.raises(TranslationError, match="doesn't stream: a later row may be a better match") as raised:
         plan(f"SELECT l.id FROM l {join}", dialect, streams=["l"], schema=SCHEMA)
     assert raised.value.column == 20
+
+
+TO_S = ON.replace("r.", "s.")
+VERSIONS = (
+    "WITH v AS (SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS rn FROM r) "
+    "WHERE rn = 1) SELECT l.id, v.v FROM l LEFT JOIN v FOR SYSTEM_TIME AS OF l.ts ON l.k = v.k"
+)
+
+
+class TestOnStreams:
+    @pytest.mark.parametrize(
+        ("sql", "dialect"),
+        [
+            (f"SELECT l.id, r.v FROM l ASOF JOIN r {ON}", "spark"),
+            (f"SELECT l.id, r.v FROM l LEFT ASOF JOIN r {ON.replace('>=', '<')}", "spark"),
+            (f"SELECT id FROM (SELECT l.id FROM (SELECT * FROM l) l ASOF JOIN r {ON}) WHERE id > 1", "spark"),
+            (f"SELECT l.id, r.v, s.v AS w FROM l ASOF JOIN r {ON} LEFT ASOF JOIN s {TO_S}", "spark"),
+            (VERSIONS, "flink"),
+        ],
+    )
+    def test_with_a_table_only_the_left_side_streams(self, sql: str, dialect: str) -> None:
+        found = plan(sql, dialect, streams=["l"], schema=SCHEMA)
+        assert (found.streams, found.buffered) == (("l",), False)
+        assert "OVER" not in found.query
+        assert isinstance(found.ending, OnClosed)
+        assert "FROM __closed_rows AS l" in found.ending.query
+        assert "last_value(" in found.ending.query.lower()
+
+    def test_with_a_stream_rows_wait_for_the_watermark(self) -> None:
+        found = plan(f"SELECT l.id, r.v FROM l ASOF JOIN r {ON}", streams=["l", "r"], schema=SCHEMA)
+        assert (found.streams, found.buffered, found.time) == (("l", "r"), True, "__time")
+        assert isinstance(found.ending, OnHistory)
+        newest = "PARTITION BY __key1, (r) IS NOT NULL ORDER BY __time DESC, __is_left DESC"
+        assert found.ending.kept == (
+            f"SELECT * EXCEPT (__is_new, __newest_0) FROM (SELECT *, row_number() OVER ({newest}) AS __newest_0 "
+            "FROM __closed_rows) WHERE (__newest_0 <= 1 AND (r) IS NOT NULL)"
+        )
+
+    @pytest.mark.parametrize(
+        ("sql", "streams", "message"),
+        [
+            (f"SELECT l.id FROM l ASOF JOIN r {ON}", ["r"], "UNION ALL of a stream and a table"),
+            (f"SELECT l.id FROM l ASOF JOIN r {ON.replace('>=', '<=')}", ["l", "r"], "ordered by time"),
+            (
+                f"SELECT window_end, count(*) AS n FROM tumble((SELECT l.ts FROM l ASOF JOIN r {ON}), ts, '1 minute') "
+                "GROUP BY window_start, window_end",
+                ["l"],
+                "above a join as of a time",
+            ),
+            (
+                f"SELECT *, lag(v) OVER (PARTITION BY k ORDER BY ts) AS b FROM (SELECT l.* FROM l ASOF JOIN r {ON})",
+                ["l"],
+                "above a join as of a time",
+            ),
+            (f"SELECT l.id FROM l ASOF JOIN r {ON} ASOF JOIN s {TO_S}", ["l", "s"], "above a join as of a time"),
+            (f"SELECT l.id FROM l ASOF JOIN r {ON} UNION ALL SELECT id FROM s", ["l", "s"], "beside other streams"),
+        ],
+    )
+    def test_what_doesnt_stream(self, sql: str, streams: list[str], message: str) -> None:
+        with pytest.raises(TranslationError, match=message):
+            plan(sql, streams=streams, schema=SCHEMA)
+
+    def test_versions_come_from_a_table(self) -> None:
+        with pytest.raises(TranslationError, match="come from a table here") as raised:
+            plan(VERSIONS, "flink", streams=["l", "r"], schema=SCHEMA)
+        assert raised.value.column == VERSIONS.index("v FOR SYSTEM_TIME") + 1

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
-from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
+from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
@@ -63,9 +63,8 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
         if cut is None or around is None or cut.is_streamed(around):
             raise source.error(
                 join.meta[SPAN],
-                f"{'ASOF' if isinstance(join, AsOfJoin) else 'LAST'} JOIN doesn't stream: a later row may be a better "
-                "match",
-                "materialize it as a table or view over the table that the stream writes",
+                "LAST JOIN doesn't stream: a later row may be a better match",
+                "write ASOF JOIN in dialect spark, or the macro asof_join; or materialize it as a table",
             )
     for select in tree.find_all(exp.Select):
         _check_select(select, source, streams, resolver, cut)
@@ -75,6 +74,13 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
                 source.span(operation),
                 "a stream takes UNION ALL only: the other set operations compare rows of all times",
                 "write UNION ALL, and GROUP BY the columns with the window's for distinct rows",
+            )
+        sides = [side for side in (operation.this, operation.expression) if not streams.feeds(side)]
+        if len(sides) == 1 and (cut is None or cut.is_streamed(operation)):
+            raise source.error(
+                source.span(sides[0]),
+                "UNION ALL of a stream and a table doesn't stream: in which micro-batch would the table's rows come?",
+                "read both as streams: {{ stream(ref('...')) }}; of a join as of a time, the left side at least",
             )
     if cut is not None:
         _check_over(cut, source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, temporal_join
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory, OnSessions
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, from_item, with_clause, within
@@ -29,6 +30,7 @@ class Cut:
         buffered: whether the rows of the stream don't come window by window yet.
         history: what later rows need of earlier ones; None where OVER stays within a window.
         sessions: the SESSION; None for OVER.
+        joins_versions: whether the other part has Flink's temporal join.
     """
 
     select: exp.Select
@@ -40,14 +42,15 @@ class Cut:
     buffered: bool
     history: History | None = None
     sessions: RowSessions | None = None
+    joins_versions: bool = False
 
     def streaming(self) -> str:
         """The part that runs as a stream, with the edits made so far."""
         return f"{with_clause(self.source, self.below)}SELECT * FROM {self.source.rendered(self.below)}"
 
-    def is_streamed(self, select: exp.Select) -> bool:
-        """Whether a query is in the part that runs as a stream."""
-        return any(within(select, node) for node in (self.below, *ctes_of(self.below)))
+    def is_streamed(self, node: exp.Expr) -> bool:
+        """Whether a query, or a piece of one, is in the part that runs as a stream."""
+        return any(within(node, part) for part in (self.below, *ctes_of(self.below)))
 
     @property
     def time(self) -> str | None:
@@ -155,6 +158,10 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
         select = window.find_ancestor(exp.Select)
         if select is not None and streams.feeds_query(select) and select not in selects:
             selects.append(select)
+    temporal = temporal_join(tree, source, streams)
+    if temporal is not None:
+        cut = _beside_a_table(temporal, temporal.args["from_"].this, tree, source, streams)
+        return replace(cut, joins_versions=True)
     # One within another runs on the same closed rows.
     innermost = [s for s in selects if not any(other is not s and _reaches(s, other) for other in selects)]
     if not innermost:
@@ -166,6 +173,9 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "make each branch a streaming model of its own, and read those",
         )
     [select] = innermost
+    alone = alone_beside_a_table(select, streams)
+    if alone is not None:
+        return _beside_a_table(select, alone, tree, source, streams)
     relation = from_item(select)
     if relation is None:
         raise source.error(
@@ -187,6 +197,33 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
         )
     kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
     return Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
+
+
+def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
+    """The cut right above a stream whose rows meet rows of a table as of their time, each row without the others.
+
+    Raises:
+        TranslationError: something above needs rows of several micro-batches.
+    """
+    for around in tree.find_all(exp.Select):
+        if within(around, stream) or not (around is select or _reaches(around, select)):
+            continue
+        frames = [w for w in around.find_all(exp.Window) if w.find_ancestor(exp.Select) is around]
+        needs_others = frames and alone_beside_a_table(around, streams) is None and around is not select
+        if around.args.get("group") or around.find(WindowFunction) or needs_others:
+            raise source.error(
+                source.span(around),
+                "what stands above a join as of a time may need rows of several micro-batches",
+                "make the join a streaming model of its own, and read that",
+            )
+    below = sorted(name for node in (stream, *ctes_of(stream)) for name in streams.read(node))
+    if below != sorted(streams.read(tree)):
+        raise source.error(
+            source.span(select),
+            "a join as of a time to a table doesn't stream beside other streams",
+            "make it a streaming model of its own, and read that",
+        )
+    return Cut(select, stream, stream, tree, source, streams, buffered=False)
 
 
 def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut:

@@ -18,10 +18,39 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import END
 
 _BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest rows of each key.
+
+    Attributes:
+        keys: what rows are partitioned by.
+        back: the order from the newest row back.
+        where: the rows that count: `px IS NOT NULL` for `last_value(px, TRUE)`; None for all.
+        count: how many rows.
+    """
+
+    keys: tuple[str, ...]
+    back: str
+    where: str | None
+    count: int
+
+    def number(self, name: str) -> str:
+        """A column that numbers the rows, 1 for the newest."""
+        keys = [*self.keys, *([self.where] if self.where else [])]
+        per_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
+        return f"row_number() OVER ({per_key}ORDER BY {self.back}) AS {name}"
+
+    def test(self, name: str) -> str:
+        """The condition for the rows."""
+        newest = f"{name} <= {self.count}"
+        return f"({newest} AND {self.where})" if self.where else newest
 
 
 @dataclass(frozen=True)
@@ -31,14 +60,14 @@ class History:
     Attributes:
         time: the column that they are ordered by, as it is written.
         span: how far back in time frames reach; None where none goes by time.
-        rows: how many rows back frames reach, for each list of keys and order from the newest row back.
+        rows: how many rows back frames reach.
         column: the name of that column.
         where: the condition that rows have to meet, with the name that it has for the relation; None for none.
     """
 
     time: str
     span: Interval | None
-    rows: tuple[tuple[tuple[str, ...], str, int], ...]
+    rows: tuple[Newest, ...]
     column: str
     where: str | None = None
     name: str = ""
@@ -50,13 +79,11 @@ class History:
         rows += f" WHERE {self.where}" if self.where else ""
         if self.span is not None:
             tests.append(f"{self.time} >= (SELECT max({self.time}) FROM {rows}) - {self.span.sql()}")
-        numbers = []
-        for i, (keys, back, count) in enumerate(self.rows):
-            per_key = f"PARTITION BY {', '.join(keys)} " if keys else ""
-            numbers.append(f", row_number() OVER ({per_key}ORDER BY {back}) AS __newest_{i}")
-            tests.append(f"__newest_{i} <= {count}")
-        names = ", ".join([NEW, *(f"__newest_{i}" for i in range(len(numbers)))])
-        return f"SELECT * EXCEPT ({names}) FROM (SELECT *{''.join(numbers)} FROM {rows}) WHERE {' OR '.join(tests)}"
+        named = {f"__newest_{i}": newest for i, newest in enumerate(self.rows)}
+        tests += [newest.test(name) for name, newest in named.items()]
+        numbers = "".join(f", {newest.number(name)}" for name, newest in named.items())
+        names = ", ".join([NEW, *named])
+        return f"SELECT * EXCEPT ({names}) FROM (SELECT *{numbers} FROM {rows}) WHERE {' OR '.join(tests)}"
 
 
 def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
@@ -72,19 +99,22 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
     """
     times: dict[str, exp.Column] = {}
     span: Interval | None = None
-    rows: dict[tuple[tuple[str, ...], str], int] = {}
+    rows: dict[tuple[tuple[str, ...], str, str | None], int] = {}
     for window, keys, order in _windows(select):
         place = source.span(window)
         if not order or not isinstance(order[0][0], exp.Column) or order[0][1]:
-            raise source.error(place, "OVER on a stream is ordered by time", "write ORDER BY and the event time")
+            hint = "write ORDER BY and the event time; a join as of a time streams with direction='backward'"
+            raise source.error(place, "OVER on a stream is ordered by time, from earlier rows to later ones", hint)
         times.setdefault(order[0][0].name.casefold(), order[0][0])
         back = ", ".join(f"{source.written(o)} {'ASC' if desc else 'DESC'}" for o, desc in order)
         names = tuple(source.written(key) for key in keys)
-        reach = _reach(window, select, source)
+        carried = _carried(window, select)
+        reach = _reach(window, select, source) if carried is None else 1
         if isinstance(reach, Interval):
             span = max(span or reach, reach)
         else:
-            rows[names, back] = max(rows.get((names, back), 0), reach)
+            where = None if carried is None else f"({source.written(carried)}) IS NOT NULL"
+            rows[names, back, where] = max(rows.get((names, back, where), 0), reach)
     if len(times) > 1:
         raise source.error(
             source.span(select),
@@ -99,7 +129,7 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
     return History(
         source.written(column),
         span,
-        tuple((keys, back, count) for (keys, back), count in rows.items()),
+        tuple(Newest(*newest, count) for newest, count in rows.items()),
         column.name,
         source.written(where.this) if where is not None else None,
         relation.alias_or_name,
@@ -133,6 +163,16 @@ def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> se
         found = resolver.find(key, select) if isinstance(key, exp.Column) else None
         origins.add(found.origin if found is not None and found.origin else key.name.casefold())
     return origins
+
+
+def _carried(window: exp.Window, select: exp.Select) -> exp.Expr | None:
+    """x of `last_value(x, TRUE)` over all rows up to the current one: it needs the newest row with an x alone."""
+    defined = _definition(window, {w.name.casefold(): w for w in select.args.get("windows") or []})
+    if isinstance(defined, FramedWindow):
+        return None
+    spec = defined.args.get("spec")
+    bounds = ("UNBOUNDED", "CURRENT ROW") if spec is None else (spec.args.get("start"), spec.args.get("end"))
+    return last_value_of(window.this) if bounds in (("UNBOUNDED", "CURRENT ROW"), ("UNBOUNDED", None)) else None
 
 
 def _reach(window: exp.Window, select: exp.Select, source: Source) -> Interval | int:

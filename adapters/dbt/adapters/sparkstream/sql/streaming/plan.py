@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -29,6 +30,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
@@ -155,10 +157,11 @@ def plan(
     resolver = resolver_of(dialect, schema)
     with net(sql), ExitStack() as places:
         statement, tree = _one_query(sql, dialect, names)
-        grouped = group_windows_as_functions(tree, statement.source, names, resolver, strict=dialect == "flink")
-        if grouped is not None:
-            places.enter_context(blamed_on(sql, grouped))
-            statement, tree = _one_query(grouped.text, dialect, names)
+        for written in (asof_joins_as_frames, partial(group_windows_as_functions, strict=dialect == "flink")):
+            text = written(tree, statement.source, names, resolver)
+            if text is not None:
+                places.enter_context(blamed_on(statement.source.text, text))
+                statement, tree = _one_query(text.text, dialect, names)
         source = statement.source
         for warning in statement.warnings(schema):
             warn(warning)
@@ -171,7 +174,8 @@ def plan(
         if times is not None:
             edits += joins.edits(tree)
         if dialect == "flink":
-            edits += [*Matches(source, resolver).edits(tree), *FlinkExpressions(source, resolver).edits(tree)]
+            expressions = FlinkExpressions(source, resolver, joins_versions=cut is None or not cut.joins_versions)
+            edits += [*Matches(source, resolver).edits(tree), *expressions.edits(tree)]
         _apply(source, edits)
         query, stages = _without_distinct(tree, source, names, cut, windows.stages)
         late = _late(query, cut, windows, [_arrivals(side, source, names) for side in joins.sides], names.read(tree))

@@ -57,10 +57,15 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
 
 
 class FlinkExpressions:
-    """Edits the expressions of a statement written in Flink SQL."""
+    """Edits the expressions of a statement written in Flink SQL.
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._rewriters = [kind(source, resolver) for kind in _REWRITERS]
+    Args:
+        joins_versions: whether temporal joins are written, too.
+    """
+
+    def __init__(self, source: Source, resolver: Resolver, *, joins_versions: bool = True) -> None:
+        kinds = (kind for kind in _REWRITERS if joins_versions or kind is not TemporalJoins)
+        self._rewriters = [kind(source, resolver) for kind in kinds]
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's way of saying what Flink means, wherever they differ.

@@ -1,0 +1,125 @@
+"""Joins as of a time on streams: each row of the left side beside the last row of the right side before it.
+
+ASOF JOIN and the macro `asof_join` put the rows of both sides together, and a running frame hands each row the last row
+of the right side (see `framing/asof.py`):
+
+    SELECT __left, last_value(__right, TRUE) OVER (PARTITION BY __key0 ORDER BY __time, __is_left ...) AS __match
+    FROM (
+      SELECT struct(*) AS __left, NULL AS __right, sym AS __key0, ts AS __time, TRUE AS __is_left FROM trades
+      UNION ALL
+      SELECT NULL, struct(*), sym, ts, FALSE FROM quotes
+    )
+
+Where `quotes` is a table, no row of `trades` has a part in the match of another one, as `__right` is NULL in all of
+them. So the frames run on the rows of each micro-batch alone, beside the whole table. Where `quotes` is a stream, too,
+the rows of both wait until the watermark has passed their time, and the last quote of each key is kept (`history.py`).
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.source import Source, Traced
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
+from dbt.adapters.sparkstream.sql.passes.framing import Frames
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+
+
+def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
+    """A query with running frames in the place of its ASOF JOINs; None without an ASOF JOIN that reads a stream.
+
+    Raises:
+        TranslationError: an ASOF JOIN can't be understood.
+    """
+    selects = [join.find_ancestor(exp.Select) for join in tree.find_all(AsOfJoin)]
+    spans = [source.span(select) for select in selects if select is not None and streams.feeds_query(select)]
+    if not spans:
+        return None
+    written = Source(source.text, source.tokens)
+    edits = Frames(written, resolver, dialect="spark").edits(tree)
+    written.apply(e for e in edits if any(start <= e.span[0] and e.span[1] <= end for start, end in spans))
+    return written.traced()
+
+
+def alone_beside_a_table(select: exp.Select, streams: Streams) -> exp.Expr | None:
+    """The stream whose rows get nothing but rows of a table from the frames of a query; None for another query.
+
+    All frames are `last_value(x, TRUE)`, and x is NULL in each row of the stream.
+    """
+    relation = from_item(select)
+    union = relation.this if isinstance(relation, exp.Subquery) else None
+    sides = [union.this, union.expression] if isinstance(union, exp.Union) else []
+    branches = [side for side in sides if isinstance(side, exp.Select) and streams.feeds(side)]
+    if len(branches) != 1 or any(branches[0].args.get(part) for part in ("joins", "group", "laterals", "distinct")):
+        return None
+    [branch] = branches
+    values = zip(sides[0].named_selects, branch.expressions, strict=False)
+    columns = {name.casefold(): value.unalias() for name, value in values}
+    frames = [w for w in select.find_all(exp.Window) if w.find_ancestor(exp.Select) is select]
+    carried = [last_value_of(frame.this) for frame in frames if frame.arg_key != "windows"]
+    is_alone = all(value is not None and _is_null(value, columns) for value in carried)
+    return from_item(branch) if is_alone else None
+
+
+def last_value_of(function: exp.Expr) -> exp.Expr | None:
+    """x of `last_value(x, TRUE)` or `last_value(x) IGNORE NULLS`; None for any other function."""
+    ignores = isinstance(function, exp.IgnoreNulls)
+    call = function.this if ignores else function
+    if not isinstance(call, exp.Anonymous) or call.name.upper() not in ("LAST_VALUE", "LAST") or not call.expressions:
+        return None
+    value, *more = call.expressions
+    ignores = ignores or (len(more) == 1 and isinstance(more[0], exp.Boolean) and more[0].this)
+    return value if ignores else None
+
+
+def _is_null(value: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
+    """Whether an expression is NULL in each row of a query that gives these columns."""
+    if isinstance(value, exp.Column):
+        known = columns.get(value.name.casefold())
+        return known is not None and not isinstance(known, exp.Column) and _is_null(known, columns)
+    if isinstance(value, exp.Case) and not value.this and value.args.get("default") is None:
+        return all(
+            _is_null(branch.args["true"], columns) or _is_false(branch.this, columns) for branch in value.args["ifs"]
+        )
+    return isinstance(value, exp.Null)
+
+
+def _is_false(condition: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
+    """Whether a condition is `x IS NULL` of a row, `struct(...)`, which never is."""
+    if not isinstance(condition, exp.Is) or not isinstance(condition.expression, exp.Null):
+        return False
+    value = columns.get(condition.this.name.casefold()) if isinstance(condition.this, exp.Column) else None
+    return isinstance(value, exp.Anonymous) and value.name.upper() == "STRUCT"
+
+
+def temporal_join(tree: exp.Expr, source: Source, streams: Streams) -> exp.Select | None:
+    """The query of a stream with Flink's `JOIN versions FOR SYSTEM_TIME AS OF a.ts`; None without such a join.
+
+    Raises:
+        TranslationError: the versions come from a stream.
+    """
+    for table in tree.find_all(exp.Table):
+        version = table.args.get("version")
+        select = table.find_ancestor(exp.Select)
+        if version is None or not isinstance(version.expression, exp.Column) or select is None:
+            continue
+        if not streams.feeds_query(select):
+            continue
+        cte = find_cte(table) if not table.args.get("db") else None
+        if streams.feeds(table) if cte is None else streams.feeds(cte.this):
+            raise source.error(
+                source.span(table),
+                "the versions of a temporal join come from a table here, and not from a stream",
+                "materialize the versions as a table; or join the two streams by the macro asof_join",
+            )
+        others = [relation for relation in sources(select)[1:] if streams.feeds(relation)]
+        if others:
+            raise source.error(
+                source.span(others[0]),
+                "a temporal join doesn't stream beside a join of two streams",
+                "make the join of the streams a streaming model of its own, and read that",
+            )
+        return select
+    return None
