@@ -150,6 +150,11 @@ KINDS = {
             f"(select * from {_windowed('tumble', ASK, repr('ts'), repr('20 seconds'))}) r on "
             "l.window_start = r.window_start and l.window_end = r.window_end and l.k = r.k",
         ),
+        _rows(
+            "as_of",
+            "select * from "
+            + _windowed("asof_join", BID, ASK, "'k'", "'ts'", "'ts'", "ties=['v', 'id']", "columns={'id': 'b'}"),
+        ),
         _windows(
             "top_n",
             f"select * from (select *, row_number() over (partition by {BOUNDS} order by s desc, k) as rn from "
