@@ -42,7 +42,8 @@ def _golden() -> list[Sample]:
         dialect = file.stem.partition("_")[0]
         content = json.loads(file.read_text(encoding="utf-8"))
         for case in content.get("cases", ()):
-            schema = {table["name"]: _spark_types(table["columns"], dialect) for table in case["tables"]}
+            tables = [{"name": t, **content["tables"][t]} if isinstance(t, str) else t for t in case["tables"]]
+            schema = {table["name"]: _spark_types(table["columns"], dialect) for table in tables}
             found += [Sample(sql, dialect, schema) for sql in (case["sql"], *(case.get("setup") or ()))]
         for table, expressions in content.get("expressions", {}).items():
             schema = {table: _spark_types(content["tables"][table]["columns"], dialect)}

@@ -70,13 +70,18 @@ class Case:
 
 
 def load(file: str) -> list[Case]:
-    """The cases of a file in `data/`."""
-    cases = json.loads((DATA / file).read_text(encoding="utf-8"))["cases"]
+    """The cases of a file in `data/`; a case may name tables that stand at the top of its file."""
+    data = json.loads((DATA / file).read_text(encoding="utf-8"))
+    shared, cases = data.get("tables", {}), data["cases"]
     return [
         Case(
             id=case["id"],
             sql=case["sql"],
-            tables={table["name"]: _relation(table) for table in case["tables"]},
+            tables={
+                name: _relation(table)
+                for each in case["tables"]
+                for name, table in [(each, shared[each]) if isinstance(each, str) else (each["name"], each)]
+            },
             expected=_relation(case["expected"]) if "expected" in case else None,
             error=case.get("error"),
             zone=case.get("zone") or "UTC",
@@ -137,7 +142,9 @@ def family(type_: str) -> str:
 
 
 def flink_type(type_: str) -> str:
-    """The Spark type of a column of Flink's: TIMESTAMP has no zone there."""
+    """The Spark type of a column of Flink's: TIMESTAMP has no zone there. A nested type is written as Spark's."""
+    if "<" in type_ or type_ == "binary":
+        return type_
     if family(type_) != "timestamp":
         return type_
     return "TIMESTAMP" if type_.upper().startswith("TIMESTAMP_LTZ") else "TIMESTAMP_NTZ"
@@ -168,7 +175,7 @@ def create_view(
         for row in table.rows or [[None] * len(types)]
     )
     columns = ", ".join(
-        f"CAST(c{i} AS {type_}) AS {quoted(name)}"
+        f"{_value(f'c{i}', type_)} AS {quoted(name)}"
         for i, ((name, _), type_) in enumerate(zip(table.columns, types, strict=True))
     )
     names = ", ".join(f"c{i}" for i in range(len(types)))
@@ -177,9 +184,18 @@ def create_view(
     return dict(view.dtypes)
 
 
+def _value(text: str, type_: str) -> str:
+    """A text as a value: an array, a row or a map is JSON, and bytes are hexadecimal digits."""
+    if "<" in type_:
+        return f"FROM_JSON({text}, '{type_}')"
+    return f"UNHEX({text})" if type_ == "binary" else f"CAST({text} AS {type_})"
+
+
 def _text(value: Any, type_: str, zone: str) -> str:
     if value is None:
         return "CAST(NULL AS STRING)"
+    if isinstance(value, (list, dict)):
+        value = json.dumps(value)
     text = str(value) + (zone if type_.upper() == "TIMESTAMP" else "")
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

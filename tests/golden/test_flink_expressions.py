@@ -1,7 +1,7 @@
-"""Flink's answers for single expressions: functions, casts, operators and JSON over the rows of two small tables.
+"""Flink's answers for single expressions: functions, casts, operators and JSON over the rows of small tables.
 
-The file has each expression with the type and the values that Flink gave for the rows of its table, in their order, or
-with the error that it refused it with.
+The files have each expression with the type and the values that Flink gave for the rows of its table, in their
+order, or with the error that it refused it with.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from tests.golden.runner import DATA, Relation, create_view, family, flink_type,
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_FILE = json.loads((DATA / "flink_expressions.json").read_text(encoding="utf-8"))
+_FILES = [json.loads((DATA / f"flink_{name}.json").read_text(encoding="utf-8")) for name in ("expressions", "rows")]
 _TABLES = {
     name: Relation(tuple((column, type_) for column, type_ in table["columns"]), table["rows"])
-    for name, table in _FILE["tables"].items()
+    for file in _FILES
+    for name, table in file["tables"].items()
 }
 _SCHEMA = {name: {c: flink_type(t).lower() for c, t in table.columns} for name, table in _TABLES.items()}
 _TOGETHER = 30
@@ -49,7 +50,8 @@ class Expression:
 
 _EXPRESSIONS = [
     Expression(table, each["sql"], each.get("type", ""), tuple(each.get("values", ())), each.get("error", ""))
-    for table, listed in _FILE["expressions"].items()
+    for file in _FILES
+    for table, listed in file["expressions"].items()
     for each in listed
 ]
 _REFUSED_HERE = ("TIME '10:00:00'", "CURRENT_DATABASE()", "_UTF8'abc'")
@@ -74,13 +76,18 @@ def tables(spark: SparkSession) -> Iterator[None]:
         spark.catalog.dropTempView(name)
 
 
-_NESTED = ("array", "map", "row", "bytes", "binary")
+_NESTED = ("array", "map", "row", "bytes", "binary", "varbinary")
 
 
 def _kind(type_: str) -> str:
     """The family of a type, and the first word of one that has none: ARRAY, MAP, ROW, BYTES."""
     word = re.split(r"\W", type_)[0].lower()
     return word if word in _NESTED or word in ("struct", "void", "null") else family(type_)
+
+
+def _digits(type_: str) -> str:
+    """A DECIMAL without the spaces and NOT NULL of Flink's types."""
+    return type_.lower().replace(" not null", "").replace(" ", "")
 
 
 def _plain(value: Any) -> Any:

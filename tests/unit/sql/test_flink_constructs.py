@@ -21,7 +21,7 @@ class TestConstructs(Pairs):
         self.rewritten("MAP['a', 1]", "MAP('a', 1)")
         self.rewritten("map['a', ARRAY[1]]", "MAP('a', ARRAY(1))")
         self.rewritten("ROW(i, k)", "NAMED_STRUCT('EXPR$0', i, 'EXPR$1', k)")
-        self.rewritten("CARDINALITY(ARRAY[1])", "SIZE(ARRAY(1))")
+        self.rewritten("CARDINALITY(ARRAY[1])", "ARRAY_SIZE(ARRAY(1))")
         self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(ARRAY(5), 1)")
 
     def test_access_counts_from_one(self) -> None:

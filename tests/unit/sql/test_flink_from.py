@@ -74,9 +74,14 @@ class TestFields(Pairs):
         self.flink("SELECT CAST(m AS MAP<STRING, ARRAY<INT>>) AS x FROM t", spark="SELECT CAST(m AS map<string,array<int>>) AS x FROM t")
 
 
-    def test_texts_are_refused(self) -> None:
-        self.refused_flink("SELECT CAST(r AS STRING) FROM t", "otherwise than Flink", at="CAST(r AS STRING)", hint="CONCAT", schema=SCHEMA)
-        self.refused_flink("SELECT CAST(m AS STRING) FROM t", "otherwise than Flink", at="CAST(m AS STRING)", hint="CONCAT", schema=SCHEMA)
+    def test_texts(self) -> None:
+        self.flink("SELECT CAST(r AS STRING) AS z FROM t", spark="SELECT CASE WHEN r IS NOT NULL THEN CONCAT('(', COALESCE(CAST(r.v AS STRING), 'NULL'), ', ', COALESCE(r.s, 'NULL'), ')') END AS z FROM t", schema=SCHEMA)
+        self.flink("SELECT CAST(m AS VARCHAR(9)) AS z FROM t", spark="SELECT LEFT(CONCAT('{', ARRAY_JOIN(TRANSFORM(MAP_ENTRIES(m), e0 -> CONCAT(e0.key, '=', COALESCE(CAST(e0.value AS STRING), 'NULL'))), ', '), '}'), 9) AS z FROM t", schema=SCHEMA)
+
+    def test_subscripts(self) -> None:
+        self.flink("SELECT r[1] AS y, r['s'] AS z FROM t", spark="SELECT r.v AS y, r.s AS z FROM t", schema=SCHEMA)
+        self.refused_flink("SELECT r[3] FROM t", "one of its fields", at="r[3]", hint="r[1]", schema=SCHEMA)
+        self.refused_flink("SELECT r['z'] FROM t", "one of its fields", at="r['z']", hint="r[1]", schema=SCHEMA)
 
 
 class TestUnnest(Pairs):

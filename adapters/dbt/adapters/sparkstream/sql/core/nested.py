@@ -55,7 +55,7 @@ def is_array(type_: str | None) -> bool:
 
 def row_of(items: Iterable[Field]) -> str:
     """The type of a row with some fields."""
-    return f"struct<{','.join(f'{_quoted(name)}:{type_ or UNKNOWN_TYPE}' for name, type_ in items)}>"
+    return f"struct<{','.join(f'{quoted_field(name)}:{type_ or UNKNOWN_TYPE}' for name, type_ in items)}>"
 
 
 def array_of(type_: str | None) -> str:
@@ -118,5 +118,6 @@ def _known(text: str) -> str | None:
     return None if plain == UNKNOWN_TYPE else plain
 
 
-def _quoted(name: str) -> str:
+def quoted_field(name: str) -> str:
+    """The name of a field as a type, and a path to the field, have it."""
     return name if name.isidentifier() else f"`{name.replace('`', '``')}`"

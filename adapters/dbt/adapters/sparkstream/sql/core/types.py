@@ -157,7 +157,11 @@ def spark_type(to: exp.DataType) -> str | None:
     """The Spark type that a type in CAST means, or None for one without a counterpart."""
     if to.this == exp.DType.DECIMAL:
         sizes = [p.this.name for p in to.expressions if isinstance(p, exp.DataTypeParam)]
-        return f"decimal({sizes[0] if sizes else 10},{sizes[1] if len(sizes) > 1 else 0})"
+        if not all(size.isdecimal() for size in sizes):
+            return None
+        # Flink takes more digits than there are, and has the most that there are.
+        precision = min(int(sizes[0]), MOST_DIGITS) if sizes else 10
+        return f"decimal({precision},{sizes[1] if len(sizes) > 1 else 0})"
     return _NAMES.get(to.this)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as field_
 from typing import Any
 
 from sqlglot import exp
@@ -45,6 +46,7 @@ class TypeRules:
     Attributes:
         nodes: kind of node -> its rule; it holds for subclasses too, such as exp.TryCast of exp.Cast.
         functions: name in upper case -> its rule.
+        calls: name of a function whose type depends on more than the types of its arguments -> its rule.
         numbers: how numbers combine.
         unnamed: the name that an output column without one gets, with `{position}`; empty where Spark makes one up.
         bare_fields: whether the field of a row may be named without the row.
@@ -53,6 +55,7 @@ class TypeRules:
     nodes: Mapping[type[exp.Expr], NodeRule]
     functions: Mapping[str, FunctionRule]
     numbers: Numbers
+    calls: Mapping[str, NodeRule] = field_(default_factory=dict)
     unnamed: str = ""
     bare_fields: bool = False
 
@@ -61,6 +64,7 @@ class TypeRules:
         *,
         nodes: Mapping[type[exp.Expr], NodeRule],
         functions: Mapping[str, FunctionRule],
+        calls: Mapping[str, NodeRule] | None = None,
         numbers: Numbers | None = None,
         unnamed: str = "",
         bare_fields: bool = False,
@@ -70,6 +74,7 @@ class TypeRules:
             self,
             nodes={**self.nodes, **nodes},
             functions={**self.functions, **functions},
+            calls={**self.calls, **(calls or {})},
             numbers=numbers or self.numbers,
             unnamed=unnamed,
             bare_fields=bare_fields,
@@ -78,7 +83,10 @@ class TypeRules:
     def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
         """The type of an expression; `of` gives the type of an operand."""
         if isinstance(node, exp.Anonymous):
-            rule = self.functions.get(node.name.upper())
+            name = node.name.upper()
+            if name in self.calls:
+                return self.calls[name](node, of, self.numbers)
+            rule = self.functions.get(name)
             return rule([of(argument) for argument in node.expressions], self.numbers) if rule else None
         for kind in type(node).__mro__:
             if kind in self.nodes:
@@ -256,6 +264,7 @@ SPARK = TypeRules(
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.Substring, exp.Overlay), _part),
         exp.Null: fixed("void"),
+        exp.HexString: fixed("binary"),
         exp.Literal: _literal,
         exp.Interval: fixed("interval"),
         exp.Cast: _cast,

@@ -8,6 +8,8 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.difference import UNITS, Difference
+from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
@@ -81,18 +83,37 @@ class Flink(SparkStream):
                 found.set("position", self._parse_bitwise())
             return found
 
+        def _parse_paren(self) -> exp.Expr | None:
+            """`(a - b) DAY`, or any other parentheses."""
+            start = self._curr.start
+            node = super()._parse_paren()
+            inner = node.this if isinstance(node, exp.Paren) else None
+            if not (isinstance(inner, exp.Sub) and self._curr.text.upper() in UNITS):
+                return node
+            self._advance()
+            unit = self._prev.text.upper()
+            if self._match_text_seq("TO") and not self._match_texts(UNITS):
+                self.raise_error("a unit is missing behind TO")
+            difference = Difference(this=inner, unit=unit)
+            difference.meta[SPAN] = start, self._prev.end + 1
+            return difference
+
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
-            # ROW<v INT> is what sqlglot calls a struct; ROW(1, 2) is a call.
-            behind = [*raw_tokens[1:], None]
-            return super().parse([_as_struct(t, n) for t, n in zip(raw_tokens, behind, strict=True)], sql)
+            # ROW<v INT> and AS ROW(v INT) are what sqlglot calls a struct; ROW(1, 2) is a call.
+            before, behind = [None, *raw_tokens[:-1]], [*raw_tokens[1:], None]
+            tokens = [_as_struct(*three) for three in zip(before, raw_tokens, behind, strict=True)]
+            return super().parse(tokens, sql)
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}
 
 
-def _as_struct(token: Token, following: Token | None) -> Token:
-    """The ROW of a type as sqlglot's word for it; any other token as it is."""
-    if token.text.upper() != "ROW" or following is None or following.token_type != TokenType.LT:
+def _as_struct(before: Token | None, token: Token, following: Token | None) -> Token:
+    """The ROW of a type, `ROW<a INT>` or `CAST(r AS ROW(a INT))`, as sqlglot's word; any other token as it is."""
+    called = before is None or before.token_type != TokenType.ALIAS
+    if token.text.upper() != "ROW" or following is None:
+        return token
+    if following.token_type != TokenType.LT and (called or following.token_type != TokenType.L_PAREN):
         return token
     place = token.line, token.col, token.start, token.end
     return Token(TokenType.STRUCT, token.text, *place, token.comments)

@@ -13,9 +13,11 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import entry, fields, nested_type
+from dbt.adapters.sparkstream.sql.core.nested import fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.flink import timetexts
+from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -31,7 +33,7 @@ _NO_CASTS: dict[str, tuple[str, ...]] = {
     "boolean": ("date", "time", "binary", "array", "map", "row"),
     "date": ("number", "boolean", "binary", "array", "map", "row"),
     "time": ("boolean", "binary", "array", "map", "row"),
-    "binary": ("number", "boolean", "array", "map", "row"),
+    "binary": ("number", "boolean", "date", "time", "array", "map", "row"),
     "array": (*_NESTED, "map", "row"),
     "map": (*_NESTED, "array", "row"),
     "row": (*_NESTED, "array", "map"),
@@ -80,35 +82,49 @@ class Casts(Rewriter):
             self.refuse(
                 node, "a timestamp can't be cast to a number", "write UNIX_TIMESTAMP(...) or TIMESTAMPDIFF(...)"
             )
-        if to == "string" and (fields(from_) is not None or entry(from_) is not None):
-            self.refuse(
-                node, "Spark writes a row or a map otherwise than Flink", "write CONCAT('(', CAST(r.v AS STRING), ..."
-            )
+        if to == "string" and family(from_) == "interval":
+            self.refuse(node, "Spark writes a length of time otherwise than Flink", "write EXTRACT(DAY FROM i), ...")
         if types.is_numeric(from_) and to in types.TIMES:
             self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")
 
+        if types.is_decimal(to):
+            self._check_size(node, *types.decimal_parts(to))
+        row, wanted = fields(from_), fields(to)
+        if row is not None and wanted is not None and len(row) != len(wanted):
+            self.refuse(node, f"a row of {len(row)} fields can't be cast to one of {len(wanted)}", "name them all")
         from_kind, kind = family(from_), family(to)
         if from_kind is not None and kind in _NO_CASTS.get(from_kind, ()):
             self.refuse(node, f"Flink casts no {from_} to {to}", "write how one is made of the other")
 
+    def _check_size(self, node: exp.Expr, precision: int, scale: int) -> None:
+        """Refuses a DECIMAL of no digits, or of fewer than stand behind its point."""
+        if not 1 <= precision >= scale:
+            self.refuse(
+                node,
+                f"a DECIMAL has 1 to {types.MOST_DIGITS} digits, and at most as many behind the point",
+                "write such as DECIMAL(38, 10)",
+            )
+
     def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:
         inner = self.text(node.this)
+        name, size = self._target(node)
         if to == "string":
-            text = inner if types.is_string(from_) else f"{function}({inner} AS STRING)"
-            if from_ == "boolean":
-                text = f"UPPER({text})"
-            elif from_ in types.TIMES:
-                text = f"DATE_FORMAT({inner}, 'yyyy-MM-dd HH:mm:ss{self._fraction(node.this)}')"
-            name, size = self._target(node)
+            text = text_of(inner, from_, self._digits(node.this), function=function)
             if name in ("CHAR", "CHARACTER"):
-                return f"RPAD({text}, {size or 1}, ' ')"
+                return f"RPAD({text}, {1 if size is None else size}, ' ')"
             if size is not None and size < 2**31 - 1:
                 return f"LEFT({text}, {size})"
             return text if text != inner else f"{function}({inner} AS STRING)"
+        if to == "binary" and name in ("BINARY", "VARBINARY"):
+            bytes_ = inner if from_ == "binary" else f"{function}({inner} AS BINARY)"
+            size = 1 if size is None else size
+            return f"RPAD({bytes_}, {size}, X'00')" if name == "BINARY" else f"LEFT({bytes_}, {size})"
         if types.is_decimal(to) and types.is_numeric(from_):
             function = "TRY_CAST"  # an overflow is NULL
         elif to in types.INTEGERS and from_ in types.INTEGERS:
             function = "CAST"  # an overflow wraps, in TRY_CAST too
+        elif to in types.INTEGERS and types.is_string(from_) and function.upper() == "TRY_CAST":
+            inner = f"REGEXP_REPLACE({inner}, '^(\\\\s*[+-]?\\\\d+)[.]\\\\d*\\\\s*$', '$1')"  # Flink reads 12 in '12.7'
         elif to in types.TIMES:
             inner = self._cut(node, inner, from_)
         return f"{function}({inner} AS {to if '<' in to else to.upper()})"
@@ -121,8 +137,10 @@ class Casts(Rewriter):
         if types.is_string(from_):
             constant = isinstance(node.this, exp.Literal)
             return timetexts.cut_text(inner, node.this.name if constant else None, digits)
-        # A column of Flink has three digits if its type doesn't say more.
-        return timetexts.cut_time(inner, digits) if from_ in types.TIMES and digits < 3 else inner
+        known = self._digits(node.this)
+        return (
+            timetexts.cut_time(inner, digits) if from_ in types.TIMES and (known is None or digits < known) else inner
+        )
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
@@ -131,18 +149,18 @@ class Casts(Rewriter):
         size = tokens[at + 2].text if tokens[at + 1].token_type == TokenType.L_PAREN else ""
         return tokens[at].text.upper(), int(size) if size.isdecimal() else None
 
-    def _fraction(self, time: exp.Expr) -> str:
-        """The digits behind the second: as the inner CAST says, else three."""
+    def _digits(self, time: exp.Expr) -> int | None:
+        """The digits behind the second that a time has, as far as its text says: None for a column."""
         while isinstance(time, exp.Paren):
             time = time.this
-        digits = 3
+        if isinstance(time, exp.Column):
+            return 3 if time.name in WINDOW_COLUMNS else None
         if isinstance(time, (exp.Cast, exp.TryCast)):
-            if self._called(time):
-                name, size = self._target(time)
-                digits = size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
-            else:
-                digits = len(time.this.name.partition(".")[2])
-        return f".{'S' * digits}" if digits else ""
+            if not self._called(time):
+                return len(time.this.name.partition(".")[2])
+            name, size = self._target(time)
+            return size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
+        return None
 
     def _called(self, node: exp.Expr) -> bool:
         """Whether a cast is written `CAST(x AS type)`, and not `type 'x'`."""

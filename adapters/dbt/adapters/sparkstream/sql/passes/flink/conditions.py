@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
@@ -47,8 +47,9 @@ class Conditions(Rewriter):
             self._check(condition, "ON")
         return ()
 
-    def _case(self, node: exp.Expr) -> Iterable[Edit]:
+    def _case(self, node: exp.Expr) -> Iterator[Edit]:
         if node.this is None:
             for branch in node.args.get("ifs") or []:
                 self._check(branch.this, "WHEN")
-        return ()
+                if isinstance(branch.this, exp.Null):  # Spark wants a condition to have its type
+                    yield self.edit(branch.this, lambda: "CAST(NULL AS BOOLEAN)")

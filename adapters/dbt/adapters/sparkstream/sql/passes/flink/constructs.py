@@ -8,12 +8,23 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.nested import Field, fields, quoted_field
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
 """What means something in Java's patterns, but stands for itself in SQL's."""
 _SIMILAR_SPECIALS = frozenset("[]()|^-+*_%?{}")
+
+
+def field_at(type_: str | None, place: exp.Expr) -> Field | None:
+    """The field of a row that `r[1]` or `r['x']` means; None for what is no constant, or no field."""
+    if not isinstance(place, exp.Literal):
+        return None
+    if place.is_string:
+        return next((found for found in fields(type_) or () if found[0] == place.name), None)
+    row, at = fields(type_) or (), int(place.name) if place.name.isdecimal() else 0
+    return row[at - 1] if 1 <= at <= len(row) else None
 
 
 def is_map_constructor(node: exp.Expr | None) -> bool:
@@ -49,12 +60,24 @@ class Constructs(Rewriter):
     def _bracket(self, node: exp.Expr) -> Iterator[Edit]:
         if is_map_constructor(node):
             yield Edit(self.source.span(node), lambda: f"MAP({self._list(node.expressions)})")
+        elif fields(self.type(node.this)) is not None:
+            found = field_at(self.type(node.this), node.expressions[0])
+            if found is None:
+                self.refuse(
+                    node, "[] of a row takes the name or the place of one of its fields", "write r[1] or r['x']"
+                )
+            yield Edit(self.source.span(node), lambda: f"{self._whole(node.this)}.{quoted_field(found[0])}")
         else:
             # Arrays count from 1, and what isn't there is NULL.
             yield Edit(
                 self.source.span(node),
                 lambda: f"TRY_ELEMENT_AT({self.text(node.this)}, {self._list(node.expressions)})",
             )
+
+    def _whole(self, node: exp.Expr) -> str:
+        """A row, of which a field is taken."""
+        text = self.text(node)
+        return text if isinstance(node, (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren)) else f"({text})"
 
     def _values(self, node: exp.Expr) -> Iterator[Edit]:
         """A ROW in VALUES is a row of the table, and no value in one: `VALUES ROW(1, 'a')`."""

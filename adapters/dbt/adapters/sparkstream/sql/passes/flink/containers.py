@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, row_of
+from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, is_array, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import Types
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+
+
+def cardinality(call: FlinkCall) -> str:
+    """CARDINALITY of an array or a map, which is NULL of NULL: Spark's SIZE is -1 unless ANSI mode is on."""
+    if is_array(call.types[0]):
+        return call.to("ARRAY_SIZE")
+    return f"CASE WHEN {call.args[0]} IS NOT NULL THEN SIZE({call.args[0]}) END"
 
 
 # -- arrays --------------------------------------------------------------------------------------------

@@ -6,19 +6,11 @@ from collections.abc import Iterator
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
-FLOOR_UNITS = (
-    "MILLISECOND",
-    "SECOND",
-    "MINUTE",
-    "HOUR",
-    "DAY",
-    "WEEK",
-    "MONTH",
-    "QUARTER",
-    "YEAR",
-    "DECADE",
-    "CENTURY",
-)
+DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+"""Units of whole days: a date and so many of them is a date."""
+_CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
+_EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
+"""Unit -> its years, and the year that the first one begins with."""
 
 
 def _days(date: str) -> str:
@@ -27,16 +19,26 @@ def _days(date: str) -> str:
 
 def _date_floor(date: str, unit: str) -> str:
     """The first day of a unit; Flink's weeks begin on Sunday."""
-    if unit == "DAY":
+    if unit == "DAY" or unit in _CLOCK_UNITS:
         return date
+    if unit in _EPOCHS:
+        years, first = _EPOCHS[unit]
+        into = f"(YEAR({date}) - {first})" if first else f"YEAR({date})"
+        return f"MAKE_DATE(YEAR({date}) - {into} % {years}, 1, 1)"
     if unit == "WEEK":
         return f"DATE_SUB({date}, DAYOFWEEK({date}) - 1)"
     return f"TRUNC({date}, '{unit}')"
 
 
 def _date_ceil(date: str, unit: str) -> str:
-    """The first day of the next unit, or the day itself where it begins one."""
+    """The first day of the next unit; from WEEK to YEAR, the day itself where it begins one."""
     start = _date_floor(date, unit)
+    if unit == "DAY":
+        return f"DATE_ADD({date}, 1)"
+    if unit in _CLOCK_UNITS:
+        return date
+    if unit in _EPOCHS:
+        return f"ADD_MONTHS({start}, {12 * _EPOCHS[unit][0]})"
     following = {
         "WEEK": f"DATE_ADD({start}, 7)",
         "MONTH": f"ADD_MONTHS({start}, 1)",
@@ -58,14 +60,12 @@ def floor_to(time: str, unit: str, type_: str | None) -> str:
     Raises:
         ValueError: a unit without a rule.
     """
-    if type_ == "date":
-        if unit not in ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
-            raise ValueError(f"FLOOR of a date TO {unit} has no counterpart")
-        return _date_floor(time, unit)
-    if unit not in ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+    if unit not in (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS):
         raise ValueError(f"FLOOR TO {unit} has no counterpart")
+    if type_ == "date":
+        return _date_floor(time, unit)
     if type_ == "timestamp":
-        if unit == "WEEK":
+        if unit == "WEEK" or unit in _EPOCHS:
             return f"CAST({_date_floor(f'CAST({time} AS DATE)', unit)} AS TIMESTAMP)"
         return f"DATE_TRUNC('{unit}', {time})"
     # date_trunc would go through the session's zone, where some wall clock times don't exist.
@@ -83,14 +83,12 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
     Raises:
         ValueError: a unit without a rule.
     """
-    if unit in ("WEEK", "MONTH", "QUARTER", "YEAR"):
+    if type_ == "date" or unit in ("WEEK", "MONTH", "QUARTER", "YEAR", *_EPOCHS):
+        if unit not in (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS):
+            raise ValueError(f"CEIL TO {unit} has no counterpart")
         date = time if type_ == "date" else f"CAST({time} AS DATE)"
         ceiling = _date_ceil(date, unit)
         return ceiling if type_ == "date" else f"CAST({ceiling} AS {(type_ or 'timestamp_ntz').upper()})"
-    if type_ == "date":
-        if unit != "DAY":
-            raise ValueError(f"CEIL of a date TO {unit} has no counterpart")
-        return time
     floor = floor_to(time, unit, type_)
     step = "INTERVAL '0.001' SECOND" if unit == "MILLISECOND" else f"INTERVAL '1' {unit}"
     return f"CASE WHEN {time} = {floor} THEN {time} ELSE {floor} + {step} END"

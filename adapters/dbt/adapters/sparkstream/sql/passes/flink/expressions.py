@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
+from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
 from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
@@ -41,6 +42,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     NamedWindows,
     Casts,
     Operators,
+    NumberTypes,
     TextParts,
     TimeExpressions,
     Constructs,

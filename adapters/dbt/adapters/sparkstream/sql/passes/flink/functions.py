@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
-from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, timetexts
+from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, mathematics, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 
@@ -45,17 +45,6 @@ def _named_functions(
 
 
 # -- types of results ----------------------------------------------------------------------------------
-def _second(arguments: Types, numbers: Numbers) -> str | None:
-    return arguments[1] if len(arguments) > 1 else None
-
-
-def _rounded(arguments: Types, numbers: Numbers) -> str | None:
-    type_ = same(arguments, numbers)
-    if len(arguments) == 1 and type_ is not None and types.is_decimal(type_):
-        return f"decimal({types.decimal_parts(type_)[0]},0)"
-    return type_
-
-
 def _array(arguments: Types, numbers: Numbers) -> str | None:
     return array_of(same(arguments, numbers))
 
@@ -215,6 +204,11 @@ def _str_to_map(call: FlinkCall) -> str:
     return _unless_empty(call, f"{call.name}({call.args[0]}, {', '.join(between)})", "MAP<STRING, STRING>")
 
 
+def _decode(call: FlinkCall) -> str:
+    """DECODE. What is no UTF-8 becomes another character, where Spark fails."""
+    return cast(call.args[0], "string") if (call.literals[1] or "").upper() in ("UTF-8", "UTF8") else call.same()
+
+
 def _sha(call: FlinkCall) -> str:
     return f"SHA2({call.args[0]}, {call.name[3:]})"
 
@@ -267,15 +261,6 @@ def _proctime(call: FlinkCall) -> str:
     )
 
 
-def _truncate(call: FlinkCall) -> str:
-    type_ = known(call)
-    digits = call.args[1] if len(call.args) > 1 else "0"
-    cut = f"CASE WHEN {call.args[0]} < 0 THEN CEIL({call.args[0]}, {digits}) ELSE FLOOR({call.args[0]}, {digits}) END"
-    if types.is_decimal(type_) and digits.isdigit():
-        return cast(cut, f"decimal({types.decimal_parts(type_)[0]},{min(int(digits), types.decimal_parts(type_)[1])})")
-    return cast(cut, type_)
-
-
 FUNCTIONS: dict[str, Function] = {
     # aggregates
     "SUM": Function(aggregates.sum_, (1, 1), returns=aggregates.type_of_sum),
@@ -305,18 +290,20 @@ FUNCTIONS: dict[str, Function] = {
     **_named_functions("GREATEST LEAST", _null_if_any),
     # numbers
     "ABS": Function(),
-    "MOD": Function(returns=_second),
-    **_named_functions("POWER SQRT EXP LN LOG10 LOG2 LOG SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
+    "MOD": Function(mathematics.modulo, (2, 2), returns=mathematics.type_of_modulo),
+    **_named_functions("LN LOG10 LOG2", mathematics.logarithm, (1, 1)),
+    "LOG": Function(mathematics.log, (1, 2)),
+    **_named_functions("POWER SQRT EXP SIN COS TAN COT ASIN ACOS ATAN ATAN2 SINH COSH TANH"),
     **_named_functions("DEGREES RADIANS PI E RAND"),
     "SIGN": Function(lambda c: c.same() if known(c) == "double" else cast(c.same(), known(c)), returns=same),
-    "ROUND": Function(returns=_rounded),
-    "TRUNCATE": Function(_truncate, (1, 2), returns=same),
+    "ROUND": Function(mathematics.round_, (1, 2)),
+    "TRUNCATE": Function(mathematics.truncate, (1, 2)),
     **_named_functions("BIN HEX UUID"),
     "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
     "STR_TO_MAP": Function(_str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
     # arrays and maps
-    "CARDINALITY": Function(renamed("SIZE")),
+    "CARDINALITY": Function(containers.cardinality, (1, 1)),
     "ARRAY_CONTAINS": Function(containers.contains, (2, 2), returns=always("boolean")),
     "ARRAY_REMOVE": Function(containers.remove, (2, 2), returns=same),
     "ARRAY_POSITION": Function(containers.position, (2, 2), returns=always("int")),
@@ -357,7 +344,7 @@ FUNCTIONS: dict[str, Function] = {
     "REGEXP_EXTRACT_ALL": Function(arguments=(2, 3), returns=always("array<string>")),
     "SPLIT": Function(_split, (2, 2), returns=always("array<string>")),
     "ENCODE": Function(arguments=(2, 2), returns=always("binary")),
-    "DECODE": Function(arguments=(2, 2), returns=_STRING),
+    "DECODE": Function(_decode, (2, 2), returns=_STRING),
     "IS_ALPHA": Function(lambda c: _only(c, "\\p{L}+"), (1, 1), returns=always("boolean")),
     "IS_DIGIT": Function(lambda c: _only(c, "\\p{Nd}+"), (1, 1), returns=always("boolean")),
     "IS_DECIMAL": Function(lambda c: f"(TRY_CAST({c.args[0]} AS DOUBLE) IS NOT NULL)", (1, 1), always("boolean")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
@@ -14,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import months_between
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
@@ -114,7 +115,11 @@ class Invocations(Rewriter):
         if word not in _DIFF_UNITS:
             self.refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(_DIFF_UNITS)}")
         if name == "TIMESTAMPADD":
-            if self.type(last) == "date" and word in ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR"):
+            if word == "MICROSECOND":
+                self.refuse(unit, "TIMESTAMPADD adds no microseconds", "write TIMESTAMPADD(MILLISECOND, 1, ts)")
+            if self.type(last) == "date" and word not in DATE_UNITS:
+                yield Edit(self.source.span(last), lambda: f"CAST({self.text(last)} AS TIMESTAMP_NTZ)", level=1)
+            elif self.type(last) == "date":
                 yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
             return
 
@@ -128,6 +133,21 @@ class Invocations(Rewriter):
 
         yield Edit(span, text)
 
+    def _unordered(self, node: exp.Window) -> Iterator[Edit]:
+        """Leaves a frame of rows out where nothing orders them: Flink takes the whole partition."""
+        parts, own = parts_of(node), node.args.get("spec")
+        if parts.frame is None or parts.order is not None:
+            return
+        if (parts.frame.args.get("kind") or "").upper() == "RANGE":
+            self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
+        if own is not None:
+            tokens, span = self.source.tokens, self.source.span(node)
+            at = max(i for i in tokens.within(span) if tokens[i].text.upper() == "ROWS")
+            end = next(i for i in range(at, len(tokens)) if tokens[i].token_type == TokenType.R_PAREN)
+            before = tokens[at - 1]
+            start = tokens[at].start if before.token_type == TokenType.L_PAREN else before.end + 1
+            yield Edit((start, tokens[end].start), lambda: "")
+
     def _window(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Window)
         own = node.args.get("spec")
@@ -137,6 +157,7 @@ class Invocations(Rewriter):
                 "this frame ends before it starts",
                 "write the earlier bound first: BETWEEN CURRENT ROW AND 1 FOLLOWING",
             )
+        yield from self._unordered(node)
         if node.arg_key == "windows":
             return
         function = node.this

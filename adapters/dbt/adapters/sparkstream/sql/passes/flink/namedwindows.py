@@ -65,6 +65,8 @@ class NamedWindows(Rewriter):
         for part, there, words in (("order", below.order, "an ORDER BY"), ("spec", below.frame, "a frame")):
             if node.args.get(part) and there is not None:
                 self.refuse(name, f"the window {name.name} has {words} already", "write OVER (...) in full")
+        if below.frame is not None and node.args.get("order"):
+            self.refuse(name, f"ORDER BY can't follow the frame of the window {name.name}", "write OVER (...) in full")
         text = self._inside(base)
         yield self.edit(name, lambda: text)
 

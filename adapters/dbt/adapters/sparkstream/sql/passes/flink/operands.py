@@ -94,7 +94,7 @@ _ELEMENTS = ("ARRAY_CONTAINS", "ARRAY_POSITION", "ARRAY_REMOVE", "ARRAY_APPEND",
 """Functions of an array and a value of its elements' type."""
 _OF_KNOWN_TYPE = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe, exp.Connector, exp.Neg, exp.Not),
-    *(exp.Substring, exp.Extract, exp.Trim, exp.Overlay, exp.Bracket, JsonPath),
+    *(exp.Substring, exp.Extract, exp.Trim, exp.Overlay, exp.Bracket, exp.Like, exp.SimilarTo, JsonPath),
 )
 """What NULL can't stand in, as its type isn't known there."""
 
@@ -125,6 +125,7 @@ class Operands(Rewriter):
             exp.SimilarTo: self._of_text,
             exp.Between: self._between,
             exp.Bracket: self._bracket,
+            JsonPath: self._of_json,
         }
 
     # -- calls ---------------------------------------------------------------------------------------------
@@ -136,9 +137,13 @@ class Operands(Rewriter):
             self._alike(node.expressions, name)
             if all(isinstance(value, exp.Null) for value in node.expressions):
                 self.refuse(self.source.call_span(node), f"{name} has nothing but NULL", "write CAST(NULL AS INT)")
+        if name in ("GREATEST", "LEAST"):
+            for value in node.expressions:
+                if family(self.type(value)) in ("array", "map", "row"):
+                    self.refuse(value, f"{name} takes values that have an order, and this is a {self.type(value)}")
         if name == "NULLIF" and len(node.expressions) == 2:
             one, other = map(self.type, node.expressions)
-            if incomparable(one, other) or isinstance(node.expressions[0], exp.Null):
+            if incomparable(one, other) or types.mixed(one, other) or isinstance(node.expressions[0], exp.Null):
                 self.refuse(self.source.call_span(node), f"NULLIF can't compare {one} with {other}")
         if name == "JSON_STRING" and any(self.type(value) == "date" for value in node.expressions):
             self.refuse(node.expressions[0], "JSON_STRING takes no date", "write CAST(... AS STRING)")
@@ -204,9 +209,15 @@ class Operands(Rewriter):
                 self._check(number, "integer", name)
         return ()
 
+    def _of_json(self, node: exp.Expr) -> Iterable[Edit]:
+        self._check(node.this, "text", f"JSON_{node.args['kind']}")
+        return ()
+
     def _of_time(self, node: exp.Expr) -> Iterable[Edit]:
         if family(self.type(node.expression)) != "interval":
             self._check(node.expression, "time", "EXTRACT")
+        if self.type(node.expression) == "date" and node.this.name.upper() in ("MICROSECOND", "NANOSECOND"):
+            self.refuse(node, f"a date has no {node.this.name}")
         return ()
 
     def _rounded(self, node: exp.Expr) -> Iterable[Edit]:
@@ -243,7 +254,7 @@ class Operands(Rewriter):
         name = around.name.upper() if isinstance(around, exp.Anonymous) else ""
         index = node.index if isinstance(node.index, int) else 0
         words = _SIGNATURES.get(name, ())
-        called = name in ("COUNT", "JSON_VALUE") or (bool(words) and words[min(index, len(words) - 1)] != "any")
+        called = name in ("COUNT", "JSON_VALUE", "ROW") or (bool(words) and words[min(index, len(words) - 1)] != "any")
         if isinstance(around, _OF_KNOWN_TYPE) or called:
             self.refuse(node, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
         return ()
@@ -252,6 +263,8 @@ class Operands(Rewriter):
         if isinstance(node.parent, exp.Case):
             return ()
         self._check(node.this, "condition", "IF")
+        if isinstance(node.this, exp.Null):
+            self.refuse(node.this, "nobody knows the type of this NULL", "write CAST(NULL AS BOOLEAN)")
         results = [value for value in (node.args.get("true"), node.args.get("false")) if value is not None]
         self._alike(results, "IF")
         for value in results:
@@ -290,10 +303,18 @@ class Operands(Rewriter):
         if kind not in (None, "array", "map", "row"):
             self.refuse(node, f"[] takes an element of an array or a map, and this is of type {type_}")
         if index is not None and kind == "array":
-            self._check(index, "integer", "[]")
+            self._check_index(index)
         if index is not None and pair is not None and incompatible(pair[0], self.type(index)):
             self.refuse(index, f"the keys of this map are of type {pair[0]}", "write CAST(...) around the key")
         return ()
+
+    def _check_index(self, index: exp.Expr) -> None:
+        """Refuses a place in an array that is no INT, or 0."""
+        self._check(index, "integer", "[]")
+        if self.type(index) in types.INTEGERS and self.type(index) != "int":
+            self.refuse(index, f"[] takes an INT, and this is a {self.type(index)}", "write CAST(... AS INT)")
+        if isinstance(index, exp.Literal) and not index.name.strip("0"):
+            self.refuse(index, "the elements of an array count from 1", "write a[1]")
 
     def _unequal(self, node: exp.Expr) -> Iterable[Edit]:
         if "!=" in self.source.text[self.source.span(node.this)[1] : self.source.span(node.expression)[0]]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
@@ -64,9 +65,15 @@ class Operators(Rewriter):
 
     def _arithmetic(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)
+        if isinstance(node.parent, Difference):
+            return
         left, right = self.type(node.left), self.type(node.right)
         if isinstance(node, exp.Sub) and left in types.TIMES and right in types.TIMES:
-            self.refuse(node, "Flink takes no difference of two timestamps", "write TIMESTAMPDIFF(SECOND, b, a)")
+            self.refuse(
+                node,
+                "Flink takes no difference of two timestamps",
+                "write TIMESTAMPDIFF(SECOND, b, a), or (a - b) SECOND",
+            )
         if isinstance(node, exp.Sub) and left == right == "date":
             self.refuse(node, "Flink takes no difference of two dates", "write TIMESTAMPDIFF(DAY, b, a)")
         if types.mixed(left, right):
@@ -77,7 +84,14 @@ class Operators(Rewriter):
         kinds = {family(left), family(right)}
         if kinds == {"text"}:
             self.refuse(node, "two texts can't be calculated with", "write a || b, or CAST(... AS INT) around each")
-        if all(isinstance(side, exp.Interval) for side in (node.left, node.right)) and len(_lengths(node)) > 1:
+        divided = isinstance(node, exp.Div) and "interval" in kinds
+        factors = {left, right} - {None, "interval", *types.INTEGERS}
+        if divided or (isinstance(node, exp.Mul) and "interval" in kinds and factors):
+            self.refuse(node, "a length of time is multiplied with an integer alone", "write INTERVAL '12' HOUR")
+        if (
+            all(isinstance(side, exp.Interval) for side in (node.left, node.right))
+            and len(_lengths(node.left, node.right)) > 1
+        ):
             self.refuse(node, "months and days can't be added", "add them to a time one by one")
         if "number" in kinds and kinds & {"date", "time"}:
             self.refuse(node, "a number can't be added to a time", "write ts + INTERVAL '1' DAY")
@@ -109,6 +123,24 @@ class Operators(Rewriter):
             self._comparable(node, left, right)
         if pairs and isinstance(node, exp.EQ):
             yield self.edit(node, lambda: self._rows(pairs))
+        elif not pairs:
+            yield from self._unlike(node)
+
+    def _unlike(self, node: exp.Binary) -> Iterator[Edit]:
+        """A text beside a BOOLEAN, and two maps, which Spark doesn't compare."""
+        kinds = {family(self.type(node.left)), family(self.type(node.right))}
+        equal = isinstance(node, (exp.EQ, exp.NEQ))
+        if kinds == {"text", "boolean"} and equal:
+            # Flink compares what they are written as, which is never the same.
+            known = lambda: " AND ".join(f"{self.text(side)} IS NOT NULL" for side in (node.left, node.right))  # noqa: E731
+            answer = "FALSE" if isinstance(node, exp.EQ) else "TRUE"
+            yield self.edit(node, lambda: f"CASE WHEN {known()} THEN {answer} END")
+        elif kinds == {"map"}:
+            if not equal:
+                self.refuse(node, "a MAP has no order", "compare its values")
+            sign = "=" if isinstance(node, exp.EQ) else "<>"
+            entries = lambda side: f"ARRAY_SORT(MAP_ENTRIES({self.text(side)}))"  # noqa: E731
+            yield self.edit(node, lambda: f"{entries(node.left)} {sign} {entries(node.right)}")
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
         """`(a, b) = (c, d)` field by field: it is NULL if one is NULL and no other differs, where Spark says FALSE."""
@@ -150,8 +182,12 @@ class Operators(Rewriter):
         ):
             return  # x > ALL (...), whose values are compared one by one
         one, other = self.type(left), self.type(right)
+        if isinstance(left, exp.Interval) and isinstance(right, exp.Interval) and len(_lengths(left, right)) > 1:
+            self.refuse(node, "months and days can't be compared", "compare days with days")
         if incomparable(one, other) and {family(one), family(other)} != {"date", "time"}:
             self.refuse(node, f"{one} and {other} can't be compared", "write CAST(...) around one of them")
+        if isinstance(node, exp.In) and {family(one), family(other)} == {"text", "boolean"}:
+            self.refuse(node, "a text and a BOOLEAN can't be compared in IN", "write CAST(... AS BOOLEAN)")
         if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ)):
             self.refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
         if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):
@@ -179,17 +215,24 @@ class Operators(Rewriter):
         return ()
 
 
-def _lengths(node: exp.Binary) -> set[bool]:
+def _lengths(*sides: exp.Expr) -> set[bool]:
     """Whether the two lengths of time are of months, each."""
     return {
         str(side.args["unit"].name or side.args["unit"].sql()).upper().startswith(("YEAR", "MONTH"))
-        for side in (node.left, node.right)
+        for side in sides
         if side.args.get("unit") is not None
     }
 
 
 def _pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
-    """The fields of two rows in parentheses, each beside its counterpart; None for anything else."""
-    if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple) and len(left.expressions) == len(right.expressions):
-        return list(zip(left.expressions, right.expressions, strict=True))
-    return None
+    """The values of two rows such as `(a, b)`, each beside its counterpart; None for anything else."""
+    one, other = _values(left), _values(right)
+    return (
+        list(zip(one, other, strict=True)) if one is not None and other is not None and len(one) == len(other) else None
+    )
+
+
+def _values(row: exp.Expr) -> list[exp.Expr] | None:
+    """The values of `(a, b)` or `ROW(a, b)`; None for anything else."""
+    written = isinstance(row, exp.Tuple) or (isinstance(row, exp.Anonymous) and row.name.upper() == "ROW")
+    return row.expressions if written else None

@@ -10,10 +10,11 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -54,6 +55,7 @@ class TimeExpressions(Rewriter):
             exp.Floor: self._round,
             exp.Ceil: self._round,
             exp.Interval: self._interval,
+            Difference: self._difference,
         }
 
     def _extract(self, node: exp.Expr) -> Iterator[Edit]:
@@ -61,11 +63,27 @@ class TimeExpressions(Rewriter):
         if unit not in _EXTRACTED:
             self.refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(_EXTRACTED)}")
         type_ = self.type(node.expression)
+        whole = "YEAR TO MONTH" if unit in ("YEAR", "MONTH") else "DAY TO SECOND"
 
         def text() -> str:
-            return _EXTRACTED[unit](self.text(node.expression), type_)
+            time = self.text(node.expression)
+            if type_ == "interval":  # else Spark takes only units that it is written with
+                time = f"CAST({time} AS INTERVAL {whole})"
+            return _EXTRACTED[unit](time, type_)
 
         yield self.edit(node, text)
+
+    def _difference(self, node: exp.Expr) -> Iterator[Edit]:
+        """`(a - b) DAY`: all of the time between, whatever the unit; in months or years, the whole months of it."""
+        first, last = node.this.right, node.this.left
+        for side in (first, last):
+            if self.type(side) not in (None, "date", *types.TIMES):
+                self.refuse(side, f"a {self.type(side)} is no time", "write such as (t2 - t1) DAY")
+        if node.args["unit"] in ("MONTH", "YEAR"):
+            months = lambda: months_between(self.text(first), self.text(last))  # noqa: E731
+            yield self.edit(node, lambda: f"MAKE_YM_INTERVAL(0, {months()})")
+        else:
+            yield self.edit(node, lambda: f"({self.text(node.this)})")
 
     def _round(self, node: exp.Expr) -> Iterator[Edit]:
         to = node.args.get("to")

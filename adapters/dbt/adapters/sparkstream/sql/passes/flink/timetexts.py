@@ -49,8 +49,11 @@ def to_timestamp_ltz(call: FlinkCall) -> str:
         raise RefusedError(
             f"{call.name} takes a number and the precision 0 or 3", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)"
         )
-    number = cast(call.args[0], "bigint") if types.is_decimal(call.types[0]) else call.args[0]
-    return f"TIMESTAMP_{'SECONDS' if call.args[1:] == ('0',) else 'MILLIS'}({number})"
+    seconds = call.args[1:] == ("0",)
+    # TIMESTAMP_SECONDS takes a part of a second too, and so does Flink of a DOUBLE.
+    whole = (None, *types.INTEGERS, *(("double", "float") if seconds else ()))
+    number = call.args[0] if call.types[0] in whole else cast(call.args[0], "bigint")
+    return f"TIMESTAMP_{'SECONDS' if seconds else 'MILLIS'}({number})"
 
 
 def _of_text(call: FlinkCall) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
-from dbt.adapters.sparkstream.sql.core.nested import map_of
+from dbt.adapters.sparkstream.sql.core.nested import fields, map_of
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
     NTZ,
@@ -18,15 +19,10 @@ from dbt.adapters.sparkstream.sql.core.types import (
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, fixed
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
-
-NUMBERS = Numbers(
-    digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
-    literals_by_digits=False,
-    capped=True,
-    beside_float="double",
-)
+from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, rounded_type
 
 
 def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
@@ -81,16 +77,27 @@ def _first(types: Types, numbers: Numbers) -> str | None:
 
 
 def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
-    """`MAP['a', 1]`, or an element."""
+    """`MAP['a', 1]`, a field of a row, or an element."""
     if not is_map_constructor(node):
+        row = of(node.this)
+        if fields(row) is not None:
+            found = field_at(row, node.expressions[0]) if node.expressions else None
+            return found[1] if found else None
         return SPARK.nodes[exp.Bracket](node, of, numbers)
     types = [of(each) for each in node.expressions]
     return map_of(numbers.common(types[::2]), numbers.common(types[1::2]))
 
 
+def _timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
+    """`TIMESTAMPADD(HOUR, 1, d)`: a time of a date, unless whole days are added."""
+    if len(node.expressions) != 3:
+        return None
+    type_ = of(node.expressions[2])
+    return NTZ if type_ == "date" and node.expressions[0].name.upper() not in DATE_UNITS else type_
+
+
 _FUNCTIONS: dict[str, FunctionRule] = {
     **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
-    "TIMESTAMPADD": lambda types, numbers: types[2] if len(types) == 3 else None,
     "TIMESTAMPDIFF": always("int"),
     **dict.fromkeys(NAVIGATION, _first),
 }
@@ -101,6 +108,7 @@ FLINK = SPARK.but(
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
         **dict.fromkeys((exp.UnicodeString, exp.ByteString, exp.National), fixed("string")),
+        Difference: fixed("interval"),
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
@@ -108,6 +116,7 @@ FLINK = SPARK.but(
         exp.Column: _word,
     },
     functions=_FUNCTIONS,
+    calls={"ROUND": rounded_type, "TRUNCATE": rounded_type, "TIMESTAMPADD": _timestampadd},
     numbers=NUMBERS,
     unnamed="EXPR${position}",
     bare_fields=True,
