@@ -149,7 +149,7 @@ class TestRelations(Pairs):
         self.flink("VALUES (UPPER('a')), (UPPER('b'))", spark="VALUES (UPPER('a')), (UPPER('b')) AS __values(`EXPR$0`)")
         self.flink("VALUES 1, 2", spark="VALUES 1, 2 AS __values(`EXPR$0`)")
         self.flink("SELECT * FROM (VALUES 1, 2) AS v(a)", spark="SELECT * FROM (VALUES 1, 2) AS v(a)")
-        self.flink("SELECT id FROM t WHERE (id, 1) IN (VALUES (1, 1))", spark="SELECT id FROM t WHERE (id, 1) IN (VALUES (1, 1))")
+        self.flink("SELECT id FROM t WHERE (id, 1) IN (VALUES (1, 1))", spark="SELECT id FROM t WHERE (id, 1) IN (SELECT * FROM VALUES (1, 1))")
 
     def test_unnamed_columns_are_read(self) -> None:
         self.flink("SELECT EXPR$0 + 1 AS a FROM (SELECT id + 1 FROM t)", spark="SELECT `EXPR$0` + 1 AS a FROM (SELECT id + 1 AS `EXPR$0` FROM t)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
@@ -44,6 +45,7 @@ class Constructs(Rewriter):
             exp.Between: self._between,
             exp.Overlaps: self._overlaps,
             exp.Values: self._values,
+            exp.In: self._in,
         }
 
     def _negated(self, predicate: exp.Expr) -> str:
@@ -85,6 +87,15 @@ class Constructs(Rewriter):
             inner = row.expressions[0] if isinstance(row, exp.Tuple) and len(row.expressions) == 1 else None
             if isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW":
                 yield Edit(self.source.call_span(inner), lambda r=inner: f"({self._list(r.expressions)})", level=1)  # type: ignore[misc]
+
+    def _in(self, node: exp.Expr) -> Iterator[Edit]:
+        """`(a, b) IN (VALUES (1, 2))`, where Spark takes VALUES for a function."""
+        if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values):
+            behind = self.source.tokens.within((self.source.span(node.this)[1], len(self.source.text)))
+            at = next(i for i in behind if self.source.tokens[i].text.upper() == "VALUES")
+            if self.source.tokens[at + 1].token_type == TokenType.L_PAREN:
+                start = self.source.tokens[at].start
+                yield Edit((start, start), lambda: "SELECT * FROM ")
 
     def _similar(self, node: exp.Expr) -> Iterator[Edit]:
         pattern = node.expression

@@ -123,6 +123,11 @@ class Invocations(Rewriter):
                 yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
             return
 
+        if {self.type(first), self.type(last)} == set(types.TIMES):
+            self.refuse(
+                span, f"{name} takes two times of one type", "write CAST(... AS TIMESTAMP(3)) around one of them"
+            )
+
         def text() -> str:
             start, end = self.text(first), self.text(last)
             if word in ("MONTH", "QUARTER", "YEAR"):

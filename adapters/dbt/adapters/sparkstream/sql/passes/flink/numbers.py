@@ -25,11 +25,32 @@ class NumberTypes(Rewriter):
         self.handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterable[Edit]]] = {
             **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div), self._operands),
             exp.Mod: self._remainder,
+            exp.Literal: self._literal,
             exp.Anonymous: self._call,
             exp.Case: self._branches,
             exp.If: self._branches,
             **dict.fromkeys((exp.Floor, exp.Ceil), self._whole),
         }
+
+    def _literal(self, node: exp.Expr) -> Iterator[Edit]:
+        """A constant such as 0.5, alone or beside another exact number: its 0 is a digit, and none to Spark."""
+        type_, around = self.type(node), node.parent
+        if not self.source.written(node).startswith("0") or not types.is_decimal(type_):
+            return
+        while isinstance(around, (exp.Paren, exp.Neg)):
+            around = around.parent
+        if isinstance(around, (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)):
+            beside = [around.left, around.right]
+        elif isinstance(around, exp.Anonymous) and around.name.upper() in _ALIKE:
+            beside = around.expressions
+        elif isinstance(around, exp.Select) or (
+            isinstance(around, exp.Alias) and isinstance(around.parent, exp.Select)
+        ):
+            beside = []
+        else:
+            return
+        if all(types.is_decimal(t) or t in types.INTEGERS for t in map(self.type, beside)):
+            yield self.edit(node, lambda: cast(self.text(node), type_ or ""))
 
     def _operands(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)

@@ -255,7 +255,7 @@ class Operands(Rewriter):
         index = node.index if isinstance(node.index, int) else 0
         words = _SIGNATURES.get(name, ())
         called = name in ("COUNT", "JSON_VALUE", "ROW") or (bool(words) and words[min(index, len(words) - 1)] != "any")
-        if isinstance(around, _OF_KNOWN_TYPE) or called:
+        if isinstance(around, _OF_KNOWN_TYPE) or called or node.arg_key == "partition_by":
             self.refuse(node, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
         return ()
 

@@ -48,6 +48,14 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return arithmetic_type(node, of(node.left), of(node.right))
 
 
+def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
+    """A constant; the 0 of `0.5` is a digit."""
+    whole, point, fraction = node.name.partition(".")
+    if not node.is_string and point and whole.startswith("0") and (whole + fraction).isdecimal():
+        return f"decimal({len(whole + fraction)},{len(fraction)})"
+    return SPARK.nodes[exp.Literal](node, of, numbers)
+
+
 def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     """`FLOOR(x)` of a DECIMAL(10,2) is a DECIMAL(10,0); of other types, and in `FLOOR(ts TO HOUR)`, it stays."""
     type_ = of(node.this)
@@ -112,6 +120,7 @@ FLINK = SPARK.but(
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
+        exp.Literal: _literal,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,
     },
