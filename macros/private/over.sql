@@ -29,7 +29,7 @@
   {%- for table in (union if union is sequence and union is not string and union is not mapping else [union]) if table -%}
     {%- do tables.append(relation(table, 'over')) -%}
   {%- endfor -%}
-  {%- set first, last = bound(start, 'start', frame), bound(end, 'end', frame) -%}
+  {%- set first, last = bound(start, 'start', frame, end, 'end'), bound(end, 'end', frame, start, 'start') -%}
   {%- set ours = [] -%}
   {%- for name, used in [
     ("frame='rows_range'", frame == 'rows_range'), ('open start', ' OPEN ' in first), ('open end', ' OPEN ' in last),
@@ -72,15 +72,16 @@
 {% endmacro %}
 
 {#- A bound of a frame: 'unbounded', 'current row', a number of rows or of the key's unit, or a length of time; before
-    the row, unless `following` stands behind it. `open` in front leaves the bound itself out. -#}
-{% macro default__sparkstream_bound(value, argument, frame) %}
+    the row, unless `following` stands behind it. `open` in front leaves the bound itself out. `other` is the other bound,
+    which has its length in the same unit. -#}
+{% macro default__sparkstream_bound(value, argument, frame, other, other_argument) %}
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set length = adapter.dispatch('sparkstream_bound_length', 'sparkstream') -%}
   {%- set words = (value | string | lower).split() -%}
   {%- set following = words | length > 0 and words[-1] == 'following' -%}
-  {%- set words = words[:-1] if words and words[-1] in ['following', 'preceding'] else words -%}
   {%- set open = words | length > 1 and words[0] == 'open' -%}
-  {%- set text = (words[1:] if open else words) | join(' ') -%}
+  {%- set text = length(value) -%}
   {%- set direction = (' OPEN' if open else '') ~ (' FOLLOWING' if following else ' PRECEDING') -%}
   {%- if text == 'current row' or (text == '0' and not open) -%}
     {{ return('CURRENT ROW') }}
@@ -94,5 +95,15 @@
       ~ "\n  write a number such as 9, 'unbounded' or 'current row'; a length of time goes with frame='range' or 'rows_range'"
     ) }}
   {%- endif -%}
-  {{ return(written(interval(text, 'over', argument), literal=true) ~ direction) }}
+  {%- set text_beside = length(other) -%}
+  {%- set beside = 0 if text_beside in ['current row', 'unbounded'] or text_beside.isdigit()
+    else interval(text_beside, 'over', other_argument) -%}
+  {{ return(written(interval(text, 'over', argument), literal=true, beside=beside) ~ direction) }}
+{% endmacro %}
+
+{#- What a bound of a frame says without its direction: `10 minutes` of `open 10 minutes following`. -#}
+{% macro default__sparkstream_bound_length(value) %}
+  {%- set words = (value | string | lower).split() -%}
+  {%- set words = words[:-1] if words and words[-1] in ['following', 'preceding'] else words -%}
+  {{ return((words[1:] if words | length > 1 and words[0] == 'open' else words) | join(' ')) }}
 {% endmacro %}

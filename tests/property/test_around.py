@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from tests.macros import macros
 from tests.property.window_reference import HOUR, MINUTE, SECOND
 
@@ -111,7 +112,7 @@ def test_spark_gives_what_duckdb_does(spark: SparkSession) -> None:
         spark.conf.set("spark.sql.session.timeZone", case.zone)
         for name, rows in (("l", case.left), ("r", case.right)):
             view(spark, name, rows, case.type)
-        lengths = [f"{length / SECOND} seconds" for length in (case.before, case.after)]
+        lengths = [Interval(length).words() for length in (case.before, case.after)]
         sql = macros("spark").call("window_around", "l", "r", keys(case), "ts", "ts", *lengths, COLUMNS)
         frame = spark.sql(f"SELECT * FROM {sql}")
         assert frame.columns == ["number", "k1", "k2", "ts", "v", "id", *COLUMNS]

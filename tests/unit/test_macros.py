@@ -169,7 +169,7 @@ def test_window_around(adapter: str) -> None:
     )
     WINDOW around AS (
       PARTITION BY __key0 ORDER BY __time
-      RANGE BETWEEN INTERVAL '5' MINUTE PRECEDING AND INTERVAL '90' SECOND FOLLOWING
+      RANGE BETWEEN INTERVAL '300' SECOND PRECEDING AND INTERVAL '90' SECOND FOLLOWING
     )
   )
   WHERE __left IS NOT NULL
@@ -177,7 +177,7 @@ def test_window_around(adapter: str) -> None:
     )
     later = call("t", "u", [], "ts", "ts", "-1 minute", "1 hour", columns)
     assert "WINDOW around AS (\n      ORDER BY __time\n" in later
-    assert "RANGE BETWEEN INTERVAL '1' MINUTE FOLLOWING AND INTERVAL '1' HOUR FOLLOWING\n" in later
+    assert "RANGE BETWEEN INTERVAL '1' MINUTE FOLLOWING AND INTERVAL '60' MINUTE FOLLOWING\n" in later
     assert "BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW\n" in call("t", "u", [], "a", "b", "1h", "0s", columns)
 
 
@@ -303,3 +303,12 @@ def test_a_query_keeps_its_layout_within_a_statement() -> None:
 
 def test_macros_and_translator_know_the_same_zones() -> None:
     assert macros().call("default__sparkstream_shows_utc") == SHOWS_UTC
+
+
+def test_the_bounds_of_a_frame_have_one_unit() -> None:
+    """Spark refuses a frame from INTERVAL '1' HOUR to INTERVAL '10' MINUTE: the two are of different types."""
+    call = partial(macros().call, "over", "sum(v)", "k", "ts", frame="range")
+    frame = "sum(v) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN {})"
+    bounds = "INTERVAL '60' MINUTE PRECEDING AND INTERVAL '10' MINUTE FOLLOWING"
+    assert call(start="1 hour", end="10 minutes following") == frame.format(bounds)
+    assert call(start="1 hour") == frame.format("INTERVAL '1' HOUR PRECEDING AND CURRENT ROW")

@@ -40,6 +40,12 @@ _QUOTES = (
 AS_OF_TABLE = macros().call(
     "asof_join", "bid", _QUOTES, "k", "ts", "ts", direction="nearest", tolerance="1 minute", columns=["q"]
 )
+AROUND = macros().call(
+    "window_around", "bid", "ask", "k", "ts", "ts", "20 seconds", "7 seconds", {"n": "count", "s": ["sum", "v"]}
+)
+AROUND_TABLE = macros().call(
+    "window_around", "bid", _QUOTES, "k", "ts", "ts", "1 minute", "20 seconds", {"n": "count", "m": ["max", "q"]}
+)
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -133,6 +139,8 @@ CONSTRUCTS = {
     "ON bid.k = ask.k",
     "as_of_within": f"SELECT * FROM {AS_OF_WITHIN}",
     "as_of_table": f"SELECT * FROM {AS_OF_TABLE}",
+    "around": f"SELECT * FROM {AROUND}",
+    "around_table": f"SELECT * FROM {AROUND_TABLE}",
     "carried": "SELECT id, ts, last_value(v, TRUE) OVER w AS held, lag(v) OVER w AS before FROM bid WINDOW w AS "
     "(PARTITION BY k ORDER BY ts, id)",
     "group_window": "SELECT hop_end(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND) AS window_end, k, sum(v) AS s FROM "
@@ -167,6 +175,7 @@ FIRST = (
     "interval_of_rows",
     "as_of_within",
     "as_of_table",
+    "around",
     "top_n_of_rows",
     "over_rows",
 )
@@ -181,6 +190,7 @@ FLUSHED = (
     "static_join",
     "over_time",
     "as_of",
+    "around_table",
     "carried",
 )
 """And where the last run flushes: others, with conditions, state, joins and history."""
@@ -261,7 +271,7 @@ def tell(embedded: SparkSession, story: Story, names: Sequence[str]) -> None:
         for name in names:
             closed = (
                 "TRUE"
-                if story.flush or name in ("rows", "windows", "as_of_table")
+                if story.flush or name in ("rows", "windows", "as_of_table", "around_table")
                 else f"{end_of(feed, name)} <= {CLOSED}"
             )
             assert feed.table(name) == feed.batch(CONSTRUCTS[name], closed), name

@@ -236,3 +236,41 @@ class TestOnStreams:
         with pytest.raises(TranslationError, match="come from a table here") as raised:
             plan(VERSIONS, "flink", streams=["l", "r"], schema=SCHEMA)
         assert raised.value.column == VERSIONS.index("v FOR SYSTEM_TIME") + 1
+
+
+class TestAroundOnStreams:
+    AROUND = (
+        "SELECT p.*, n FROM (SELECT p, count(x) OVER w AS n FROM (SELECT struct(*) AS p, k, ts, NULL AS x FROM l "
+        "UNION ALL SELECT NULL, k, ts, v FROM r) WINDOW w AS (PARTITION BY k ORDER BY ts {})) WHERE p IS NOT NULL"
+    )
+
+    def test_rows_wait_until_the_end_of_their_frames(self) -> None:
+        ahead = "RANGE BETWEEN INTERVAL '30' SECOND PRECEDING AND INTERVAL '2' MINUTE FOLLOWING"
+        found = plan(self.AROUND.format(ahead), streams=["l", "r"], schema=SCHEMA)
+        assert (found.buffered, found.waits_longer, found.time) == (True, True, "ts")
+        assert "k, ts + INTERVAL '2' MINUTE, NULL AS x FROM l UNION ALL SELECT NULL, k, ts, v FROM r" in found.query
+        assert isinstance(found.ending, OnHistory)
+        assert "RANGE BETWEEN INTERVAL '150' SECOND PRECEDING AND CURRENT ROW" in found.ending.query
+        assert "- INTERVAL '150' SECOND" in found.ending.kept
+
+    def test_beside_a_table_no_row_waits(self) -> None:
+        ahead = "RANGE BETWEEN CURRENT ROW AND INTERVAL '2' MINUTE FOLLOWING"
+        found = plan(self.AROUND.format(ahead), streams=["l"], schema=SCHEMA)
+        assert (found.buffered, found.waits_longer, found.query) == (False, False, "SELECT * FROM l")
+        assert isinstance(found.ending, OnClosed)
+        assert ahead in found.ending.query
+
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            AROUND.format("ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING"),
+            AROUND.format("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL '2' MINUTE FOLLOWING"),
+            AROUND.format("RANGE BETWEEN CURRENT ROW AND INTERVAL '2' MINUTE FOLLOWING").removesuffix(
+                "WHERE p IS NOT NULL"
+            ),
+            AROUND.format("RANGE BETWEEN CURRENT ROW AND INTERVAL '2' MINUTE FOLLOWING").replace("NULL AS x", "v AS x"),
+        ],
+    )
+    def test_other_frames_that_end_behind_the_row(self, sql: str) -> None:
+        with pytest.raises(TranslationError, match=r"still to come|no end"):
+            plan(sql, streams=["l", "r"], schema=SCHEMA)

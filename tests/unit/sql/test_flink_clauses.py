@@ -125,6 +125,10 @@ class TestFrames(Pairs):
         self.flink(f"SELECT COUNT(*) {over} AS z FROM c", spark=f"SELECT CASE WHEN i IS NOT NULL THEN COUNT(*) {over} ELSE 0 END AS z FROM c")
         self.flink("SELECT MAX(k) OVER w AS z FROM c WINDOW w AS (ORDER BY i RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)", spark="SELECT CASE WHEN i IS NOT NULL THEN MAX(k) OVER w END AS z FROM c WINDOW w AS (ORDER BY i RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)")
 
+    def test_the_bounds_of_a_frame_have_one_unit(self) -> None:
+        frame = "SELECT COUNT(k) OVER (ORDER BY ts RANGE BETWEEN {} PRECEDING AND {} FOLLOWING) AS z FROM c"
+        self.flink(frame.format("INTERVAL '1' HOUR", "INTERVAL '10' MINUTE"), spark=frame.format("INTERVAL '60' MINUTE", "INTERVAL '10' MINUTE"))
+
     @pytest.mark.parametrize("frame", ["ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", "RANGE BETWEEN 0 FOLLOWING AND 2 FOLLOWING", "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING", "ROWS 1 PRECEDING"])
     def test_other_frames(self, frame: str) -> None:
         sql = f"SELECT COUNT(*) OVER (ORDER BY i {frame}) AS z FROM c"

@@ -44,23 +44,51 @@ def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resol
 
 
 def alone_beside_a_table(select: exp.Select, streams: Streams) -> exp.Expr | None:
-    """The stream whose rows get nothing but rows of a table from the frames of a query; None for another query.
+    """The stream whose rows get nothing but values of a table from the frames of a query; None for another query.
 
-    All frames are `last_value(x, TRUE)`, and x is NULL in each row of the stream.
+    Each frame is of an expression that is NULL in each row of the stream, and passes over NULLs.
     """
-    relation = from_item(select)
-    union = relation.this if isinstance(relation, exp.Subquery) else None
-    sides = [union.this, union.expression] if isinstance(union, exp.Union) else []
-    branches = [side for side in sides if isinstance(side, exp.Select) and streams.feeds(side)]
+    branches = [side for side in sides_of(select) if streams.feeds(side)]
     if len(branches) != 1 or any(branches[0].args.get(part) for part in ("joins", "group", "laterals", "distinct")):
         return None
     [branch] = branches
-    values = zip(sides[0].named_selects, branch.expressions, strict=False)
-    columns = {name.casefold(): value.unalias() for name, value in values}
-    frames = [w for w in select.find_all(exp.Window) if w.find_ancestor(exp.Select) is select]
-    carried = [last_value_of(frame.this) for frame in frames if frame.arg_key != "windows"]
-    is_alone = all(value is not None and _is_null(value, columns) for value in carried)
-    return from_item(branch) if is_alone else None
+    columns = columns_of(select, branch)
+    return from_item(branch) if all(reads_nulls(frame.this, columns) for frame in own_frames(select)) else None
+
+
+def own_frames(select: exp.Select) -> list[exp.Window]:
+    """The calls with OVER of a query itself."""
+    windows = (w for w in select.find_all(exp.Window) if w.find_ancestor(exp.Select) is select)
+    return [window for window in windows if window.arg_key != "windows"]
+
+
+def sides_of(select: exp.Select) -> list[exp.Select]:
+    """The two queries of `FROM (SELECT ... UNION ALL SELECT ...)`; none for another FROM."""
+    relation = from_item(select)
+    union = relation.this if isinstance(relation, exp.Subquery) else None
+    sides = [union.this, union.expression] if isinstance(union, exp.Union) else []
+    return sides if all(isinstance(side, exp.Select) for side in sides) else []
+
+
+def columns_of(select: exp.Select, side: exp.Select) -> dict[str, exp.Expr]:
+    """The columns that a query reads of one side of a UNION ALL: name -> expression."""
+    values = zip(sides_of(select)[0].named_selects, side.expressions, strict=False)
+    return {name.casefold(): value.unalias() for name, value in values}
+
+
+_PAST_NULLS = frozenset({
+    "COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "STDDEV", "STDDEV_SAMP", "STDDEV_POP", "VARIANCE", "VAR_SAMP",
+    "VAR_POP", "BOOL_AND", "BOOL_OR", "COLLECT_LIST", "COLLECT_SET", "APPROX_COUNT_DISTINCT",
+})  # fmt: skip
+"""Aggregates of one argument for which a row with NULL is no row."""
+
+
+def reads_nulls(function: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
+    """Whether a function passes over all rows of a query that gives these columns: its argument is NULL there."""
+    value = last_value_of(function)
+    if isinstance(function, exp.Anonymous) and function.name.upper() in _PAST_NULLS and len(function.expressions) == 1:
+        [value] = function.expressions
+    return value is not None and is_null(value, columns)
 
 
 def last_value_of(function: exp.Expr) -> exp.Expr | None:
@@ -74,14 +102,14 @@ def last_value_of(function: exp.Expr) -> exp.Expr | None:
     return value if ignores else None
 
 
-def _is_null(value: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
+def is_null(value: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
     """Whether an expression is NULL in each row of a query that gives these columns."""
     if isinstance(value, exp.Column):
         known = columns.get(value.name.casefold())
-        return known is not None and not isinstance(known, exp.Column) and _is_null(known, columns)
+        return known is not None and not isinstance(known, exp.Column) and is_null(known, columns)
     if isinstance(value, exp.Case) and not value.this and value.args.get("default") is None:
         return all(
-            _is_null(branch.args["true"], columns) or _is_false(branch.this, columns) for branch in value.args["ifs"]
+            is_null(branch.args["true"], columns) or _is_false(branch.this, columns) for branch in value.args["ifs"]
         )
     return isinstance(value, exp.Null)
 

@@ -138,11 +138,10 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
 
 def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
     """The windows of a query itself, each with its keys, and what orders it with whether it goes down."""
-    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
     for window in select.find_all(exp.Window):
         if window.find_ancestor(exp.Select) is not select or window.arg_key == "windows":
             continue
-        defined = _definition(window, named)
+        defined = definition(window, select)
         if isinstance(defined, FramedWindow):
             value = defined.value
             yield window, [k.expression for k in value.partition], [(k.expression, False) for k in value.order]
@@ -152,7 +151,9 @@ def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], l
             yield window, list(defined.args.get("partition_by") or []), ordered
 
 
-def _definition(window: exp.Window, named: dict[str, exp.Window]) -> exp.Window:
+def definition(window: exp.Window, select: exp.Select) -> exp.Window:
+    """What says the keys, order and frame of a call with OVER: itself, or what `OVER w` names."""
+    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
     alias = window.args.get("alias")
     return named.get(alias.name.casefold(), window) if alias is not None else window
 
@@ -167,7 +168,7 @@ def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> se
 
 def _carried(window: exp.Window, select: exp.Select) -> exp.Expr | None:
     """x of `last_value(x, TRUE)` over all rows up to the current one: it needs the newest row with an x alone."""
-    defined = _definition(window, {w.name.casefold(): w for w in select.args.get("windows") or []})
+    defined = definition(window, select)
     if isinstance(defined, FramedWindow):
         return None
     spec = defined.args.get("spec")
@@ -179,8 +180,7 @@ def _reach(window: exp.Window, select: exp.Select, source: Source) -> Interval |
     """How far back a window's frame reaches: in time, or in rows."""
     place = source.span(window)
     function = window.this
-    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
-    defined = _definition(window, named)
+    defined = definition(window, select)
     if isinstance(defined, FramedWindow):
         value = defined.value
         if value.unions or value.frame.instance_not_in_window:

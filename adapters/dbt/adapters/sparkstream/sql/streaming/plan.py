@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
+from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
@@ -62,6 +63,7 @@ class StreamPlan:
         read_once: whether it reads one stream, once.
         decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
+        waits_longer: whether `time` is later than the event times of some rows, which wait until then.
         windows: the columns that tell the window of a row, where the rows have them.
         by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
         joined: whether rows of one stream wait for those of another one, by their times.
@@ -78,6 +80,7 @@ class StreamPlan:
     windows: tuple[str, ...] = ()
     time: str | None = None
     decisions: tuple[Decision, ...] = ()
+    waits_longer: bool = False
     by_instant: bool = False
     joined: bool = False
 
@@ -157,11 +160,14 @@ def plan(
     resolver = resolver_of(dialect, schema)
     with net(sql), ExitStack() as places:
         statement, tree = _one_query(sql, dialect, names)
-        for written in (asof_joins_as_frames, partial(group_windows_as_functions, strict=dialect == "flink")):
+        waits_longer = False
+        group_windows = partial(group_windows_as_functions, strict=dialect == "flink")
+        for written in (asof_joins_as_frames, frames_ahead_as_frames_back, group_windows):
             text = written(tree, statement.source, names, resolver)
             if text is not None:
                 places.enter_context(blamed_on(statement.source.text, text))
                 statement, tree = _one_query(text.text, dialect, names)
+                waits_longer |= written is frames_ahead_as_frames_back
         source = statement.source
         for warning in statement.warnings(schema):
             warn(warning)
@@ -190,6 +196,7 @@ def plan(
             read_once=names.is_read_once(tree),
             windows=_windows(resolver.columns(tree)),
             time=None if cut is None else cut.order,
+            waits_longer=waits_longer,
             by_instant=windows.by_instant,
             joined=bool(joins.sides),
         )

@@ -1,0 +1,100 @@
+"""Aggregates of one stream around each row of another one, as the macro `window_around` writes them.
+
+    SELECT __left, sum(__value0) OVER (PARTITION BY __key0 ORDER BY __time
+      RANGE BETWEEN INTERVAL '5' MINUTE PRECEDING AND INTERVAL '1' MINUTE FOLLOWING) AS total
+    FROM (
+      SELECT struct(*) AS __left, sym AS __key0, ts AS __time, NULL AS __value0 FROM trades
+      UNION ALL
+      SELECT NULL, sym, ts, px FROM quotes
+    )
+
+A trade has to wait until the watermark is a minute behind it. So its `__time` becomes `ts + INTERVAL '1' MINUTE`, at
+which all its quotes are there, and its frame reaches six minutes back from then and ends at the current row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import columns_of, is_null, own_frames, reads_nulls, sides_of
+from dbt.adapters.sparkstream.sql.streaming.history import definition
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
+
+
+def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
+    """A query whose rows wait for the end of their frames, in the place of frames that end behind them; else None."""
+    edits = [edit for select in tree.find_all(exp.Select) for edit in _edits(select, source, streams)]
+    if not edits:
+        return None
+    written = Source(source.text, source.tokens)
+    written.apply(edits)
+    return written.traced()
+
+
+def _edits(select: exp.Select, source: Source, streams: Streams) -> Iterator[Edit]:
+    frames = own_frames(select)
+    defined = {id(window): window for window in (definition(frame, select) for frame in frames)}
+    if len(defined) != 1:
+        return
+    [window] = defined.values()
+    spec, order = window.args.get("spec"), window.args.get("order")
+    if isinstance(window, FramedWindow) or spec is None or order is None or len(order.expressions) != 1:
+        return
+    if str(spec.args.get("kind")).upper() != "RANGE" or str(spec.args.get("end_side") or "").upper() != "FOLLOWING":
+        return
+    asking = _asking(select, frames, streams)
+    time = order.expressions[0].this
+    if asking is None or not isinstance(time, exp.Column) or order.expressions[0].args.get("desc"):
+        return
+    item = columns_of(select, asking).get(time.name.casefold())
+    try:
+        ahead = read_interval(source.tokens_in(source.span(spec.args["end"])))
+        start = _start(spec, source)
+    except IntervalError:
+        return
+    if item is None or start is None:
+        return
+    tokens = source.tokens
+    first, following = (tokens.at(source.span(spec)[0]), tokens.at(source.span(spec)[1] - 1) + 1)
+    while tokens[first].text.upper() != "RANGE":
+        first -= 1
+    back = f"RANGE BETWEEN {(start + ahead).sql()} PRECEDING AND CURRENT ROW"
+    yield Edit((tokens[first].start, tokens[following].end + 1), lambda: back)
+    yield Edit(source.span(item), lambda: f"{source.written(item)} + {ahead.sql()}")
+
+
+def _start(spec: exp.Expr, source: Source) -> Interval | None:
+    """How far before a row its frame begins, less than nothing if behind it; None without a bound."""
+    start = spec.args.get("start")
+    if start == "CURRENT ROW":
+        return Interval(0)
+    if not isinstance(start, exp.Expr):
+        return None
+    length = read_interval(source.tokens_in(source.span(start)))
+    return length if str(spec.args.get("start_side")).upper() == "PRECEDING" else length * -1
+
+
+def _asking(select: exp.Select, frames: list[exp.Window], streams: Streams) -> exp.Select | None:
+    """The stream whose rows get aggregates of the other one's, which a query around it leaves out."""
+    sides = sides_of(select)
+    around = select.parent.parent_select if isinstance(select.parent, exp.Subquery) else None
+    if not sides or around is None or not all(streams.feeds(side) for side in sides):
+        return None
+    where = around.args.get("where")
+    for asking, other in (sides, reversed(sides)):
+        mine, theirs = columns_of(select, asking), columns_of(select, other)
+        if not all(reads_nulls(frame.this, mine) for frame in frames):
+            continue
+        for term in conjuncts(where.this if where is not None else None):
+            test = term.this if isinstance(term, exp.Not) else None
+            if isinstance(test, exp.Is) and isinstance(test.expression, exp.Null) and is_null(test.this, theirs):
+                return asking
+    return None
