@@ -286,3 +286,13 @@ def test_strings_keep_their_new_lines() -> None:
     sql = "  SELECT a.id FROM a LAST JOIN b ORDER BY b.ts ON a.k = b.k AND b.x = 'c\nd'"
     assert "'c\nd'" in translate(sql, "openmldb")
     assert "'c\nd'" in translate(sql.replace("a.k = b.k", "a.k < b.k"), "openmldb")
+
+
+@pytest.mark.parametrize("name", ["sum", "avg"])
+def test_an_aggregate_of_a_group_takes_no_time_unseen(name: str) -> None:
+    """Of a time, Spark's SUM gives seconds; where the type isn't known, the query fails in words."""
+    sql = f"SELECT k, {name}(x) AS s, {name}(2.5) AS one FROM t GROUP BY k"
+    guarded = translate(sql, "openmldb")
+    assert f"{name}(IF(typeof(x) IN ('timestamp', 'timestamp_ntz', 'string', 'date', 'boolean'), raise_error(" in guarded
+    assert f"{name}(2.5D) AS one" in guarded
+    assert "raise_error" not in translate(sql, "openmldb", schema={"t": {"k": "string", "x": "bigint"}})

@@ -26,6 +26,9 @@ _OURS = frozenset({*LISTED, *(f"{name}_WHERE" for name in CATEGORIES), "DISTINCT
 """Functions that Spark has not."""
 _OTHER_SUMS = ("smallint", "int", "float", "timestamp")
 """Arguments of SUM whose sum is of another type in Spark."""
+_SILENT = ("SUM", "AVG")
+_NO_NUMBERS = ("timestamp", "timestamp_ntz", "string", "date", "boolean")
+"""Types that Spark's SUM and AVG take silently; OpenMLDB refuses them, or sums milliseconds."""
 
 
 class _Group(Evaluation):
@@ -84,6 +87,16 @@ class GroupedCalls:
         group.check_types()
         if group.name in _OURS or (group.name == "SUM" and not group.call.distinct and group.type() in _OTHER_SUMS):
             yield Edit(span, lambda: call_sql(_Group(select, group.call)))
+        elif group.name in _SILENT and group.type() is None and group.arguments:
+            yield from self._guarded(group)
+
+    def _guarded(self, group: _Group) -> Iterator[Edit]:
+        """The argument of SUM or AVG, as nobody knows its type here: of a time, Spark would sum the seconds."""
+        kinds = ", ".join(f"'{kind}'" for kind in _NO_NUMBERS)
+        words = f"{group.word} takes a number here, or a column whose type is known"
+        argument = group.call.arguments[0]
+        guard = f"IF(typeof({{0}}) IN ({kinds}), raise_error('{words}'), {{0}})"
+        yield Edit(argument, lambda: guard.format(self._source.render(argument)), level=1)
 
 
 def _has_window(node: exp.Expr, select: exp.Select) -> bool:
