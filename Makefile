@@ -6,7 +6,7 @@
 #   make test-long  the tests that take longer; .ci/run has both
 #   make test-all   all tests
 #   make coverage   make test, and which lines of the adapter it runs, in target/coverage
-#   make parts     Delta, Iceberg, Kafka and a Spark that they are built for, in parts; needs Maven (`mvn`)
+#   make parts     Delta, Iceberg, Kafka, S3 and a Spark that they are built for, in parts (2 GB); needs Maven (`mvn`)
 #   make test-parts  the tests with them
 #   make suites     dbt's own test suites, and the page that says how they went
 #   make lint       style and types, and the files that GitHub reads
@@ -110,14 +110,14 @@ parts: $(PARTS)
 
 $(PARTS): parts/pom.xml pyproject.toml
 	rm -rf parts/jars
-	for part in delta iceberg kafka avro broker metastore; do \
+	for part in delta iceberg kafka avro broker metastore s3; do \
 		mvn --quiet --batch-mode --file parts/pom.xml --activate-profiles $$part dependency:copy-dependencies \
 			-DoutputDirectory=jars/$$part || exit 1; \
 	done
 	$(MAKE) venv VENV=parts/.venv SPARK=4.2
 	$(MAKE) venv VENV=parts/.venv-iceberg SPARK=4.1
 	parts/.venv/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3'
-	parts/.venv-iceberg/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3' 'fastavro>=1.9'
+	parts/.venv-iceberg/bin/python -m pip install --disable-pip-version-check 'kafka-python>=3' 'fastavro>=1.9' 'moto[server]>=5'
 	@touch $@
 
 # A Spark has its jars from its start, so those for Kafka are in another process. Its package for Avro is older.
@@ -128,6 +128,7 @@ test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/servers
 	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/s3
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/servers
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py

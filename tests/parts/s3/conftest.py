@@ -1,0 +1,117 @@
+"""A server that speaks S3's protocol, and a Spark whose warehouse is in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dbt.adapters.sparkstream.session import CATALOG
+from dbt.adapters.sparkstream.session_conf import local_conf
+from tests.functional.adapter.project import PARAMETERS, ROOT, Project
+from tests.functional.streaming.feed import Feed
+from tests.support import free_port, without_waiting_for_the_disk
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JARS = ROOT / "parts" / "jars" / "s3"
+BUCKET = "lake"
+CLOUD = "org.apache.spark.internal.io.cloud"
+
+# As docs/storage.md has them.
+SETTINGS = {
+    "spark.hadoop.fs.s3a.path.style.access": "true",
+    "spark.hadoop.fs.s3a.access.key": "test",
+    "spark.hadoop.fs.s3a.secret.key": "test",
+    "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+    "spark.sql.streaming.checkpointFileManagerClass": f"{CLOUD}.AbortableStreamBasedCheckpointFileManager",
+    # Spark 4.1 takes the magic committer by itself where it finds it, and that can't replace partitions.
+    "spark.hadoop.fs.s3a.committer.magic.enabled": "false",
+    "spark.sql.warehouse.dir": f"s3a://{BUCKET}/warehouse",
+}
+
+
+def _hadoop_fits() -> bool:
+    """Whether the jars are of the Hadoop that the installed Spark has."""
+    import pyspark
+
+    [jars] = [Path(path) / "jars" for path in pyspark.__path__]
+    own = next(jars.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
+    return (JARS / f"hadoop-aws-{own}.jar").exists()
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    """The address of a store with an empty bucket."""
+    if not JARS.is_dir() or importlib.util.find_spec("moto") is None:
+        pytest.skip("hadoop-aws or moto isn't here: `make parts` gets them from Maven Central and PyPI")
+    if not _hadoop_fits():
+        pytest.skip(
+            "hadoop-aws isn't of this Spark's Hadoop: `make test-parts` runs these tests with a Spark that fits"
+        )
+    port = free_port()
+    code = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as store:
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _make_bucket(address)
+            yield address
+        finally:
+            store.terminate()
+
+
+def _make_bucket(address: str) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(urllib.request.Request(f"{address}/{BUCKET}", method="PUT"), timeout=10).close()
+            return
+        except (urllib.error.URLError, ConnectionError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def parameters(endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The `server_side_parameters` of a profile. Who says where the warehouse is says where the catalog is, too."""
+    jars = ",".join(map(str, sorted(JARS.glob("*.jar"))))
+    own = {CATALOG: "hive", **local_conf(tmp_path_factory.mktemp("catalog"), 2), **PARAMETERS, **SETTINGS}
+    return {**own, "spark.jars": jars, "spark.hadoop.fs.s3a.endpoint": endpoint}
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory, parameters: dict[str, str]) -> Iterator[SparkSession]:
+    from dbt.adapters.sparkstream.session import spark_session
+
+    with without_waiting_for_the_disk():
+        session = spark_session(parameters, tmp_path_factory.mktemp("embedded"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def make_project(
+    embedded: SparkSession, parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Project]:
+    def make(files: dict[str, str], **target: Any) -> Project:
+        given = {"server_side_parameters": parameters, **target}
+        return Project(tmp_path_factory.mktemp("shop"), embedded, files, given)
+
+    return make
+
+
+@pytest.fixture
+def feed(embedded: SparkSession) -> Iterator[Feed]:
+    feed = Feed(embedded)
+    yield feed
+    feed.drop()
