@@ -164,9 +164,6 @@ def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest
     before = view(feed, "model", "__now")
     feed.add("bid", [(3, 1026, "a", 1), (4, 1061, "b", 2)])
 
-    def killed(*arguments: Any) -> None:
-        raise RuntimeError("killed")
-
     target: Any
     target, method = {
         "before": (sink.Append, "_write"),
@@ -175,9 +172,10 @@ def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest
     }[when]
     own = getattr(target, method)
 
-    def last(self: Any, first: Any, batch: int) -> None:
-        # The micro-batch that closes windows.
-        (killed if batch == 3 else own)(*((first, batch) if batch == 3 else (self, first, batch)))
+    def last(self: Any, first: Any, batch: int, *more: Any) -> None:
+        if batch == 3:  # it closes windows
+            raise RuntimeError("killed")
+        own(self, first, batch, *more)
 
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
         patched.setattr(target, method, last)
