@@ -35,7 +35,6 @@ SHOWN = {
             "rollup",
             "having",
             "two_levels",
-            "cte",
             "union",
         ),
         *("top_n", "share_of_window"),
