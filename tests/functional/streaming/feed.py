@@ -7,10 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.models import planned, streamed
 from dbt.adapters.sparkstream.streaming.outcome import Outcome
@@ -19,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.source import StreamSource
 from tests.support import quick_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 TYPES = {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"}
 COLUMNS = "id BIGINT, ts TIMESTAMP, k STRING, v BIGINT"
@@ -125,6 +129,26 @@ class Feed:
             self.spark.sql(f"DROP TABLE {self.schema}.{name}")
 
         return run(drop, rebuild=rebuild)
+
+    def run_killed(self, monkeypatch: pytest.MonkeyPatch, when: str, sql: str, **options: Any) -> None:
+        """Runs a model that is killed in its first micro-batch.
+
+        Args:
+            monkeypatch: has the sink fail.
+            when: `before` the rows are in the table, or `after`.
+            sql: its query.
+            options: configs.
+        """
+        write = sink.Append.__call__
+
+        def dies(own: sink.Append, rows: DataFrame, batch: int) -> None:
+            if when == "after":
+                write(own, rows, batch)
+            raise RuntimeError("killed")
+
+        with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
+            patched.setattr(sink.Append, "__call__", dies)
+            self.run(sql, **options)
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:
         """The state that a model's last micro-batch has left."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed
@@ -165,18 +164,9 @@ def test_each_row_of_a_data_source_counts_once(
     lines = Lines(feed, tmp_path, source)
     lines.add((1, 1005, "a", 1), (2, 1060, "a", 2), (3, 1004, "b", 3))
     feed.run(TOTALS)
-    write = sink.Append.__call__
     for number, when in enumerate(("before", "after")):
         lines.add((4 + number, 1101 + 40 * number, "b", 4), (6 + number, 1102 + 40 * number, "a", 5))
-
-        def dies(self: sink.Append, rows: object, batch: int, when: str = when) -> None:
-            if when == "after":
-                write(self, rows, batch)  # type: ignore[arg-type]
-            raise RuntimeError("killed")
-
-        with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-            patched.setattr(sink.Append, "__call__", dies)
-            feed.run(TOTALS)
+        feed.run_killed(monkeypatch, when, TOTALS)
         lines.add((8 + number, 1103 + 40 * number, "a", 6))
         feed.run(TOTALS)
     assert feed.run(TOTALS).rows == 0

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.functional.adapter.project import Project
-from tests.functional.streaming.feed import Feed
 from tests.parts.parameters import ICEBERG, catalog_parameters, iceberg_parameters
 from tests.support import without_waiting_for_the_disk
 
@@ -57,10 +56,3 @@ def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactor
         return Project(tmp_path_factory.mktemp("shop"), embedded, files, given)
 
     return make
-
-
-@pytest.fixture
-def feed(embedded: SparkSession) -> Iterator[Feed]:
-    feed = Feed(embedded)
-    yield feed
-    feed.drop()

@@ -17,7 +17,6 @@ import pytest
 from dbt.adapters.sparkstream.session import CATALOG
 from dbt.adapters.sparkstream.session_conf import local_conf
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
-from tests.functional.streaming.feed import Feed
 from tests.support import free_port, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
@@ -108,10 +107,3 @@ def make_project(
         return Project(tmp_path_factory.mktemp("shop"), embedded, files, given)
 
     return make
-
-
-@pytest.fixture
-def feed(embedded: SparkSession) -> Iterator[Feed]:
-    feed = Feed(embedded)
-    yield feed
-    feed.drop()

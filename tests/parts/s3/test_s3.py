@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import sink
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import HOP, TUMBLE
@@ -42,18 +40,9 @@ def test_a_streaming_model_that_is_interrupted(feed: Feed, sql: str, monkeypatch
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(sql, keep_late=True)
     assert location(feed, "model").startswith("s3a://")
-    write = sink.Append.__call__
     for number, when in enumerate(("before", "after")):
         feed.add("bid", [(3 + number, 1061 + 45 * number, "a", 1), (5 + number, 1101 + 45 * number, "b", 2)])
-
-        def dies(self: sink.Append, rows: object, batch: int, when: str = when) -> None:
-            if when == "after":
-                write(self, rows, batch)  # type: ignore[arg-type]
-            raise RuntimeError("killed")
-
-        with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-            patched.setattr(sink.Append, "__call__", dies)
-            feed.run(sql, keep_late=True)
+        feed.run_killed(monkeypatch, when, sql, keep_late=True)
         feed.run(sql, keep_late=True)
     assert feed.table() == feed.batch(sql, CLOSED)
     feed.add("bid", [(9, 1001, "a", 7)])

@@ -220,7 +220,6 @@ class _BatchList:
 
     def _checked(self, batch: Batch) -> Batch:
         """A batch that seems to be missing, with what its query says."""
-
         from dbt.artifacts.resources.types import BatchSize
         from dbt.compilation import Compiler
         from dbt.contracts.graph.nodes import BatchContext

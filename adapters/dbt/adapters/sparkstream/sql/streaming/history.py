@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of, own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import END
 
@@ -138,9 +138,7 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
 
 def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
     """The windows of a query itself, each with its keys, and what orders it with whether it goes down."""
-    for window in select.find_all(exp.Window):
-        if window.find_ancestor(exp.Select) is not select or window.arg_key == "windows":
-            continue
+    for window in own_frames(select):
         defined = definition(window, select)
         if isinstance(defined, FramedWindow):
             value = defined.value

@@ -183,12 +183,13 @@ def plan(
             expressions = FlinkExpressions(source, resolver, joins_versions=cut is None or not cut.joins_versions)
             edits += [*Matches(source, resolver).edits(tree), *expressions.edits(tree)]
         _apply(source, edits)
+        read = names.read(tree)
         query, stages = _without_distinct(tree, source, names, cut, windows.stages)
-        late = _late(query, cut, windows, [_arrivals(side, source, names) for side in joins.sides], names.read(tree))
+        late = _late(query, cut, windows, [_arrivals(side, source, names) for side in joins.sides], read)
         found = StreamPlan(
             stages=tuple(stages),
             query=query.strip().rstrip(";"),
-            streams=tuple(dict.fromkeys(names.read(tree))),
+            streams=tuple(dict.fromkeys(read)),
             ending=Direct() if cut is None else cut.ending(_rest(cut, source.text, dialect, schema, arrival)),
             buffered=cut is not None and cut.buffered,
             late=late,

@@ -11,6 +11,7 @@ DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
 """Unit -> its years, and the year that the first one begins with."""
+_UNITS = (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS)
 
 
 def _days(date: str) -> str:
@@ -60,7 +61,7 @@ def floor_to(time: str, unit: str, type_: str | None) -> str:
     Raises:
         ValueError: a unit without a rule.
     """
-    if unit not in (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS):
+    if unit not in _UNITS:
         raise ValueError(f"FLOOR TO {unit} has no counterpart")
     if type_ == "date":
         return _date_floor(time, unit)
@@ -84,7 +85,7 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
         ValueError: a unit without a rule.
     """
     if type_ == "date" or unit in ("WEEK", "MONTH", "QUARTER", "YEAR", *_EPOCHS):
-        if unit not in (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS):
+        if unit not in _UNITS:
             raise ValueError(f"CEIL TO {unit} has no counterpart")
         date = time if type_ == "date" else f"CAST({time} AS DATE)"
         ceiling = _date_ceil(date, unit)

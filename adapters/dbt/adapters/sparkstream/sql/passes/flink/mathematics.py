@@ -39,15 +39,16 @@ def log(call: FlinkCall) -> str:
     if len(call.args) == 1:
         return _logarithm("LN", call.args[0])
     base, x = call.args
-    if _is_positive(x) and _is_positive(base) and float(base) != 1:
+    divides = _is_positive(base) and float(base) != 1
+    if divides and _is_positive(x):
         return call.same()
-    above, below = _logarithm("LN", x), _logarithm("LN", base)
+    quotient = f"{_logarithm('LN', x)} / {_logarithm('LN', base)}"
+    if divides:
+        return quotient
     # The logarithm of 1 is 0, and so much divided by 0 is NaN or infinite: Spark gives NULL.
     infinite = f"WHEN {x} > 1 THEN 'Infinity' WHEN {x} < 1 AND {x} >= 0 THEN '-Infinity'"
     by_zero = f"CAST(CASE {infinite} WHEN {x} IS NOT NULL THEN 'NaN' END AS DOUBLE)"
-    if _is_positive(base) and float(base) != 1:
-        return f"{above} / {below}"
-    return f"CASE WHEN {base} = 1 THEN {by_zero} ELSE {above} / {below} END"
+    return f"CASE WHEN {base} = 1 THEN {by_zero} ELSE {quotient} END"
 
 
 def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
@@ -62,12 +63,18 @@ def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
     return numbers.decimal_arithmetic(exp.Mod(this=exp.Null(), expression=exp.Null()), left, right)
 
 
+def narrowed(left: str | None, right: str | None) -> str | None:
+    """The type of b, where the remainder of two integers a and b has the wider type of a in Spark; else None."""
+    if left in types.INTEGERS and right in types.INTEGERS and types.wider(left, right) != right:
+        return right
+    return None
+
+
 def modulo(call: FlinkCall) -> str:
     """MOD, whose type depends on the digits that a constant is written with in Spark."""
     left, right = call.types
-    result = type_of_modulo(call.types, NUMBERS)
-    if left in types.INTEGERS and right in types.INTEGERS and types.wider(left, right) == right:
-        return call.same()
+    of_integers = left in types.INTEGERS and right in types.INTEGERS
+    result = narrowed(left, right) if of_integers else type_of_modulo(call.types, NUMBERS)
     return cast(call.same(), result) if result else call.same()
 
 
@@ -114,9 +121,8 @@ def round_(call: FlinkCall) -> str:
     """ROUND, which gives a DECIMAL no digits that it hasn't."""
     digits = _digits(call)
     type_ = known(call)
-    return (
-        cast(call.same(), type_) if types.is_decimal(type_) and digits > types.decimal_parts(type_)[1] else call.same()
-    )
+    adds_digits = types.is_decimal(type_) and digits > types.decimal_parts(type_)[1]
+    return cast(call.same(), type_) if adds_digits else call.same()
 
 
 def truncate(call: FlinkCall) -> str:

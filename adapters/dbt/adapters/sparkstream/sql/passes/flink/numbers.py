@@ -10,8 +10,8 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
+from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, narrowed
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.typing import NUMBERS
 
 _ALIKE = frozenset({"COALESCE", "IFNULL", "GREATEST", "LEAST"})
 """Functions whose result is of a type that all their arguments take."""
@@ -67,9 +67,9 @@ class NumberTypes(Rewriter):
     def _remainder(self, node: exp.Expr) -> Iterator[Edit]:
         """`a % b`, which has the type of b where both are integers."""
         assert isinstance(node, exp.Binary)
-        left, right = self.type(node.left), self.type(node.right)
-        if left in types.INTEGERS and right in types.INTEGERS and types.wider(left, right) != right:
-            yield Edit(self.source.span(node), lambda: cast(self.text(node), right), level=1)
+        result = narrowed(self.type(node.left), self.type(node.right))
+        if result is not None:
+            yield Edit(self.source.span(node), lambda: cast(self.text(node), result), level=1)
 
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         if node.name.upper() in _ALIKE:

@@ -12,8 +12,9 @@ from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
+from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.typing import NUMBERS, arithmetic_type
+from dbt.adapters.sparkstream.sql.passes.flink.typing import arithmetic_type
 
 _CALCULATED = (None, "number", "date", "time", "interval", "text")
 """Kinds of what + - * / and % take; a text has an error of its own."""

@@ -27,8 +27,9 @@ _OURS = frozenset({*LISTED, *(f"{name}_WHERE" for name in CATEGORIES), "DISTINCT
 _OTHER_SUMS = ("smallint", "int", "float", "timestamp")
 """Arguments of SUM whose sum is of another type in Spark."""
 _SILENT = ("SUM", "AVG")
+"""Functions that Spark computes of types that OpenMLDB refuses."""
 _NO_NUMBERS = ("timestamp", "timestamp_ntz", "string", "date", "boolean")
-"""Types that Spark's SUM and AVG take silently; OpenMLDB refuses them, or sums milliseconds."""
+"""These types: OpenMLDB refuses them, or sums milliseconds."""
 
 
 class _Group(Evaluation):
@@ -95,8 +96,12 @@ class GroupedCalls:
         kinds = ", ".join(f"'{kind}'" for kind in _NO_NUMBERS)
         words = f"{group.word} takes a number here, or a column whose type is known"
         argument = group.call.arguments[0]
-        guard = f"IF(typeof({{0}}) IN ({kinds}), raise_error('{words}'), {{0}})"
-        yield Edit(argument, lambda: guard.format(self._source.render(argument)), level=1)
+
+        def text() -> str:
+            value = self._source.render(argument)
+            return f"IF(typeof({value}) IN ({kinds}), raise_error('{words}'), {value})"
+
+        yield Edit(argument, text, level=1)
 
 
 def _has_window(node: exp.Expr, select: exp.Select) -> bool:
