@@ -102,6 +102,13 @@ def _fail(message: str) -> NoReturn:
 
 
 @lru_cache
-def macros(adapter: str = "sparkstream") -> Macros:
-    """The macros of an adapter, loaded once."""
-    return Macros(adapter)
+def macros(adapter: str = "sparkstream", *, streams: bool = False) -> Macros:
+    """The macros of an adapter, loaded once.
+
+    Args:
+        streams: whether they are called in a streaming model.
+    """
+    if not streams:
+        return Macros(adapter)
+    config = {"materialized": "streaming_incremental"}
+    return Macros(adapter, model=SimpleNamespace(resource_type="model"), config=config)

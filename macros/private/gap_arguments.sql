@@ -15,12 +15,16 @@
       macro_name ~ " can't fill sessions: they have no fixed places, so none is missing between two of them"
       ~ "\n  fill the windows of tumble, hop or cumulate"
     ) }}
-  {%- elif model is defined and model.resource_type == 'model' and config.get('materialized') == 'streaming_incremental' -%}
-    {{ exceptions.raise_compiler_error(
-      macro_name ~ " can't run in a streaming model: which windows are missing is known when the next one is there"
-      ~ "\n  write it in a view or table over the streaming model"
-    ) }}
   {%- endif -%}
+  {%- set streams = model is defined and model.resource_type == 'model' and config.get('materialized') == 'streaming_incremental' -%}
+  {%- for name, value in [('to', until), ("span='all'", span == 'all' or none), ('spine', spine)]
+    if streams and value is not none -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ " takes no " ~ name ~ " in a streaming model: there, the windows before a key's newest one are filled,"
+      ~ " and no later ones"
+      ~ "\n  leave " ~ name ~ " out, or write " ~ macro_name ~ " in a view or table over the streaming model"
+    ) }}
+  {%- endfor -%}
   {%- set keys = adapter.dispatch('sparkstream_keys', 'sparkstream')(by, macro_name, 'by') -%}
   {%- set taken = ['window_start', 'window_end'] -%}
   {%- for key in keys -%}
@@ -86,7 +90,7 @@
   {{ return({
     'name': macro_name, 'relation': relation, 'by': keys, 'window': window, 'first': first, 'last': last,
     'fills': adapter.dispatch('sparkstream_fills', 'sparkstream')(macro_name, fill, taken + [flag.strip('`') | lower]),
-    'limit': limit, 'all': span == 'all', 'flag': flag,
+    'limit': limit, 'all': span == 'all', 'flag': flag, 'streams': streams,
     'spine': none if spine is none else relation_of(spine, macro_name, 'spine')
   }) }}
 {% endmacro %}

@@ -2,8 +2,9 @@
   The query of the windows that are missing between others; not part of the package's interface.
 
   Windows stand on a grid: size, slide, step and offset say where they end. Bounds are compared on the wall clock, as the
-  window functions make them. Each row learns the next window of its key by LEAD, and is copied for each step of the grid
-  between them, so the work grows with the rows that come out, and nothing is joined.
+  window functions make them. Each row learns the window of its key before it by LAG, and is copied for each step of the
+  grid between them, so the work grows with the rows that come out, and nothing is joined. The windows after the last one
+  of a key are copies of that.
 #}
 
 {#- The query of all windows: those that are there, and those that are missing. `given`: of sparkstream_gap_arguments. -#}
@@ -16,10 +17,11 @@
   {%- set key_list = adapter.dispatch('sparkstream_key_list', 'sparkstream')(keys) -%}
   {%- set period = written(window.period, literal=true) -%}
   {%- set value_of = adapter.dispatch('sparkstream_value_of', 'sparkstream') -%}
-  {%- set columns, ways, looking_ahead = [], [], [] -%}
+  {%- set columns, ways, carried, measures = [], [], [], [] -%}
   {%- for name, how, constant in fills -%}
     {%- if how is not none -%}{%- do columns.append(name) -%}{%- endif -%}
-    {%- if how in ['linear', 'nearest'] -%}{%- do looking_ahead.append(name) -%}{%- endif -%}
+    {%- if how in ['locf', 'linear', 'nearest'] -%}{%- do carried.append(name) -%}{%- endif -%}
+    {%- if how in ['linear', 'nearest'] -%}{%- do measures.append(name) -%}{%- endif -%}
     {%- do ways.append(name ~ ' ' ~ ('NULL' if how is none else constant if constant is not none else how)) -%}
   {%- endfor -%}
   {%- set words = 'windows of ' ~ written(window.size) -%}
@@ -45,26 +47,28 @@
   {%- endif -%}
   {#- A row for a key that has no window: it has the key alone. -#}
   {%- set markers = given.spine or (not keys and given.first and given.last) -%}
+  {#- On a stream, windows come in the order in which they close. -#}
+  {%- set order = '__window_end, __end' if given.streams else '__end, __row IS NULL' if markers else '__end' -%}
   {%- set nothing = ', NULL' * (4 + columns | length) -%}
   {%- set steps = adapter.dispatch('sparkstream_steps', 'sparkstream') -%}
-  {%- set after = 'greatest(__end + ' ~ period ~ ', __first)' if first else '__end + ' ~ period -%}
-  {%- set until_next = 'least(__next_end - ' ~ period ~ ', __last)' if last else '__next_end - ' ~ period -%}
+  {%- set after_one = '__end_before + ' ~ period -%}
+  {%- set after = 'greatest(' ~ after_one ~ ', __first)' if first else after_one -%}
+  {%- set after_row = 'greatest(__end + ' ~ period ~ ', __first)' if first else '__end + ' ~ period -%}
   {%- set until_row = 'least(__end - ' ~ period ~ ', __last)' if last else '__end - ' ~ period -%}
-  {#- The ends of the windows that a row stands for: its own, the missing ones after it, and those before it, or those of a
-      key without any. -#}
-  {%- set pieces = [
-    'if(__row IS NULL, array(), array(__end))' if markers else 'array(__end)',
-    steps('__end IS NOT NULL AND ' if first else '', after, until_next, period)
-  ] -%}
+  {#- The ends of the windows that a row stands for: the missing ones before it, its own, and, where it is the last one of
+      its key, those after it; or all those of a key without any. -#}
+  {%- set pieces = [steps('__end_before IS NOT NULL AND ' if first or last else '', after, until_row, period)] -%}
   {%- if first -%}{%- do pieces.append(steps('__opens AND ', '__first', until_row, period)) -%}{%- endif -%}
+  {%- do pieces.append('if(__row IS NULL, array(), array(__end))' if markers else 'array(__end)') -%}
+  {%- if last -%}{%- do pieces.append(steps('__end IS NOT NULL AND __closes AND ', after_row, '__last', period)) -%}{%- endif -%}
   {%- if first and last -%}
     {%- do pieces.append(steps('__end IS NULL AND __closes AND ', '__first', '__last', period)) -%}
   {%- endif -%}
-  {#- How long the hole is that a missing window is in: before the first window of its key, after one, or without any. -#}
-  {%- set holes = [
-    'WHEN __at > __end THEN ' ~ ('coalesce(__next_end, __last + ' ~ period ~ ')' if last else '__next_end') ~ ' - __end - ' ~ period
-  ] -%}
+  {#- How long the hole is that a missing window is in: after a window, before the first one of its key, after the last one,
+      or without any. -#}
+  {%- set holes = ['WHEN __at < __end AND __end_before IS NOT NULL THEN __end - __end_before - ' ~ period] -%}
   {%- if first -%}{%- do holes.append('WHEN __at < __end THEN __end - __first') -%}{%- endif -%}
+  {%- if last -%}{%- do holes.append('WHEN __at > __end THEN __last - __end') -%}{%- endif -%}
   {%- if first and last -%}{%- do holes.append('WHEN __end IS NULL THEN __last + ' ~ period ~ ' - __first') -%}{%- endif -%}
   {%- set within = '__hole <= ' ~ written(given.limit, literal=true) if given.limit else none -%}
 (
@@ -96,8 +100,8 @@
   __chain AS (
     SELECT
       *,
-      {%- for name in looking_ahead %}
-      lead({{ value_of(name) }}) OVER __key AS {{ value_of(name, 'next_value') }},
+      {%- for name in carried %}
+      lag({{ value_of(name) }}) OVER __key AS {{ value_of(name, 'value_before') }},
       {%- endfor %}
       {%- if first %}
       __end IS NOT NULL AND lag(__end) OVER __key IS NULL AS __opens,
@@ -106,18 +110,18 @@
       {%- if last %}
       {{ last }} AS __last,
       {%- endif %}
-      {%- if first and last %}
+      {%- if last %}
       lead(TRUE) OVER __key IS NULL AS __closes,
       {%- endif %}
-      lead(__end) OVER __key AS __next_end
+      lag(__end) OVER __key AS __end_before
     FROM __windows
-    WINDOW __key AS ({{ 'PARTITION BY ' ~ keys | join(', ') ~ ' ' if keys }}ORDER BY __end{{ ', __row IS NULL' if markers }})
+    WINDOW __key AS ({{ 'PARTITION BY ' ~ keys | join(', ') ~ ' ' if keys }}ORDER BY {{ order }})
   )
   SELECT
     {{ key_list }}coalesce({{ start_of('__at', window) }}, __window_start) AS window_start,
     coalesce(__at, __window_end) AS window_end,
     {%- for name, how, constant in fills %}
-    {{ filled(name, how, constant, within) }} AS {{ name }},
+    {{ filled(name, how, constant, within, first or last) }} AS {{ name }},
     {%- endfor %}
     __kept.* EXCEPT ({{ key_list }}window_start, window_end
       {%- for name, how, constant in fills %}, {{ name }}{% endfor %}),
@@ -125,9 +129,9 @@
   FROM (
     SELECT
       *,
-      {%- if looking_ahead %}
-      (__at - __end) DIV INTERVAL '0.000001' SECOND AS __behind,
-      (__next_end - __end) DIV INTERVAL '0.000001' SECOND AS __between,
+      {%- if measures %}
+      (__at - __end_before) DIV INTERVAL '0.000001' SECOND AS __behind,
+      (__end - __end_before) DIV INTERVAL '0.000001' SECOND AS __between,
       {%- endif %}
       {%- if within %}
       CASE {{ holes | join(' ') }} END AS __hole,
@@ -135,20 +139,33 @@
       if(__at <=> __end, __row, NULL) AS __kept
     FROM __chain
     LATERAL VIEW explode(
-      if(
-        __next_end <= __end,
-        raise_error(
+      CASE
+        {%- if given.streams and adapter.dispatch('sparkstream_closes_in_disorder', 'sparkstream')(window) %}
+        WHEN NOT ({{ adapter.dispatch('sparkstream_shows_utc', 'sparkstream')() }}) THEN raise_error(
+          '{{ given.name }}: where a clock is turned, {{ words }} close in another order than they end in on the clock, so a streaming model needs the time zone UTC; or fill them in a table over the model'
+        )
+        {%- endif %}
+        WHEN __end <= __end_before THEN raise_error(
           '{{ given.name }}: a key has two rows for one window; write all grouping columns in by, grouping_id() among them'
-        ),
-        concat(
+        )
+        ELSE concat(
           {{ pieces | join(',\n          ') }}
         )
-      )
+      END
     ) __grid AS __at
   )
   {{ adapter.dispatch('sparkstream_there', 'sparkstream')(window) }}
 )
 {%- endmacro %}
+
+{#- Whether windows may close in another order than they end in on the clock. Where the clock goes from 02:00 to 03:00, a window up
+    to 02:30 closes at 03:30, and one up to 03:00 before it. Windows side by side that divide half an hour, the least that a clock
+    is turned by, have no ends between the two. -#}
+{% macro default__sparkstream_closes_in_disorder(window) %}
+  {%- set half_hour = 1800000000 -%}
+  {%- set side_by_side = window.period == window.size -%}
+  {{ return(window.period < 2 * half_hour and not (side_by_side and half_hour % window.size == 0)) }}
+{% endmacro %}
 
 {#- An array of the times from first to last, which are a period apart; empty where there is none or a condition isn't met. -#}
 {% macro default__sparkstream_steps(condition, first, last, period) %}
@@ -227,35 +244,42 @@ CASE
   )
 {%- endmacro %}
 
-{#- The name under which the query has a column's value: its own, or the next window's. As a field of `__row` it can't be read
+{#- The name under which the query has a column's value: its own, or that of the window before. As a field of `__row` it can't be read
     above explode(), where Spark loses fields (INTERNAL_ERROR_ATTRIBUTE_NOT_FOUND) of which only some are asked for. -#}
 {% macro default__sparkstream_value_of(name, prefix='value') %}
   {{ return('`__' ~ prefix ~ '_' ~ name[1:] if name.startswith('`') else '__' ~ prefix ~ '_' ~ name) }}
 {% endmacro %}
 
 {#- The value of a column in a window that was missing, or in one that was there.
-    within: a condition on the hole that the window is in; none for any. -#}
-{% macro default__sparkstream_filled(name, how, constant, within) %}
+    within: a condition on the hole that the window is in; none for any.
+    outside: whether windows may be missing before the first one of a key, or after the last. -#}
+{% macro default__sparkstream_filled(name, how, constant, within, outside) %}
   {%- set value_of = adapter.dispatch('sparkstream_value_of', 'sparkstream') -%}
-  {%- set value, next = value_of(name), value_of(name, 'next_value') -%}
+  {%- set value, before = value_of(name), value_of(name, 'value_before') -%}
   {%- if how is none -%}
     {{ return('__kept.' ~ name) }}
-  {%- elif how == 'locf' -%}
-    {{ return('CASE WHEN __at <=> __end OR __at > __end' ~ (' AND ' ~ within if within else '') ~ ' THEN ' ~ value ~ ' END') }}
-  {%- elif how == 'linear' -%}
-    {%- set here, there = 'CAST(' ~ value ~ ' AS DOUBLE)', 'CAST(' ~ next ~ ' AS DOUBLE)' -%}
+  {%- elif how == 'constant' -%}
     {{ return(
-      'CASE\n      WHEN __at <=> __end THEN ' ~ here ~ '\n      WHEN __at > __end' ~ (' AND ' ~ within if within else '')
-      ~ '\n        THEN (' ~ here ~ ' * (__between - __behind) + ' ~ there ~ ' * __behind) / __between\n    END'
-    ) }}
-  {%- elif how == 'nearest' -%}
-    {{ return(
-      'CASE\n      WHEN __at <=> __end THEN ' ~ value ~ ('\n      WHEN NOT ' ~ within ~ ' THEN NULL' if within else '')
-      ~ '\n      WHEN __at < __end OR __at > __end AND coalesce(__behind * 2 <= __between, TRUE) THEN ' ~ value
-      ~ '\n      ELSE ' ~ next ~ '\n    END'
+      'CASE WHEN __at <=> __end THEN ' ~ value ~ (' WHEN ' ~ within ~ ' THEN ' if within else ' ELSE ') ~ constant ~ ' END'
     ) }}
   {%- endif -%}
-  {{ return(
-    'CASE WHEN __at <=> __end THEN ' ~ value ~ (' WHEN ' ~ within ~ ' THEN ' if within else ' ELSE ') ~ constant ~ ' END'
-  ) }}
+  {%- if how == 'locf' -%}
+    {%- set between, further = before, 'WHEN __at > __end THEN ' ~ value -%}
+  {%- elif how == 'linear' -%}
+    {%- set value = 'CAST(' ~ value ~ ' AS DOUBLE)' -%}
+    {%- set between = '(CAST(' ~ before ~ ' AS DOUBLE) * (__between - __behind) + ' ~ value ~ ' * __behind) / __between' -%}
+    {%- set further = none -%}
+  {%- else -%}
+    {%- set between = 'if(__behind * 2 <= __between, ' ~ before ~ ', ' ~ value ~ ')' -%}
+    {%- set further = 'WHEN __end IS NOT NULL THEN ' ~ value -%}
+  {%- endif -%}
+  {%- set arms = ['WHEN __at <=> __end THEN ' ~ value] -%}
+  {%- if within -%}{%- do arms.append('WHEN NOT ' ~ within ~ ' THEN NULL') -%}{%- endif -%}
+  {%- if outside -%}
+    {%- do arms.append('WHEN __at < __end AND __end_before IS NOT NULL THEN ' ~ between) -%}
+    {%- if further -%}{%- do arms.append(further) -%}{%- endif -%}
+  {%- else -%}
+    {%- do arms.append('ELSE ' ~ between) -%}
+  {%- endif -%}
+  {{ return('CASE\n      ' ~ arms | join('\n      ') ~ '\n    END') }}
 {% endmacro %}

@@ -54,7 +54,8 @@ def test_gapfill(adapter: str) -> None:
   __chain AS (
     SELECT
       *,
-      lead(__end) OVER __key AS __next_end
+      lag(__value_price) OVER __key AS __value_before_price,
+      lag(__end) OVER __key AS __end_before
     FROM __windows
     WINDOW __key AS (PARTITION BY item ORDER BY __end)
   )
@@ -62,7 +63,10 @@ def test_gapfill(adapter: str) -> None:
     item, coalesce(__at - INTERVAL '1' DAY, __window_start) AS window_start,
     coalesce(__at, __window_end) AS window_end,
     CASE WHEN __at <=> __end THEN __value_bids ELSE 0 END AS bids,
-    CASE WHEN __at <=> __end OR __at > __end THEN __value_price END AS price,
+    CASE
+      WHEN __at <=> __end THEN __value_price
+      ELSE __value_before_price
+    END AS price,
     __kept.* EXCEPT (item, window_start, window_end, bids, price),
     NOT (__at <=> __end) AS is_filled
   FROM (
@@ -71,20 +75,19 @@ def test_gapfill(adapter: str) -> None:
       if(__at <=> __end, __row, NULL) AS __kept
     FROM __chain
     LATERAL VIEW explode(
-      if(
-        __next_end <= __end,
-        raise_error(
+      CASE
+        WHEN __end <= __end_before THEN raise_error(
           'gapfill: a key has two rows for one window; write all grouping columns in by, grouping_id() among them'
-        ),
-        concat(
-          array(__end),
-          if(
-            __end + INTERVAL '1' DAY <= __next_end - INTERVAL '1' DAY,
-            sequence(__end + INTERVAL '1' DAY, __next_end - INTERVAL '1' DAY, INTERVAL '1' DAY),
-            array()
-          )
         )
-      )
+        ELSE concat(
+          if(
+            __end_before + INTERVAL '1' DAY <= __end - INTERVAL '1' DAY,
+            sequence(__end_before + INTERVAL '1' DAY, __end - INTERVAL '1' DAY, INTERVAL '1' DAY),
+            array()
+          ),
+          array(__end)
+        )
+      END
     ) __grid AS __at
   )
   WHERE __at <=> __end OR current_timezone() IN ('UTC', 'Etc/UTC', 'GMT') OR (
@@ -109,7 +112,7 @@ def test_gapfill(adapter: str) -> None:
     grown = call("t", "k", "1 day", step="1 hour", offset="-30m", fill={"x": "linear"})
     assert "windows that grow by 1 hour up to 1 day (offset -30 minutes)" in grown
     assert (
-        "(CAST(__value_x AS DOUBLE) * (__between - __behind) + CAST(__next_value_x AS DOUBLE) * __behind) / __between"
+        "(CAST(__value_before_x AS DOUBLE) * (__between - __behind) + CAST(__value_x AS DOUBLE) * __behind) / __between"
         in grown
     )
 
@@ -191,18 +194,36 @@ def test_wrong_arguments(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "materialized", "refused"),
-    [("model", "streaming_incremental", True), ("model", "table", False), ("test", "streaming_incremental", False)],
+    ("name", "more"),
+    [("to", {"to": "2024-01-01"}), ("span='all'", {"span": "all"}), ("spine", {"spine": "s", "span": "all"})],
 )
-def test_a_streaming_model_cannot_look_ahead(kind: str, materialized: str, refused: bool) -> None:
+def test_a_streaming_model_fills_up_to_the_newest_window(name: str, more: dict[str, str]) -> None:
+    with pytest.raises(CompilerError, match=rf"gapfill takes no (span='all'|{name}) in a streaming model.*\n  leave "):
+        macros(streams=True).call("gapfill", "t", "k", "10 minutes", **more)
+    assert macros(streams=True).call("gapfill", "t", "k", "10 minutes", **{"from": "2024-01-01"})
+
+
+@pytest.mark.parametrize(("kind", "materialized"), [("model", "table"), ("test", "streaming_incremental")])
+def test_only_a_streaming_model_streams(kind: str, materialized: str) -> None:
     fresh = Macros(model=SimpleNamespace(resource_type=kind), config={"materialized": materialized})
-    told = ""
-    try:
-        fresh.call("gapfill", "t", "k", "10 minutes")
-    except CompilerError as error:
-        told = str(error)
-    assert bool(told) == refused
-    assert not refused or ("can't run in a streaming model" in told and "write it in a view or table over" in told)
+    assert "ORDER BY __end)" in fresh.call("gapfill", "t", "k", "10 minutes", to="2024-01-01")
+    assert "ORDER BY __window_end, __end)" in macros(streams=True).call("gapfill", "t", "k", "10 minutes")
+
+
+@pytest.mark.parametrize(
+    ("windows", "refused"),
+    [
+        ({"size": "10 minutes"}, False),
+        ({"size": "2 hours"}, False),
+        ({"size": "20 minutes"}, True),
+        ({"size": "1 hour", "slide": "10 minutes"}, True),
+        ({"size": "3 hours", "slide": "1 hour"}, False),
+        ({"size": "1 day", "step": "30 minutes"}, True),
+    ],
+)
+def test_a_stream_of_windows_that_close_in_disorder(windows: dict[str, str], refused: bool) -> None:
+    sql = macros(streams=True).call("gapfill", "t", "k", **windows)
+    assert ("so a streaming model needs the time zone UTC" in sql) == refused
 
 
 @pytest.mark.parametrize("text", ["'a' --'", "'a', 'b'", "'a') x, ('b'", "'a'; drop table t; '", "'a' /* '"])

@@ -46,6 +46,11 @@ AROUND = macros().call(
 AROUND_TABLE = macros().call(
     "window_around", "bid", _QUOTES, "k", "ts", "ts", "1 minute", "20 seconds", {"n": "count", "m": ["max", "q"]}
 )
+GAPS = macros(streams=True).call(
+    "gapfill", f"(SELECT {BOUNDS}, k, sum(v) AS s, max(v) AS m, count(v) AS n, min(v) AS l FROM tumble(bid, ts, "
+    f"'5 seconds') GROUP BY {BOUNDS}, k)", "k", "5 seconds", max_gap=9,
+    fill={"m": "linear", "s": "locf", "l": "nearest", "n": 0}, **{"from": "1970-01-01 00:16:00"},
+)  # fmt: skip
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -141,6 +146,7 @@ CONSTRUCTS = {
     "as_of_table": f"SELECT * FROM {AS_OF_TABLE}",
     "around": f"SELECT * FROM {AROUND}",
     "around_table": f"SELECT * FROM {AROUND_TABLE}",
+    "gapfill": f"SELECT * FROM {GAPS} WHERE NOT k <=> 'z'",  # which comes at last, and is not closed
     "carried": "SELECT id, ts, last_value(v, TRUE) OVER w AS held, lag(v) OVER w AS before FROM bid WINDOW w AS "
     "(PARTITION BY k ORDER BY ts, id)",
     "group_window": "SELECT hop_end(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND) AS window_end, k, sum(v) AS s FROM "
@@ -176,6 +182,7 @@ FIRST = (
     "as_of_within",
     "as_of_table",
     "around",
+    "gapfill",
     "top_n_of_rows",
     "over_rows",
 )
@@ -383,6 +390,25 @@ def rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[list[in
             ), name
     finally:
         feed.drop()
+
+
+@pytest.mark.long
+def test_gaps_between_windows_of_a_table(feed: Feed) -> None:
+    """Its rows are windows, one of which comes early: they wait until the watermark has passed their end."""
+    relation = "(SELECT ts - INTERVAL '5' SECOND AS window_start, ts AS window_end, k, v FROM bid)"
+    sql = "SELECT * FROM " + macros(streams=True).call("gapfill", relation, "k", "5 seconds", fill={"v": "linear"})
+    feed.add("bid", [(0, 1020, "a", 4), (1, 1005, "a", 1)])
+    feed.run(sql, flush=False)
+    feed.add("bid", [(2, 1030, "b", 2), (3, 1060, "a", 12)])
+    feed.run(sql, flush=False)
+    closed = [("a", 1.0), ("a", 2.0), ("a", 3.0), ("a", 4.0), ("b", 2.0)]
+    assert sorted((key, value) for key, _, _, value, _ in feed.table()) == closed
+    feed.run(sql, flush=True)
+    rows = feed.table()
+    assert rows == feed.batch(sql)
+    assert sorted((key, value) for key, *_, value, filled in rows if filled) == [
+        ("a", 2.0), ("a", 3.0), *(("a", float(value)) for value in range(5, 12))
+    ]  # fmt: skip
 
 
 @pytest.mark.long
