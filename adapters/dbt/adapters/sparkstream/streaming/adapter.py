@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,11 @@ from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, dbtflags, models
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, datasets, dbtflags, lineage, models
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
@@ -46,6 +47,8 @@ class StreamingModels:
         """Of models that are compiled and have not run yet, by id, with what each is for: SQL, whether in UTC."""
         self._cancelled = threading.Event()
         self._line = ProgressLine()
+        self._client: tuple[Any] | None = None
+        """OpenLineage's client, or None for none; made when the first model runs."""
 
     def cancel(self) -> None:
         """Ends all runs, each when its micro-batch has ended."""
@@ -174,11 +177,41 @@ class StreamingModels:
                     self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
                     self._announced(model.unique_id) as stops,
                 ):
-                    run = Run(model, plan, engine, report, stops, show, self._warn)
-                    outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
+                    told = self._lineage(model, node, engine)
+                    settled = told.goes_on if told else lambda rows: None
+                    run = Run(model, plan, engine, report, stops, show, self._warn, settled)
+                    with told.told() if told else nullcontext(lambda outcome: None) as tell:
+                        outcome = run(
+                            lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty()
+                        )
+                        tell(outcome)
             finally:
                 engine.close()
         return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+
+    def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
+        """What tells OpenLineage of a run; None where that isn't configured, or can't be."""
+        if self._client is None:
+            # A warning that `--warn-error` makes no error of: the run is right without it.
+            self._client = (lineage.client(logger.warning),)
+        [client] = self._client
+        if client is None:
+            return None
+        credentials = self._adapter.connections.environment.credentials
+        settings = {name: engine.setting(name) for name in datasets.SETTINGS}
+        catalog = datasets.catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
+        inputs = [dataset for source in model.sources for dataset in datasets.of_source(catalog, source)]
+        streams = {source.relation for source in model.sources}
+        manifest: Any = self._adapter.get_macro_resolver()
+        for id_ in node["depends_on"]["nodes"]:
+            other = manifest.nodes.get(id_) or manifest.sources.get(id_)
+            name = getattr(other, "relation_name", None)
+            if name and name not in streams:
+                inputs.append(datasets.table(catalog, name))
+        outputs = [datasets.table(catalog, model.relation)]
+        if model.config.topic is not None:
+            outputs.append(datasets.of_sink(model.config.topic, model.relation))
+        return lineage.Lineage(client, model, engine, inputs, outputs, logger.warning)
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What is known of the project's streaming models.

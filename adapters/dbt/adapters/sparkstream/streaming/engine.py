@@ -196,6 +196,21 @@ class Engine:
         with spark_errors():
             return list(self._spark.table(table).columns)
 
+    def described(self, table: str) -> tuple[tuple[str, str], ...]:
+        """The names and types of the columns of a table or view."""
+        with spark_errors():
+            return self._understood(self._spark.table(table)).columns
+
+    @property
+    def version(self) -> str:
+        """Spark's version."""
+        return str(self._spark.version)
+
+    def setting(self, name: str) -> str:
+        """A setting of the session; empty where there is none."""
+        with spark_errors():
+            return str(self._spark.conf.get(name, ""))
+
     def type_name(self, type_: str) -> str:
         """A type as Spark names it: `int` for `integer`."""
         with spark_errors(f"the type {type_!r}"):

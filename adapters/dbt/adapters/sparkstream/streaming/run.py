@@ -51,6 +51,7 @@ class Run:
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
         warn: told what a person has to know, and do.
+        settled: told, when a run that goes on has noted what it has done, how many rows it has appended.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Run:
         stopping: Callable[[], bool] = lambda: False,
         show: Callable[[str], None] | None = None,
         warn: Callable[[str], None] = lambda text: None,
+        settled: Callable[[int], None] = lambda rows: None,
     ) -> None:
         self.model = model
         self._plan = plan
@@ -69,6 +71,7 @@ class Run:
         self._report = report
         self._show = show
         self._warn = warn
+        self._settled = settled
         self._stopping = stopping
         self._table = table_of(engine, model.relation, model.config.file_format)
         self._sources = Sources(engine, model.config, report)
@@ -369,6 +372,7 @@ class Run:
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
                 watch.settle()
+                self._settled(watch.rows)
                 settled = time.monotonic()
         return told_to_end
 

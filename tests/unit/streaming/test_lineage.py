@@ -1,0 +1,148 @@
+"""How OpenLineage names what models read and write, and when it is told of runs at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt.adapters.sparkstream.streaming import datasets, lineage
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.topic import Topic
+
+CATALOG = "spark://etl:10000"
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import os
+
+    for name in [name for name in os.environ if name.startswith("OPENLINEAGE")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def named(reader: dict[str, Any]) -> list[tuple[str, str]]:
+    source = StreamSource("stream_bid", "`raw`.`bid`", reader=reader)
+    return [(d.namespace, d.name) for d in datasets.of_source(CATALOG, source)]
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/data/bids", ("file", "/data/bids")),
+        ("/data/bids/", ("file", "/data/bids")),
+        ("file:/data/my%20bids", ("file", "/data/my bids")),
+        ("file:///data/bids", ("file", "/data/bids")),
+        ("s3a://shop/raw/bids/", ("s3://shop", "raw/bids")),
+        ("s3://shop", ("s3://shop", "/")),
+        ("gs://shop/raw/bids", ("gs://shop", "raw/bids")),
+        ("hdfs://nn:8020/raw/bids", ("hdfs://nn:8020", "/raw/bids")),
+        ("abfss://box@account.dfs.core.windows.net/raw", ("abfss://box@account.dfs.core.windows.net", "/raw")),
+    ],
+)
+def test_files(path: str, names: tuple[str, str]) -> None:
+    assert named({"format": "json", "path": path}) == [names]
+
+
+def test_topics() -> None:
+    servers = {"Kafka.Bootstrap.Servers": "SASL_SSL://b1:9093,b2:9092"}
+    assert named({"format": "kafka", "options": {**servers, "subscribe": "bids, asks"}}) == [
+        ("kafka://b1:9093", "bids"),
+        ("kafka://b1:9093", "asks"),
+    ]
+    assert named({"format": "kafka", "options": {**servers, "subscribePattern": "bids.*"}}) == [
+        ("kafka://b1:9093", "bids.*")
+    ]
+    assert named({"format": "kafka", "options": {**servers, "assign": '{"bids": [0, 1]}'}}) == [
+        ("kafka://b1:9093", "bids")
+    ]
+    sink = Topic.read({"format": "kafka", "topic": "sums", "options": {"kafka.bootstrap.servers": "b1"}})
+    topic = datasets.of_sink(sink, "shop.bids")
+    assert (topic.namespace, topic.name) == ("kafka://b1:9092", "sums")
+
+
+def test_tables() -> None:
+    assert named({}) == [(CATALOG, "raw.bid")]
+    assert named({"format": "rate"}) == [(CATALOG, "raw.bid")]  # no rule of OpenLineage's names it
+    assert datasets.table(CATALOG, "`lake`.`shop`.`bids`").name == "lake.shop.bids"
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "namespace"),
+    [
+        ("thrift", {}, CATALOG),
+        ("connect", {datasets.METASTORES: "thrift://meta:9083,thrift://other:9083"}, "hive://meta:9083"),
+        ("session", {datasets.WAREHOUSE: "file:/shop/.sparkstream/warehouse"}, "file:/shop/.sparkstream/warehouse"),
+        ("session", {datasets.WAREHOUSE: "s3a://shop/warehouse"}, "s3://shop/warehouse"),
+    ],
+)
+def test_catalogs(method: str, settings: dict[str, str], namespace: str) -> None:
+    assert datasets.catalog_namespace(method, "etl", 10000, settings) == namespace
+
+
+def test_what_configures_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert lineage.configured() is None
+    monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "shop")
+    assert lineage.configured() is None
+    home = tmp_path / "home" / ".openlineage" / "openlineage.yml"
+    home.parent.mkdir(parents=True)
+    home.write_text("transport: {type: console}\n")
+    assert lineage.configured() == str(home)
+    (tmp_path / "openlineage.yml").write_text("transport: {type: console}\n")
+    assert lineage.configured() == "openlineage.yml"
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "console")
+    assert lineage.configured() == "OPENLINEAGE__TRANSPORT__TYPE"
+    monkeypatch.setenv("OPENLINEAGE_URL", "http://lineage:5000")
+    assert lineage.configured() == "OPENLINEAGE_URL"
+    monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
+    assert lineage.configured() is None
+
+
+def test_a_client_that_is_not_installed_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    assert lineage.client(said.append) is None
+    assert said == []
+    monkeypatch.setenv("OPENLINEAGE_URL", "http://lineage:5000")
+    monkeypatch.setitem(sys.modules, "openlineage.client", None)
+    assert lineage.client(said.append) is None
+    [text] = said
+    assert "OPENLINEAGE_URL configures OpenLineage" in text
+    assert "pip install 'dbt-sparkstream[openlineage]'" in text
+
+
+def test_a_configuration_that_is_wrong_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openlineage.client")
+    said: list[str] = []
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "pigeon")
+    assert lineage.client(said.append) is None
+    assert "its client can't be made" in said[0]
+
+
+def test_the_console_shows_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openlineage.client")
+    code = (
+        "from openlineage.client.event_v2 import Job, Run, RunEvent, RunState\n"
+        "from dbt.adapters.sparkstream.streaming import lineage\n"
+        "run = Run('12345678-1234-4234-8234-123456789012')\n"
+        "job = Job('shop', 'bids')\n"
+        "event = RunEvent(eventType=RunState.START, eventTime='2020-04-15T08:00:00Z', run=run, job=job)\n"
+        "lineage.client(print).emit(event)"
+    )
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "console")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert '"eventType": "START"' in done.stderr
+
+
+def test_nothing_is_imported_where_it_is_not_configured() -> None:
+    code = (
+        "import sys; from dbt.adapters.sparkstream.streaming import adapter, lineage; "
+        "assert lineage.client(print) is None; "
+        "sys.exit(any(name.startswith('openlineage') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
