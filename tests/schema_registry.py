@@ -26,12 +26,26 @@ class FakeRegistry:
     subjects: dict[str, list[int]] = field(default_factory=dict)
     schemas: dict[int, dict[str, Any]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    refuses: str | None = None
+    """Why a schema that is registered isn't compatible with those before it; None to take every schema."""
 
     def register(self, subject: str, schema: dict[str, Any], id_: int, **facts: Any) -> int:
         """Adds a version to a subject, and gives the number of its schema."""
         self.schemas[id_] = {"schema": json.dumps(schema), **facts}
         self.subjects.setdefault(subject, []).append(id_)
         return id_
+
+    def take(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        """Registers a schema, as a producer does."""
+        _, subject, _ = path.strip("/").split("/")
+        known = {number: json.loads(facts["schema"]) for number, facts in self.schemas.items()}
+        schema = json.loads(body["schema"])
+        number = next((number for number, other in known.items() if other == schema), None)
+        if number is None or number not in self.subjects.get(subject, []):
+            if self.refuses is not None:
+                return 409, {"error_code": 409, "message": self.refuses}
+            number = self.register(subject, schema, number or max([100, *known]) + 1)
+        return 200, {"id": number}
 
     def answer(self, path: str) -> tuple[int, Any]:
         self.asked.append(path)
@@ -58,7 +72,13 @@ def registry() -> Iterator[FakeRegistry]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, found = fake.answer(self.path)
+            self.reply(*fake.answer(self.path))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.reply(*fake.take(self.path, json.loads(body)))
+
+        def reply(self, status: int, found: Any) -> None:
             body = json.dumps(found).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")

@@ -147,6 +147,10 @@ class Broker:
 
     def read(self, topic: str) -> list[tuple[str | None, str, dict[str, str]]]:
         """Key, value and headers of all records, partition by partition."""
+        return [(key, value.decode(), headers) for key, value, headers in self.read_bytes(topic)]
+
+    def read_bytes(self, topic: str) -> list[tuple[str | None, bytes, dict[str, str]]]:
+        """The same with values that are no text."""
         from kafka import KafkaConsumer, TopicPartition
 
         consumer = KafkaConsumer(bootstrap_servers=self.servers, enable_auto_commit=False)
@@ -159,7 +163,7 @@ class Broker:
                 while consumer.position(place) < ends[place]:
                     for record in consumer.poll(1000).get(place, []):
                         headers = {name: text.decode() for name, text in record.headers}
-                        found.append((record.key and record.key.decode(), record.value.decode(), headers))
+                        found.append((record.key and record.key.decode(), record.value, headers))
             return found
         finally:
             consumer.close()

@@ -16,6 +16,8 @@ from tests.functional.adapter.project import Project
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.conftest import JARS
 from tests.parts.kafka.shop import BIDS, ROWS, sources
+from tests.parts.kafka.shop import bid as in_json
+from tests.parts.kafka.test_sink import model as sending
 from tests.schema_registry import FakeRegistry, registry
 
 HAS_AVRO = any("spark-avro" in jar for jar in JARS)
@@ -138,6 +140,131 @@ def test_schemas_of_a_registry_and_one_that_comes_while_the_run_goes_on(
     assert shop.rows("select n from {}.bids") == [(2,)]
     shop.dbt("run", "--full-refresh")
     assert shop.rows("select id from {}.rows") == [(1,), (2,), (3,), (4,)]
+
+
+def decoded(value: bytes, schema: Any) -> Any:
+    """A value as fastavro reads it."""
+    import fastavro
+
+    stream = io.BytesIO(value)
+    read = fastavro.schemaless_reader(stream, fastavro.parse_schema(schema), None)
+    assert stream.read() == b"", "there are bytes behind the value"
+    return read
+
+
+SENT = """\
+select id, at, item, cast(price as decimal(10, 2)) as price, cast(at as timestamp_ntz) as wall, cast(at as date) as day,
+  cast(null as double) as empty, array(item, null) as tags, map('n', id) as counts,
+  struct(price, item as `name`) as both, cast(item as binary) as raw, price > 1 as dear
+from {{ stream(source('kafka', 'bid')) }}
+"""
+
+
+@needs_avro
+def test_rows_are_sent_in_avro_and_read_again(
+    make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str], fake: FakeRegistry
+) -> None:
+    bids, plain, numbered = topic(), topic(), topic()
+    url: dict[str, Any] = {"schema_registry": fake.url}
+    read = sources(broker, numbered, value_format="avro", schema=1, **url)
+    shop = make_project(
+        {
+            "models/plain.sql": sending(SENT, broker, plain, key="id", value_format="avro"),
+            "models/numbered.sql": sending(SENT, broker, numbered, value_format="avro", **url),
+            "models/again.sql": ROWS.replace("'kafka'", "'sent'"),
+            "models/schema.yml": sources(broker, bids),
+            "models/sent/schema.yml": read.replace("name: kafka", "name: sent"),
+        }
+    )
+    broker.send(bids, [(None, in_json(1, "08:01", "a", 1)), (None, in_json(2, "08:02", "b", 2))])
+    shop.dbt("run", "--select", "plain", "numbered")
+    [number] = fake.subjects[f"{numbered}-value"]
+    schema = json.loads(fake.schemas[number]["schema"])
+    at = datetime(2020, 4, 15, 8, 1, tzinfo=timezone.utc)
+    row = {
+        "id": 1,
+        "at": at,
+        "item": "a",
+        "price": Decimal("1.00"),
+        "wall": at.replace(tzinfo=None),
+        "day": at.date(),
+        "empty": None,
+        "tags": ["a", None],
+        "counts": {"n": 1},
+        "both": {"price": 1, "name": "a"},
+        "raw": b"a",
+        "dear": False,
+    }
+    records = broker.read_bytes(numbered)
+    assert [value[:5] for _, value, _ in records] == [b"\x00" + number.to_bytes(4, "big")] * 2
+    found = sorted((decoded(value[5:], schema) for _, value, _ in records), key=lambda value: int(value["id"]))
+    assert found[0] == row
+    assert (found[1]["id"], found[1]["dear"]) == (2, True)
+    # The same row without a number before it, with a schema that bears the other topic's name.
+    text = json.dumps(schema).replace(numbered.replace("-", "_"), plain.replace("-", "_"))
+    by_key = {key: value for key, value, _ in broker.read_bytes(plain)}
+    assert decoded(by_key["1"], json.loads(text)) == row
+
+    shop.dbt("run", "--select", "again")
+    columns = "id, at, item, price, wall, day, empty, tags, counts['n'], both.name, raw, dear"
+    assert shop.rows(f"select {columns} from {{}}.again") == shop.rows(f"select {columns} from {{}}.numbered")
+    assert len(shop.rows("select id from {}.again")) == 2
+
+    shop.dbt("run", "--select", "numbered", "--full-refresh")
+    assert fake.subjects[f"{numbered}-value"] == [number], "the same schema has got another version"
+
+
+@needs_avro
+def test_rows_with_a_schema_that_is_given(
+    make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str], fake: FakeRegistry
+) -> None:
+    bids, rows = topic(), topic()
+    query = "select id, at, item, cast(price as int) as price from {{ stream(source('kafka', 'bid')) }}"
+    first = fake.register("shop.Bid", BID, 70_000)
+    url: dict[str, Any] = {"schema_registry": {"url": fake.url, "subject": "shop.Bid"}}
+    shop = make_project(
+        {
+            "models/rows.sql": sending(query, broker, rows, value_format="avro", schema=1, **url),
+            "models/schema.yml": sources(broker, bids),
+            "schemas/bid.avsc": json.dumps(BID),
+        }
+    )
+    broker.send(bids, [(None, in_json(1, "08:01", "a", 4))])
+    shop.dbt("run")
+    [(_, value, _)] = broker.read_bytes(rows)
+    assert value[:5] == b"\x00" + first.to_bytes(4, "big")
+    assert decoded(value[5:], BID) == {**bid(1, "08:01"), "price": 4}
+
+    file = topic()
+    shop.write({"models/rows.sql": sending(query, broker, file, value_format="avro", schema="schemas/bid.avsc")})
+    shop.dbt("run", "--full-refresh")
+    [(_, value, _)] = broker.read_bytes(file)
+    assert decoded(value, BID) == {**bid(1, "08:01"), "price": 4}
+
+    # What can't be written is refused before a row is in the table.
+    before = shop.rows("select * from {}.rows")
+    broker.send(bids, [(None, in_json(2, "08:02"))])
+    more = sending(
+        query.replace("as price", "as price, 1 as more"), broker, file, value_format="avro", schema="schemas/bid.avsc"
+    )
+    shop.write({"models/rows.sql": more})
+    assert "the sink's schema has no field more" in shop.failure("run", "--full-refresh")
+    fake.refuses = "Schema being registered is incompatible with an earlier schema"
+    shop.write({"models/rows.sql": sending(query, broker, rows, value_format="avro", **url)})
+    said = shop.failure("run", "--full-refresh")
+    assert "doesn't take the schema of the model's rows as a version of shop.Bid: Schema being registered" in said
+    assert shop.rows("select * from {}.rows") == before
+
+
+@needs_none
+def test_a_sink_without_sparks_package_for_avro(
+    make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str]
+) -> None:
+    query = "select id from {{ stream(source('kafka', 'bid')) }}"
+    text = sending(query, broker, topic(), value_format="avro")
+    shop = make_project({"models/rows.sql": text, "models/schema.yml": sources(broker, topic())})
+    said = shop.failure("run")
+    assert "sink: Spark needs its package for Avro, in its own version" in said
 
 
 @needs_none

@@ -29,7 +29,7 @@ def test_keys() -> None:
 def test_values() -> None:
     everything = "struct(`item`, `window_end`, `raw`)"
     values = [
-        Topic.read({**SINK, **more}).producer(COLUMNS, "t1")._value
+        Topic.read({**SINK, **more}).producer(COLUMNS, "t1").value
         for more in ({}, {"value_format": "csv"}, {"value_options": {"ignoreNullFields": True}})
     ]
     assert values == [
@@ -58,7 +58,13 @@ def test_it_is_a_config_of_a_streaming_model() -> None:
         ({**SINK, "options": None}, ["where Kafka is"]),
         ({**SINK, "options": "HOST:9092"}, ["options is not a mapping"]),
         ({**SINK, "options": {**OPTIONS, "topic": "asks"}}, ["options have a topic", "beside the options"]),
-        ({**SINK, "value_format": "avro"}, ["can't be 'avro'", "json, csv"]),
+        ({**SINK, "value_format": "xml"}, ["can't be 'xml'", "json, csv, avro"]),
+        ({**SINK, "value_format": "avro", "value_options": {"a": 1}}, ["value_options are those of json and csv"]),
+        ({**SINK, "schema": "a int"}, ["sink's schema is for value_format 'avro'"]),
+        ({**SINK, "schema_registry": "http://r"}, ["sink's schema_registry is for value_format 'avro'"]),
+        ({**SINK, "value_format": "avro", "schema": "no.avsc"}, ["sink: the schema no.avsc can't be read"]),
+        ({**SINK, "value_format": "avro", "schema": 1}, ["a version such as schema: 1 needs a schema_registry"]),
+        ({**SINK, "value_format": "avro", "schema_registry": "r"}, ["sink: schema_registry isn't a URL"]),
         ({**SINK, "key": 5}, ["key is a column or a list of columns"]),
         ({**SINK, "key": [1]}, ["key is a column or a list of columns"]),
     ],

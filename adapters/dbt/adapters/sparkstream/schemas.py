@@ -56,8 +56,10 @@ def _sink() -> Schema:
         "format": {"const": reader.KAFKA},
         "topic": {"type": "string"},
         "key": _names(),
-        "value_format": _one_of(topic.FUNCTIONS),
+        "value_format": _one_of(topic.FORMATS),
         "value_options": _OPTIONS,
+        "schema": {"description": "of Avro: a schema, its file, or its version in the registry"},
+        "schema_registry": {"type": ["object", "string"]},
         "options": _OPTIONS,
     }
     return _closed({key: keys[key] for key in topic.KEYS}, ("format", "topic", "options"))

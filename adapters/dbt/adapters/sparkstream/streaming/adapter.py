@@ -107,9 +107,9 @@ class StreamingModels:
 
     def planned(self, node: Any, sql: str) -> StreamPlan:
         """The plan of a streaming model."""
-        with self._as_dbt_errors():
-            config = models.read_config(node.config.to_dict(omit_none=True))
         connections = self._adapter.connections
+        with self._as_dbt_errors():
+            config = models.read_config(node.config.to_dict(omit_none=True), connections.project)
         utc = connections.shows_utc()
         dialect = node.config.get("sql_dialect") or "spark"
 
@@ -157,7 +157,7 @@ class StreamingModels:
         runs = relation.incorporate(path={"identifier": RUNS})
         with self._as_dbt_errors():
             streams = self._registry.of(node["unique_id"])
-            model = models.read_model(node, sql, str(relation), str(runs), streams, run_id)
+            model = models.read_model(node, sql, str(relation), str(runs), streams, run_id, adapter.connections.project)
         interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
         model = replace(model, config=replace(model.config, interval=interval))
 

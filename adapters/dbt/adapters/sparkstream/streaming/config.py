@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
@@ -121,12 +122,13 @@ class StreamConfig:
     tblproperties: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], known: tuple[str, ...] = ()) -> StreamConfig:
+    def read(cls, config: Mapping[str, Any], known: tuple[str, ...] = (), root: Path = Path()) -> StreamConfig:
         """Reads and checks the configs of a model.
 
         Args:
             config: the model's configs.
             known: the names of configs that dbt has for every model.
+            root: the project's folder, which has the files of schemas.
 
         Raises:
             StreamingError: one is unknown, has no meaning here, can't have its value, or contradicts another.
@@ -160,7 +162,7 @@ class StreamConfig:
             keep_unreadable=_choice(given, "unreadable_rows") == "keep",
             flush=_flag(given, "flush"),
             compact_every=_count(given, "compact_every"),
-            topic=Topic.read(given["sink"]) if "sink" in given else None,
+            topic=Topic.read(given["sink"], root) if "sink" in given else None,
             file_format=(_text(given, "file_format") or "parquet").lower(),
             location_root=_text(given, "location_root"),
             partition_by=_names(given, "partition_by"),

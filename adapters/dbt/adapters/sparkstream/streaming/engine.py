@@ -29,10 +29,11 @@ from dbt.adapters.sparkstream.streaming.folders import Folders
 from dbt.adapters.sparkstream.streaming.kept import show
 from dbt.adapters.sparkstream.streaming.reader import KAFKA
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import overwrite
+from dbt.adapters.sparkstream.streaming.sink import overwrite, quoted
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
 from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
+from dbt.adapters.sparkstream.streaming.values import needs_avro
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -313,12 +314,21 @@ class Engine:
             left.createOrReplaceTempView(CLOSED)
             return self._understood(self._spark.sql(ending.query)).columns
 
-    def check_topic(self, topic: Topic) -> None:
-        """Looks whether Spark has its connector to Kafka.
+    def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
+        """Looks whether Spark has its connector to Kafka, and can write the rows as values.
+
+        Args:
+            topic: the topic.
+            value: what is written of a row, as SQL.
+            columns: names and types of the row's columns.
 
         Raises:
-            StreamingError: it hasn't.
+            StreamingError: it hasn't, or can't.
         """
+        if topic.avro is not None:
+            nulls = ", ".join(f"CAST(NULL AS {type_}) AS {quoted(name)}" for name, type_ in columns)
+            with needs_avro("sink", self.version), spark_errors("sink: schema"):
+                self._understood(self._spark.sql(f"SELECT {value} AS value FROM (SELECT {nulls})"))
         with spark_errors(f"can't send rows to the topic {topic.name}"):
             reader = self._spark.read.format(KAFKA).option(SERVERS, topic.servers)
             self._understood(reader.option("subscribe", topic.name).load())

@@ -102,13 +102,17 @@ def known_configs() -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(ModelConfig) if not f.name.startswith("_"))
 
 
-def read_config(config: Mapping[str, Any]) -> StreamConfig:
+def read_config(config: Mapping[str, Any], root: Path = Path()) -> StreamConfig:
     """The configs of a streaming model, checked.
+
+    Args:
+        config: as dbt has them.
+        root: the project's folder.
 
     Raises:
         StreamingError: what is wrong with them.
     """
-    read = StreamConfig.read(config, known_configs())
+    read = StreamConfig.read(config, known_configs(), root)
     if read.compact_every is not None and read.file_format not in (*FILE_FORMATS, DELTA):
         raise StreamingError(
             f"a table in {read.file_format} takes no compact_every: its partitions, one for each micro-batch, stay as "
@@ -200,7 +204,13 @@ def planned(
 
 
 def read_model(
-    node: Mapping[str, Any], sql: str, relation: str, runs: str, streams: Mapping[str, StreamSource], run_id: str
+    node: Mapping[str, Any],
+    sql: str,
+    relation: str,
+    runs: str,
+    streams: Mapping[str, StreamSource],
+    run_id: str,
+    root: Path,
 ) -> Model:
     """What a run has to know of a model.
 
@@ -211,12 +221,13 @@ def read_model(
         runs: the table of micro-batches.
         streams: its streams.
         run_id: dbt's invocation.
+        root: the project's folder.
 
     Raises:
         StreamingError: its configs are wrong.
     """
     config = node["config"]
-    read = read_config(config)
+    read = read_config(config, root)
     if is_in_catalog(relation) and read.file_format in FILE_FORMATS:
         raise StreamingError(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"

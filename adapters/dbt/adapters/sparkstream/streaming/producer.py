@@ -31,12 +31,15 @@ class Producer:
         key: what the key is, as SQL over the columns of the model.
         value: what the value is.
         generation: the table that the rows are in, for a header.
+
+    Attributes:
+        value: as given.
     """
 
     def __init__(self, options: dict[str, str], key: str, value: str, generation: str) -> None:
         self._options = options
         self._key = key
-        self._value = value
+        self.value = value
         self._generation = generation
 
     def send(self, rows: DataFrame, batch: int) -> None:
@@ -47,7 +50,7 @@ class Producer:
         """
         records = rows.selectExpr(
             f"{self._key} AS key",
-            f"{self._value} AS value",
+            f"{self.value} AS value",
             f"array({_header(TABLE_HEADER, self._generation)}, {_header(BATCH_HEADER, str(batch))}) AS headers",
         )
         try:

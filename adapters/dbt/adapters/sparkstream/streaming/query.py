@@ -95,5 +95,4 @@ class ModelQuery:
         """Looks whether the rows can be sent to the model's topic, before any is in the table."""
         topic = self._model.config.topic
         if topic is not None:
-            topic.producer(columns, "")
-            self._engine.check_topic(topic)
+            self._engine.check_topic(topic, topic.producer(columns, "").value, columns)

@@ -5,17 +5,24 @@ Its REST interface is that of Confluent's registry. Karapace, Apicurio (`/apis/c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+if TYPE_CHECKING:
+    import requests
 
 SECONDS = 30
 """How long an answer may take."""
 
 _ABSENT = 404
+_REFUSED = (409, 422)
+"""No compatible schema, and none at all."""
+
 _JSON = "application/vnd.schemaregistry.v1+json"
 
 
@@ -71,6 +78,22 @@ class SchemaRegistry:
             )
         return Registered(int(found["id"]), self._avro(found, f"version {version} of {subject}"))
 
+    def register(self, subject: str, schema: str) -> int:
+        """Gives a subject a version with a schema, unless it has one, and the number of the schema.
+
+        Raises:
+            StreamingError: the registry doesn't take it, or can't be asked.
+        """
+        answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
+        if answer.status_code in _REFUSED:
+            raise StreamingError(
+                f"the schema registry {self.url} doesn't take the schema of the model's rows as a version of "
+                f"{subject}: {_said(answer)}\n"
+                "  what reads the topic could not read them: name another subject or another topic, or say in "
+                "the registry which changes it takes"
+            )
+        return int(self._body(answer)["id"])
+
     def by_id(self, id_: int) -> str | None:
         """The schema with a number; None where the registry hasn't one.
 
@@ -94,16 +117,39 @@ class SchemaRegistry:
 
     def _get(self, path: str) -> Any:
         """An answer of the registry; None where it says that what is asked for isn't there."""
+        answer = self._ask("GET", path)
+        return None if answer.status_code == _ABSENT else self._body(answer)
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
+        import requests
+
+        url, kinds = self.url.rstrip("/") + path, {"Accept": _JSON, "Content-Type": _JSON}
+        try:
+            return requests.request(
+                method, url, headers=kinds, data=None if body is None else json.dumps(body), timeout=SECONDS
+            )
+        except requests.RequestException as error:
+            raise self._unasked(error) from error
+
+    def _body(self, answer: requests.Response) -> Any:
         import requests
 
         try:
-            answer = requests.get(self.url.rstrip("/") + path, headers={"Accept": _JSON}, timeout=SECONDS)
-            if answer.status_code == _ABSENT:
-                return None
             answer.raise_for_status()
             return answer.json()
         except requests.RequestException as error:
-            raise StreamingError(
-                f"the schema registry {self.url} can't be asked: {error}\n"
-                "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
-            ) from error
+            raise self._unasked(error) from error
+
+    def _unasked(self, error: Exception) -> StreamingError:
+        return StreamingError(
+            f"the schema registry {self.url} can't be asked: {error}\n"
+            "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
+        )
+
+
+def _said(answer: requests.Response) -> str:
+    """What the registry says is wrong."""
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text.strip() or str(answer.status_code)

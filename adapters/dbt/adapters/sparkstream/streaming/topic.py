@@ -5,18 +5,23 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_map
+from dbt.adapters.sparkstream.streaming.avro import AVRO
+from dbt.adapters.sparkstream.streaming.avrosink import AvroRows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.producer import Producer
 from dbt.adapters.sparkstream.streaming.reader import KAFKA, given_options
 from dbt.adapters.sparkstream.streaming.sink import quoted
 
 SERVERS = "kafka.bootstrap.servers"
-KEYS = ("format", "topic", "key", "value_format", "value_options", "options")
+KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")
 FUNCTIONS = {"json": "to_json", "csv": "to_csv"}
-"""Value format -> the function of Spark that writes it."""
+"""Value format -> the function of Spark that writes it, with options."""
+
+FORMATS = (*FUNCTIONS, AVRO)
 
 _EXAMPLE = f"write it such as sink={{'format': 'kafka', 'topic': 'bids', 'options': {{'{SERVERS}': 'HOST:9092'}}}}"
 
@@ -31,9 +36,10 @@ class Topic:
     Attributes:
         name: the topic.
         key: the columns that make a record's key; none for records without.
-        value_format: `json` or `csv`: how all columns of a row are written.
+        value_format: `json`, `csv` or `avro`: how all columns of a row are written.
         value_options: options of Spark's to_json or to_csv.
         options: options of Spark's Kafka sink, such as where Kafka is.
+        avro: how rows are written in Avro; None for another format.
     """
 
     name: str
@@ -41,13 +47,15 @@ class Topic:
     value_format: str
     value_options: tuple[tuple[str, str], ...]
     options: tuple[tuple[str, str], ...]
+    avro: AvroRows | None = None
 
     @classmethod
-    def read(cls, given: Any) -> Topic:
+    def read(cls, given: Any, root: Path = Path()) -> Topic:
         """Reads and checks the config.
 
         Args:
-            given: a mapping with the keys `format`, `topic`, `key`, `value_format`, `value_options` and `options`.
+            given: a mapping with the keys of `KEYS`.
+            root: the project's folder, which has the files of schemas.
 
         Raises:
             StreamingError: what is wrong with it, and what to write.
@@ -69,17 +77,19 @@ class Topic:
             if not isinstance(given.get(name) or {}, Mapping):
                 raise StreamingError(f"sink's {name} is not a mapping\n  {_EXAMPLE}")
         value_format = given.get("value_format", "json")
-        if value_format not in FUNCTIONS:
+        if value_format not in FORMATS:
             raise StreamingError(
-                f"sink's value_format can't be {value_format!r}\n  write one of {', '.join(FUNCTIONS)}; or have the "
+                f"sink's value_format can't be {value_format!r}\n  write one of {', '.join(FORMATS)}; or have the "
                 "model select the text itself, and a second model with it alone send it as csv"
             )
+        _check_avro(given, value_format)
         return cls(
             name=topic,
             key=_key(given.get("key")),
             value_format=value_format,
             value_options=tuple(given_options({"options": given.get("value_options")}).items()),
             options=_options(given_options(given)),
+            avro=AvroRows.read(given, topic, root) if value_format == AVRO else None,
         )
 
     def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
@@ -90,7 +100,7 @@ class Topic:
             generation: tells the table from those that were made before it under the same name.
 
         Raises:
-            StreamingError: the model hasn't a column of the key.
+            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
         """
         options = {**dict(self.options), "topic": self.name}
         return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
@@ -114,6 +124,8 @@ class Topic:
 
     def _value_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The value of a record: all columns of the model."""
+        if self.avro is not None:
+            return self.avro.sql(columns, _struct([name for name, _ in columns]), self.name)
         options = {**_DEFAULTS[self.value_format], **dict(self.value_options)}
         settings = f", {string_map(options)}" if options else ""
         return f"{FUNCTIONS[self.value_format]}({_struct([name for name, _ in columns])}{settings})"
@@ -122,6 +134,15 @@ class Topic:
     def servers(self) -> str:
         """Where Kafka is."""
         return next(text for name, text in self.options if name.casefold() == SERVERS)
+
+
+def _check_avro(given: Mapping[str, Any], value_format: str) -> None:
+    if value_format == AVRO and given.get("value_options"):
+        raise StreamingError("sink's value_options are those of json and csv\n  leave them out: Avro has a schema")
+    if value_format != AVRO:
+        for name in ("schema", "schema_registry"):
+            if given.get(name) is not None:
+                raise StreamingError(f"sink's {name} is for value_format 'avro'\n  leave it out, or write that format")
 
 
 def _key(given: Any) -> tuple[str, ...]:

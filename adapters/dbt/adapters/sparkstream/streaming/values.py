@@ -5,7 +5,8 @@ A value that can't be read as that is left out, counted and kept, and never a ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal, string_map
@@ -60,15 +61,28 @@ def parsed(rows: DataFrame, reader: Mapping[str, Any], relation: str, schemas: S
             f"{relation}: a value in Avro is bytes, and the source has one of type {type_}\n"
             "  value_format: avro is for Kafka; files in Avro are read with format: avro"
         )
+    with needs_avro(relation, rows.sparkSession.version), spark_errors(f"{relation}: schema"):
+        return rows.selectExpr("*", f"{read} AS {_VALUE}")
+
+
+@contextmanager
+def needs_avro(name: str, version: str) -> Iterator[None]:
+    """Says it where Spark's package for Avro isn't there.
+
+    Args:
+        name: what needs it, for words.
+        version: Spark's.
+
+    Raises:
+        StreamingError: it isn't there.
+    """
     try:
-        with spark_errors(f"{relation}: schema"):
-            return rows.selectExpr("*", f"{read} AS {_VALUE}")
+        yield
     except StreamingError as error:
         if _NO_AVRO not in str(error):
             raise
-        version = rows.sparkSession.version
         raise StreamingError(
-            f"{relation}: Spark needs its package for Avro, in its own version\n"
+            f"{name}: Spark needs its package for Avro, in its own version\n"
             f"  add it to spark.jars.packages: org.apache.spark:spark-avro_2.13:{version}"
         ) from error
 
