@@ -170,6 +170,14 @@ CONSTRUCTS = {
     f"{BOUNDS}, k) SELECT *, s / sum(s) OVER (PARTITION BY {BOUNDS}) AS share FROM a",
 }
 
+FLINK = {
+    # Of two versions of one time any may be taken, so their time is what is compared.
+    "temporal_join": "WITH v AS (SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) "
+    "AS rn FROM ask) WHERE rn = 1) SELECT b.id, b.ts, b.v + 1 AS w, v.ts AS since FROM bid AS b LEFT JOIN v "
+    "FOR SYSTEM_TIME AS OF b.ts ON b.k = v.k",
+}
+"""The same in Flink's words."""
+
 
 FIRST = (
     "cumulate",
@@ -253,14 +261,15 @@ told = settings(
 )
 
 
-def tell(embedded: SparkSession, story: Story, names: Sequence[str]) -> None:
+def tell(embedded: SparkSession, story: Story, names: Sequence[str], dialect: str) -> None:
     """Runs models as a story says, and compares their tables with the same queries in batch."""
-    feed = Feed(embedded)
+    feed = Feed(embedded, dialect=dialect)
+    constructs = FLINK if dialect == "flink" else CONSTRUCTS
     options = {"flush": False if story.flush else None, "max_files_per_trigger": story.max_files}
 
     def run(**more: Any) -> None:
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(lambda name: feed.run(CONSTRUCTS[name], name, **{**options, **more}), names))
+            list(threads.map(lambda name: feed.run(constructs[name], name, **{**options, **more}), names))
 
     try:
         for chunk in story.chunks:
@@ -281,7 +290,7 @@ def tell(embedded: SparkSession, story: Story, names: Sequence[str]) -> None:
                 if story.flush or name in ("rows", "windows", "as_of_table", "around_table")
                 else f"{end_of(feed, name)} <= {CLOSED}"
             )
-            assert feed.table(name) == feed.batch(CONSTRUCTS[name], closed), name
+            assert feed.table(name) == feed.batch(constructs[name], closed), name
             if story.flush:
                 assert feed.state(name) == 0, name
     finally:
@@ -297,7 +306,14 @@ def end_of(feed: Feed, name: str) -> str:
 
 
 def tell_stories(
-    embedded: SparkSession, names: Sequence[str], number: int, flush: bool, stories_told: int, *, empty: bool
+    embedded: SparkSession,
+    names: Sequence[str],
+    number: int,
+    flush: bool,
+    stories_told: int,
+    *,
+    empty: bool,
+    dialect: str = "spark",
 ) -> None:
     """Tells some stories; `empty` says whether that of no rows, which is always the first one, is among them."""
 
@@ -306,7 +322,7 @@ def tell_stories(
     @given(story=stories(flush))
     def telling(story: Story) -> None:
         if empty or any(chunk.bids or chunk.asks for chunk in story.chunks):
-            tell(embedded, story, names)
+            tell(embedded, story, names, dialect)
 
     telling()
 
@@ -328,6 +344,12 @@ def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSessi
     number = SEED or random.randrange(1, 1_000_000)
     print(f"SPARKSTREAM_SEED={number}")
     tell_stories(embedded, list(CONSTRUCTS), number, flush, stories_told=2, empty=True)
+
+
+@pytest.mark.long
+@ends
+def test_chunks_over_runs_are_one_batch_in_flinks_words(embedded: SparkSession, flush: bool) -> None:
+    tell_stories(embedded, list(FLINK), number=1, flush=flush, stories_told=2, empty=False, dialect="flink")
 
 
 WINDOWS = {

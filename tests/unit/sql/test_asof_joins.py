@@ -232,10 +232,27 @@ class TestOnStreams:
         with pytest.raises(TranslationError, match=message):
             plan(sql, streams=streams, schema=SCHEMA)
 
-    def test_versions_come_from_a_table(self) -> None:
-        with pytest.raises(TranslationError, match="come from a table here") as raised:
-            plan(VERSIONS, "flink", streams=["l", "r"], schema=SCHEMA)
-        assert raised.value.column == VERSIONS.index("v FOR SYSTEM_TIME") + 1
+    def test_versions_from_a_stream(self) -> None:
+        found = plan(VERSIONS, "flink", streams=["l", "r"], schema=SCHEMA)
+        assert (set(found.streams), found.buffered, found.time) == ({"l", "r"}, True, "__time")
+        assert isinstance(found.ending, OnHistory)
+        assert "ROW_NUMBER" not in found.query and "LAST_VALUE(__version, TRUE) OVER" in found.ending.query
+        assert "(__version) IS NOT NULL" in found.ending.kept
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message", "at"),
+        [
+            ("l.k = v.k", "l.k = v.k JOIN v AS n ON n.k = l.k", "OVER in several branches", None),
+            ("l.k = v.k", "l.k > v.k", "a temporal join equates the key", "l.k > v.k"),
+            ("SELECT l.id, v.v", "SELECT COUNT(*) AS n", "is never final", None),
+            ("SELECT l.id, v.v", "SELECT l.id, LAG(l.v) OVER (ORDER BY l.ts) AS p", "of several micro-batches", None),
+        ],
+    )
+    def test_versions_from_a_stream_refused(self, old: str, new: str, message: str, at: str | None) -> None:
+        sql = VERSIONS.replace(old, new)
+        with pytest.raises(TranslationError, match=message) as raised:
+            plan(sql, "flink", streams=["l", "r"], schema=SCHEMA)
+        assert at is None or raised.value.column == sql.index(at) + 1
 
 
 class TestAroundOnStreams:

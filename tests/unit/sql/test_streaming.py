@@ -506,7 +506,7 @@ def test_who_reads_a_stream_once() -> None:
         ("SELECT * FROM s l FULL JOIN s r USING (k)", "FULL JOIN with USING", "ON l.k = r.k"),
         ("SELECT * FROM session((SELECT *, lag(v) OVER (ORDER BY ts) AS l FROM s), ts, v)", "OVER below", "below"),
         (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM {SESSION}", "several SESSIONs", "of their own"),
-        (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM names", "other rows beside it", "of their own"),
+        (f"SELECT * FROM {SESSION} UNION ALL SELECT * FROM names", "other rows beside them", "of their own"),
         (f"SELECT * FROM names LEFT JOIN {SESSION} x ON x.k = names.k", "every micro-batch", "SESSION first"),
         (f"SELECT * FROM {SESSION} x FULL JOIN names ON x.k = names.k", "every micro-batch", "SESSION first"),
         (
@@ -551,6 +551,66 @@ def test_refused(sql: str, message: str, hint: str) -> None:
         plan(sql)
     assert message in error.value.message
     assert hint in str(error.value.hint)
+
+
+TOP = f"(SELECT *, row_number() OVER (PARTITION BY {BOUNDS} ORDER BY n) AS r FROM ({COUNTS}))"
+CHANGES = f"(SELECT *, n - lag(n) OVER (PARTITION BY k ORDER BY window_end) AS d FROM ({COUNTS}))"
+LATER = f"(SELECT window_end + INTERVAL 1 DAY AS window_end, n FROM {CHANGES})"
+SEVERAL = "needs rows of several micro-batches"
+ROWS = "(SELECT *, lag(v) OVER (PARTITION BY k ORDER BY ts) AS p FROM s)"
+MATCHES = "(SELECT l.ts, l.k, r.v FROM s l ASOF JOIN s r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k)"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT {BOUNDS}, max(r) AS m FROM {TOP} GROUP BY {BOUNDS}",
+        f"SELECT *, avg(r) OVER (PARTITION BY {BOUNDS}) AS m FROM {TOP}",
+        f"SELECT {BOUNDS}, sum(d) AS m FROM {CHANGES} GROUP BY 1, 2",
+        f"SELECT *, rank() OVER (PARTITION BY {BOUNDS} ORDER BY d) AS m FROM {CHANGES}",
+        f"SELECT {BOUNDS}, sum(p) AS m FROM (SELECT *, row_number() OVER (PARTITION BY {BOUNDS} ORDER BY v) AS p "
+        f"FROM {TUMBLE}) GROUP BY {BOUNDS}",
+        f"SELECT * FROM {TOP} t LEFT JOIN names ON t.k = names.k",
+        f"WITH a AS {CHANGES} SELECT a.*, name FROM a JOIN names ON a.k = names.k WHERE d > 1",
+    ],
+)
+def test_what_stands_above_over_has_whole_windows(sql: str) -> None:
+    assert plan(sql).ending.query is not None
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        (f"SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts) AS m FROM {ROWS}", SEVERAL),
+        (f"SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts) AS m FROM {MATCHES}", SEVERAL),
+        (f"SELECT *, lag(p) OVER (PARTITION BY k ORDER BY ts) AS m FROM {ROWS}", SEVERAL),
+        (f"SELECT *, lag(r) OVER (PARTITION BY k ORDER BY window_end) AS m FROM {TOP}", SEVERAL),
+        (f"SELECT *, lag(d) OVER (PARTITION BY k ORDER BY window_end) AS m FROM {CHANGES}", SEVERAL),
+        (f"SELECT window_end, max(n) AS m FROM {LATER} GROUP BY window_end", SEVERAL),
+        (f"SELECT {BOUNDS}, sum(p) AS m FROM {ROWS.replace('FROM s', f'FROM {TUMBLE}')} GROUP BY {BOUNDS}", SEVERAL),
+        (f"SELECT {BOUNDS}, count(*) AS m FROM tumble({ROWS}, ts, '1h') GROUP BY {BOUNDS}", "windows over the rows"),
+        (f"SELECT {BOUNDS}, count(*) AS m FROM tumble({MATCHES}, ts, '1h') GROUP BY {BOUNDS}", "windows over the rows"),
+        (
+            f"SELECT * FROM {ROWS} a JOIN s ON a.k = s.k AND s.ts BETWEEN a.ts AND a.ts + INTERVAL 1 DAY",
+            "another stream",
+        ),
+        (f"SELECT * FROM {ROWS} WHERE k IN (SELECT k FROM s)", "another stream"),
+        (f"SELECT * FROM {ROWS} UNION ALL SELECT *, 1 FROM s", "other rows beside them"),
+        (f"SELECT k, p FROM {ROWS} UNION ALL SELECT k, 1 FROM names", "other rows beside them"),
+        (f"SELECT * FROM names n LEFT JOIN {ROWS} a ON a.k = n.k", "with every micro-batch"),
+        (
+            f"SELECT * FROM names n LEFT JOIN (SELECT * FROM {ROWS} WHERE p > 1) a ON a.k = n.k",
+            "with every micro-batch",
+        ),
+        (f"WITH a AS {ROWS} SELECT * FROM a x JOIN a y ON x.k = y.k", "are read twice"),
+    ],
+)
+def test_what_stands_above_over_has_one_micro_batch(sql: str, message: str) -> None:
+    with pytest.raises(TranslationError) as error:
+        plan(sql)
+    assert message in error.value.message
+    hint = str(error.value.hint)
+    assert "a streaming model of its own" in hint or "JOIN or LEFT JOIN behind it" in hint
 
 
 @pytest.mark.parametrize("dialect", ["spark", "flink"])

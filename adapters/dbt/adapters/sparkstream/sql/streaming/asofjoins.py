@@ -17,13 +17,17 @@ the rows of both wait until the watermark has passed their time, and the last qu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Traced
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
+from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
+from dbt.adapters.sparkstream.sql.passes.match import Matches
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
 
 
@@ -122,26 +126,41 @@ def _is_false(condition: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
     return isinstance(value, exp.Anonymous) and value.name.upper() == "STRUCT"
 
 
+def versions_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
+    """A query of Flink's as Spark SQL, where a temporal join reads its versions from a stream; None for any other.
+
+    The join is then a running frame over the rows of both streams, as an ASOF JOIN is.
+    """
+    if not any(_reads_versions(table, streams) for table, _ in _temporal_joins(tree, streams)):
+        return None
+    written = Source(source.text, source.tokens)
+    written.apply([*Matches(written, resolver).edits(tree), *FlinkExpressions(written, resolver).edits(tree)])
+    return written.traced()
+
+
+def _temporal_joins(tree: exp.Expr, streams: Streams) -> Iterator[tuple[exp.Table, exp.Select]]:
+    """The versions of each temporal join in a query of a stream, and this query."""
+    for table in tree.find_all(exp.Table):
+        version, select = table.args.get("version"), table.find_ancestor(exp.Select)
+        if version is None or not isinstance(version.expression, exp.Column) or select is None:
+            continue
+        if streams.feeds_query(select):
+            yield table, select
+
+
+def _reads_versions(table: exp.Table, streams: Streams) -> bool:
+    """Whether the versions of a temporal join come from a stream."""
+    cte = find_cte(table) if not table.args.get("db") else None
+    return streams.feeds(table) if cte is None else streams.feeds(cte.this)
+
+
 def temporal_join(tree: exp.Expr, source: Source, streams: Streams) -> exp.Select | None:
     """The query of a stream with Flink's `JOIN versions FOR SYSTEM_TIME AS OF a.ts`; None without such a join.
 
     Raises:
-        TranslationError: the versions come from a stream.
+        TranslationError: another stream is joined beside it.
     """
-    for table in tree.find_all(exp.Table):
-        version = table.args.get("version")
-        select = table.find_ancestor(exp.Select)
-        if version is None or not isinstance(version.expression, exp.Column) or select is None:
-            continue
-        if not streams.feeds_query(select):
-            continue
-        cte = find_cte(table) if not table.args.get("db") else None
-        if streams.feeds(table) if cte is None else streams.feeds(cte.this):
-            raise source.error(
-                source.span(table),
-                "the versions of a temporal join come from a table here, and not from a stream",
-                "materialize the versions as a table; or join the two streams by the macro asof_join",
-            )
+    for _, select in _temporal_joins(tree, streams):
         others = [relation for relation in sources(select)[1:] if streams.feeds(relation)]
         if others:
             raise source.error(

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
+from dbt.adapters.sparkstream.sql.streaming.above import grouping_keys
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams
@@ -82,8 +83,6 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
                 "UNION ALL of a stream and a table doesn't stream: in which micro-batch would the table's rows come?",
                 "read both as streams: {{ stream(ref('...')) }}; of a join as of a time, the left side at least",
             )
-    if cut is not None:
-        _check_over(cut, source)
 
 
 def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:
@@ -125,7 +124,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
 
 def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver: Resolver) -> None:
     origins = set()
-    for key in _keys(select, group):
+    for key in grouping_keys(select, group):
         for column in key.find_all(exp.Column):
             found = resolver.find(column, select)
             origins.add(found.origin if found is not None and found.origin else column.name.casefold())
@@ -141,34 +140,6 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
 def _has_window(group: exp.Group) -> bool:
     """Whether GROUP BY holds a window of Spark's own."""
     return any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for call in group.find_all(exp.Anonymous))
-
-
-def _keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:
-    """What a query is grouped by, with what a number or the name of an output column stands for."""
-    if group.args.get("all"):
-        return [p for p in select.expressions if not has_aggregate(p)]
-    outputs = {p.alias.casefold(): p.unalias() for p in select.expressions if isinstance(p, exp.Alias)}
-    keys: list[exp.Expr] = [group]
-    for key in group.expressions:
-        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
-            keys.append(select.expressions[int(key.name) - 1])
-        elif isinstance(key, exp.Column) and key.name.casefold() in outputs:
-            keys.append(outputs[key.name.casefold()])
-    return keys
-
-
-def _check_over(cut: Cut, source: Source) -> None:
-    at: exp.Expr | None = cut.select.parent
-    while at is not None:
-        if isinstance(at, exp.Select) and at.args.get("group"):
-            names = {c.name.casefold() for c in at.args["group"].find_all(exp.Column)}
-            if END not in names:
-                raise source.error(
-                    source.span(at.args["group"]),
-                    "what comes after OVER runs window by window, so GROUP BY needs window_start and window_end",
-                    "make this aggregation a model of its own",
-                )
-        at = at.parent
 
 
 def _place(source: Source, clause: exp.Expr, select: exp.Select) -> tuple[int, int]:

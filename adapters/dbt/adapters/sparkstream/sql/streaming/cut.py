@@ -12,11 +12,14 @@ from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, temporal_join
+from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, own_frames, temporal_join
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory, OnSessions
-from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, from_item, with_clause, within
+from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
+from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
+
+OVER = Part("OVER or a join as of a time", "make the query with it a streaming model of its own, and read that")
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,37 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
     kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
-    return Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
+    cut = Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
+    check_around(tree, select, (relation, *ctes_of(relation)), source, streams, OVER)
+    _check_above(cut, resolver)
+    return cut
+
+
+def _check_above(cut: Cut, resolver: Resolver) -> None:
+    """Refuses OVER and GROUP BY above OVER, unless the rows of each of their windows come in the same micro-batch.
+
+    Raises:
+        TranslationError: what needs rows of several micro-batches.
+    """
+    window_by_window = cut.history is None or not cut.buffered
+    for around in cut.tree.find_all(exp.Select):
+        if around is cut.select or not _reaches(around, cut.select):
+            continue
+        group = around.args.get("group")
+        places = [*([] if group is None else [group]), *own_frames(around)]
+        keys = [*([] if group is None else [grouping_keys(around, group)]), *keys_of_frames(around)]
+        if places and not (window_by_window and all(_has_end(some, around, resolver) for some in keys)):
+            raise cut.source.error(
+                cut.source.span(places[0]),
+                f"this needs rows of several micro-batches, as it stands above {OVER.name}",
+                OVER.hint,
+            )
+
+
+def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
+    """Whether the end of the window that a row has closed with is among some keys."""
+    found = (resolver.find(column, select) for key in keys for column in key.find_all(exp.Column))
+    return any(column is not None and column.origin == END for column in found)
 
 
 def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:

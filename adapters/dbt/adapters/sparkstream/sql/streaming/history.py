@@ -91,6 +91,11 @@ def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
     return all(END in _origins(keys, select, resolver) for _, keys, _ in _windows(select))
 
 
+def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
+    """What each OVER of a query is partitioned by."""
+    return (keys for _, keys, _ in _windows(select))
+
+
 def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
     """What the frames of a query need.
 

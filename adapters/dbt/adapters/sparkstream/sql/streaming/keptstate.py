@@ -21,11 +21,11 @@ from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, 
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices
 from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, SO_FAR, TOUCHED
 from dbt.adapters.sparkstream.sql.streaming.history import END
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
-from dbt.adapters.sparkstream.sql.streaming.rowsessions import check_around
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
 
 
@@ -118,6 +118,9 @@ class Windows:
         return f"SELECT DISTINCT {END} FROM {CLOSED}\nWHERE NOT {self.is_after('since')}" if self.corrects else None
 
 
+WINDOWS = Part("a window function", "make the windows a streaming model of their own, and read that")
+
+
 class StateReader:
     """Reads a query whose state is kept.
 
@@ -146,7 +149,7 @@ class StateReader:
             raise NoRule("its time can't carry a watermark")
         if any(node.find(WindowFunction) or next(self.streams.joins(node), None) for node in below):
             raise NoRule("its rows come from windows, or from a join of streams")
-        check_around(self.tree, function, self.source, self.streams)
+        check_around(self.tree, function, below, self.source, self.streams, WINDOWS)
         return read_aggregate(self.source, self.resolver, function, identity, streams=True)
 
     @staticmethod

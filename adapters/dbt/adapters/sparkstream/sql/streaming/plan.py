@@ -31,7 +31,7 @@ from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
-from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
@@ -161,6 +161,11 @@ def plan(
     with net(sql), ExitStack() as places:
         statement, tree = _one_query(sql, dialect, names)
         waits_longer = False
+        versions = versions_as_frames(tree, statement.source, names, resolver) if dialect == "flink" else None
+        if versions is not None:
+            places.enter_context(blamed_on(statement.source.text, versions))
+            dialect, resolver = "spark", resolver_of("spark", schema)
+            statement, tree = _one_query(versions.text, dialect, names)
         group_windows = partial(group_windows_as_functions, strict=dialect == "flink")
         for written in (asof_joins_as_frames, frames_ahead_as_frames_back, group_windows):
             text = written(tree, statement.source, names, resolver)

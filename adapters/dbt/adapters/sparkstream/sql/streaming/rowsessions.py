@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.lower import lower
+from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around
 from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, is_session
 
-_OWN_MODEL = "make the sessions a streaming model of their own, and read that"
+SESSIONS = Part("a SESSION", "make the sessions a streaming model of their own, and read that")
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ def row_sessions(tree: exp.Expr, source: Source, streams: Streams, resolver: Res
         return None
     if len(found) > 1:
         raise source.error(
-            source.span(found[1]), "a streaming model can't have several SESSIONs with all of their rows", _OWN_MODEL
+            source.span(found[1]), "a streaming model can't have several SESSIONs with all of their rows", SESSIONS.hint
         )
     [function] = found
     _check_input(function, source)
-    check_around(tree, function, source, streams)
+    check_around(tree, function, (function.this, *ctes_of(function.this)), source, streams, SESSIONS)
     call = replace(WindowFunctions(source, resolver).call(function), relation=SO_FAR)
     return RowSessions(function, lower(call))
 
@@ -79,55 +79,3 @@ def _check_input(function: WindowFunction, source: Source) -> None:
                 "OVER below a SESSION doesn't stream",
                 "make what is below the SESSION a streaming model of its own, and read that",
             )
-
-
-def check_around(tree: exp.Expr, function: WindowFunction, source: Source, streams: Streams) -> None:
-    """Refuses what would need rows beside those of the closed sessions of a micro-batch."""
-    below = (function.this, *ctes_of(function.this))
-    readers = []
-    _check_beside(function.parent if isinstance(function.parent, exp.Table) else function, source)
-    for table in tree.find_all(exp.Table):
-        if any(within(table, node) for node in below) or table.this is function or not streams.feeds(table):
-            continue
-        if isinstance(table.this, WindowFunction):
-            raise source.error(
-                source.span(table.this), "windows over the rows of a SESSION don't stream in the same model", _OWN_MODEL
-            )
-        cte = find_cte(table)
-        if cte is None or not _leads(cte.this, function):
-            raise source.error(
-                source.span(table), "a SESSION and another stream in the same model don't stream", _OWN_MODEL
-            )
-        readers.append((cte, table))
-        _check_beside(table, source)
-    for cte, table in readers:
-        if sum(other is cte for other, _ in readers) > 1:
-            raise source.error(source.span(table), "the rows of a SESSION are read twice here", _OWN_MODEL)
-
-
-def _check_beside(read: exp.Expr, source: Source) -> None:
-    """Refuses rows of a table that would be rows of every micro-batch, as no row of the stream has to match them."""
-    select = read.find_ancestor(exp.Select)
-    joins = (select.args.get("joins") or []) if select is not None else []
-    at = next((i for i, join in enumerate(joins) if join.this is read), -1)
-    keeping = [join for join in joins[at + 1 :] if join.side in ("RIGHT", "FULL")]
-    if at >= 0 and (joins[at].side in ("LEFT", "FULL") or joins[at].kind in ("SEMI", "ANTI")):
-        keeping.append(joins[at])
-    if keeping:
-        raise source.error(
-            source.span(keeping[0].this),
-            "this join keeps rows of a table, which would come again with every micro-batch",
-            "write the SESSION first, and JOIN or LEFT JOIN behind it",
-        )
-    operation = read.find_ancestor(exp.SetOperation)
-    if operation is not None:
-        raise source.error(
-            source.span(operation),
-            "a SESSION with all of its rows and other rows beside it don't stream in the same model",
-            _OWN_MODEL,
-        )
-
-
-def _leads(node: exp.Expr, function: WindowFunction) -> bool:
-    """Whether a node reads a window function, itself or through CTEs."""
-    return any(within(function, read) for read in (node, *ctes_of(node)))

@@ -32,12 +32,14 @@ class Versioned:
         query: the query.
         keys: names of its key columns.
         time: name of the column from when on a version is valid.
+        number: the `ROW_NUMBER() OVER (...)` of its rows.
         condition: the `WHERE rn = 1` that keeps the last one.
     """
 
     query: exp.Select
     keys: tuple[str, ...]
     time: str
+    number: exp.Window
     condition: exp.Where
 
 
@@ -54,17 +56,18 @@ def versioned(query: exp.Expr) -> Versioned | None:
     if not (isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and one.right == exp.Literal.number(1)):
         return None
     window = numbers.get(one.left.name.casefold())
-    function = window.this if isinstance(window, exp.Window) else None
+    if not isinstance(window, exp.Window):
+        return None
+    function = window.this
     if not (isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"):
         return None
-    assert window is not None
     order = window.args["order"].expressions if window.args.get("order") else []
     keys = window.args.get("partition_by") or []
     if len(order) != 1 or not order[0].args.get("desc") or not keys:
         return None
     names = [_passed(query, inner[0], column) for column in (*keys, order[0].this)]
     known = [name for name in names if name is not None]
-    return Versioned(query, tuple(known[:-1]), known[-1], where) if len(known) == len(names) else None
+    return Versioned(query, tuple(known[:-1]), known[-1], window, where) if len(known) == len(names) else None
 
 
 def _passed(query: exp.Select, inner: exp.Select, column: exp.Expr) -> str | None:
@@ -246,16 +249,22 @@ class TemporalJoins(Rewriter):
         return f"\n{indent}".join(lines)
 
     def _all_versions(self, cte: exp.CTE, versions: Versioned) -> Edit:
-        """The query of the versions beside the one of the latest: the same without its `WHERE rn = 1`."""
-        span, (_, end) = self.source.span(cte), self.source.span(versions.query)
-        inner, where = self.source.span(versions.query), self.source.span(versions.condition)
+        """The query of all versions: that of the latest, each of which was number 1, without its `WHERE rn = 1`.
+
+        It stands beside that of the latest, or in its place where nothing else reads this.
+        """
+        span, (start, end) = self.source.span(cte), self.source.span(versions.query)
+        number, where = self.source.span(versions.number), self.source.span(versions.condition)
+        tables = cte.root().find_all(exp.Table)
+        is_read = any(find_cte(table) is cte for table in tables if table.args.get("version") is None)
         at = self.source.tokens.at(where[0])
         first = self.source.tokens[at if self.source.tokens[at].token_type == TokenType.WHERE else at - 1].start
 
         def text() -> str:
-            before = self.source.render((inner[0], first)).rstrip()
-            behind = self.source.render((where[1], end))
-            return f"{self.source.render(span)},\n{_name_of_all(cte)} AS ({before}{behind})"
+            render = self.source.render
+            rows = f"{render((start, number[0]))}CAST(1 AS BIGINT){render((number[1], first)).rstrip()}"
+            latest = f"{render(span)},\n" if is_read else ""
+            return f"{latest}{_name_of_all(cte)} AS ({rows}{render((where[1], end))})"
 
         return Edit(span, text, level=1)
 
