@@ -60,8 +60,8 @@ class Numbers:
         literals_by_digits: whether an integer literal beside a DECIMAL has the digits that are written, which are one
             of `5`; else it has the digits of its type.
         capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
-        beside_float: what CASE, COALESCE and the like give for a FLOAT and another number; None where it depends on
-            a setting of Spark.
+        beside_float: what CASE, COALESCE and the like give for a FLOAT and an integer; None where it depends on a
+            setting of Spark, and so does what they give for a FLOAT and another number, which is a DOUBLE else.
     """
 
     digits: Mapping[str, int]
@@ -96,8 +96,10 @@ class Numbers:
             return "string"
         if not all(is_numeric(t) for t in known):
             return None
-        if "float" in known:
+        if "float" in known and (self.beside_float is None or all(t in INTEGERS or t == "float" for t in known)):
             return self.beside_float
+        if "float" in known:
+            return "double"
         if "double" in known:
             return "double"
         if all(t in INTEGERS for t in known):

@@ -13,7 +13,7 @@ NUMBERS = Numbers(
     digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
     literals_by_digits=False,
     capped=True,
-    beside_float="double",
+    beside_float="float",
 )
 """How numbers combine in Flink."""
 

@@ -1,4 +1,6 @@
-"""The types of numbers where Spark has others: a BIGINT beside a DECIMAL, remainders, and a DECIMAL that is rounded."""
+"""The types of numbers where Spark has others: a BIGINT beside a DECIMAL, an integer beside a FLOAT, remainders, and a
+DECIMAL that is rounded.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, narrowed
@@ -30,6 +33,7 @@ class NumberTypes(Rewriter):
             exp.Case: self._branches,
             exp.If: self._branches,
             **dict.fromkeys((exp.Floor, exp.Ceil), self._whole),
+            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._rows),
         }
 
     def _literal(self, node: exp.Expr) -> Iterator[Edit]:
@@ -54,15 +58,54 @@ class NumberTypes(Rewriter):
 
     def _operands(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)
-        yield from self._sized([node.left, node.right])
+        if any(types.is_decimal(self.type(value)) for value in (node.left, node.right)):
+            for value in (node.left, node.right):
+                yield from self._as(value, _beside(self.type(value), "decimal"))
 
-    def _sized(self, values: list[exp.Expr]) -> Iterator[Edit]:
-        """A BIGINT beside a DECIMAL, as a DECIMAL of 19 digits: Spark counts 20."""
-        if any(types.is_decimal(self.type(value)) for value in values):
-            for value in values:
-                if self.type(value) == "bigint" and not isinstance(value, exp.Literal):
-                    digits = f"decimal({NUMBERS.digits['bigint']},0)"
-                    yield Edit(self.source.span(value), lambda v=value, d=digits: cast(self.text(v), d), level=1)  # type: ignore[misc]
+    def _alike(self, values: list[exp.Expr]) -> Iterator[Edit]:
+        """Values of which one is the result."""
+        result = NUMBERS.common([self.type(value) for value in values])
+        for value in values:
+            yield from self._as(value, _beside(self.type(value), result))
+
+    def _as(self, value: exp.Expr, type_: str | None) -> Iterator[Edit]:
+        """A value in a type; None for its own."""
+        if type_ is not None and (type_ == "float" or not isinstance(value, exp.Literal)):
+            yield Edit(self.source.span(value), lambda: cast(self.text(value), type_), level=1)
+
+    def _rows(self, node: exp.Expr) -> Iterator[Edit]:
+        """The columns of UNION, EXCEPT and INTERSECT."""
+        if isinstance(node.parent, exp.SetOperation):
+            return
+        results = [column.type for column in self.resolver.columns(node).items]
+        for select in _sides(node):
+            columns = self.resolver.columns(select)
+            if not columns.complete or len(columns.items) != len(results):
+                continue
+            needed = [_beside(column.type, result) for column, result in zip(columns.items, results, strict=True)]
+            if len(select.expressions) == len(results) and not any(p.is_star for p in select.expressions):
+                for projection, type_ in zip(select.expressions, needed, strict=True):
+                    yield from self._column(projection, type_)
+            elif any(needed):
+                names = [quoted(column.name) for column in columns.items]
+                outputs = [
+                    name if type_ is None else f"{cast(name, type_)} AS {name}"
+                    for name, type_ in zip(names, needed, strict=True)
+                ]
+                yield Edit(
+                    self.source.span(select),
+                    lambda s=select, o=outputs: f"SELECT {', '.join(o)} FROM ({self.text(s)})",  # type: ignore[misc]
+                    level=1,
+                )
+
+    def _column(self, projection: exp.Expr, type_: str | None) -> Iterator[Edit]:
+        """A column of a SELECT in a type; it keeps its name."""
+        value = projection.unalias()
+        if type_ is not None and projection is value and isinstance(value, exp.Column):
+            named = lambda: f"{cast(self.text(value), type_)} AS {quoted(value.name)}"  # noqa: E731
+            yield Edit(self.source.span(value), named, level=1)
+        else:
+            yield from self._as(value, type_)
 
     def _remainder(self, node: exp.Expr) -> Iterator[Edit]:
         """`a % b`, which has the type of b where both are integers."""
@@ -73,17 +116,36 @@ class NumberTypes(Rewriter):
 
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         if node.name.upper() in _ALIKE:
-            yield from self._sized(node.expressions)
+            yield from self._alike(node.expressions)
 
     def _branches(self, node: exp.Expr) -> Iterator[Edit]:
         if isinstance(node, exp.If) and isinstance(node.parent, exp.Case):
             return
         results = [branch.args["true"] for branch in node.args.get("ifs") or [node]]
         otherwise = node.args.get("default") or node.args.get("false")
-        yield from self._sized([*results, *([otherwise] if otherwise is not None else [])])
+        yield from self._alike([*results, *([otherwise] if otherwise is not None else [])])
 
     def _whole(self, node: exp.Expr) -> Iterator[Edit]:
         """FLOOR and CEIL of a DECIMAL, which keep its digits: Spark drops those behind the point."""
         type_ = self.type(node.this)
         if node.args.get("to") is None and types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] > 1:
             yield Edit(self.source.span(node), lambda: cast(self.text(node), self.type(node) or ""), level=1)
+
+
+def _beside(type_: str | None, result: str | None) -> str | None:
+    """The type that a number needs where Spark would find another one than `result` for it and others; else None.
+
+    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark.
+    """
+    if type_ == "bigint" and result is not None and result.startswith("decimal"):
+        return f"decimal({NUMBERS.digits[type_]},0)"
+    return "float" if type_ in types.INTEGERS and result == "float" else None
+
+
+def _sides(node: exp.Expr) -> Iterator[exp.Select]:
+    """The SELECTs of a set operation, as far as they are none in parentheses."""
+    if isinstance(node, exp.SetOperation):
+        yield from _sides(node.this)
+        yield from _sides(node.expression)
+    elif isinstance(node, exp.Select):
+        yield node
