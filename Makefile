@@ -1,6 +1,7 @@
 # Everything runs in .venv, which the first target that needs it makes.
 #
 #   make demo       build the flights example on a Spark inside dbt, and show its tables
+#   make demo-kafka  flights through a Kafka on this machine for about a minute, in the terminal; needs `make parts`
 #   make unit       the tests that need no Spark, in less than a minute
 #   make test       what shows in a quarter of an hour whether a change is right
 #   make test-long  the tests that take longer; .ci/run has both
@@ -42,7 +43,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo unit test test-long test-all parts test-parts coverage suites lint docs dist bench clean
+.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint docs dist bench clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -75,6 +76,11 @@ demo: $(FLIGHTS_SHOWN)
 $(FLIGHTS_SHOWN): $(FLIGHTS_BUILT) $(FLIGHTS_RUN)
 	@$(FLIGHTS_DBT) --quiet run-operation show_results $(HERE) > $(CURDIR)/$@
 	@touch $@
+
+# It says itself what is missing, and doesn't fetch 2 GB unasked. PARTS_PYTHON is the environment that has Kafka's client.
+PARTS_PYTHON := $(or $(wildcard parts/.venv/bin/python),$(PYTHON))
+demo-kafka:
+	@$(PARTS_PYTHON) examples/kafka/demo.py $(DEMO)
 
 $(FLIGHTS_DATA): | $(INSTALLED)
 	$(BIN)/python $(FLIGHTS)/prepare.py

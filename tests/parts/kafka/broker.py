@@ -68,7 +68,11 @@ class Broker:
         subprocess.run([*java, *format_], check=True, capture_output=True)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT, env={**os.environ}
+                [*java, "kafka.Kafka", str(properties)],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ},
+                start_new_session=True,  # Ctrl-C ends what uses it first
             )
         self.admin = self._client()
         self._producer = KafkaProducer(bootstrap_servers=self.servers, acks="all", metadata_max_age_ms=500)
