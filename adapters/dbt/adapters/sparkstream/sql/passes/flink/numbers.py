@@ -143,9 +143,11 @@ def _beside(type_: str | None, result: str | None) -> str | None:
 
 
 def _sides(node: exp.Expr) -> Iterator[exp.Select]:
-    """The SELECTs of a set operation, as far as they are none in parentheses."""
+    """The SELECTs of a set operation."""
     if isinstance(node, exp.SetOperation):
         yield from _sides(node.this)
         yield from _sides(node.expression)
+    elif isinstance(node, exp.Subquery):
+        yield from _sides(node.this)
     elif isinstance(node, exp.Select):
         yield node
