@@ -74,8 +74,12 @@ class Broker:
                 env={**os.environ},
                 start_new_session=True,  # Ctrl-C ends what uses it first
             )
-        self.admin = self._client()
-        self._producer = KafkaProducer(bootstrap_servers=self.servers, acks="all", metadata_max_age_ms=500)
+        try:
+            self.admin = self._client()
+            self._producer = KafkaProducer(bootstrap_servers=self.servers, acks="all", metadata_max_age_ms=500)
+        except BaseException:
+            self._process.kill()  # nobody else knows of it yet
+            raise
 
     def _client(self) -> Any:
         from kafka import KafkaAdminClient

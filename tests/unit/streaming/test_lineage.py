@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,3 +147,33 @@ def test_nothing_is_imported_where_it_is_not_configured() -> None:
         "sys.exit(any(name.startswith('openlineage') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_what_spark_cannot_describe_is_left_out() -> None:
+    """The end of a run is told, with or without the columns of its tables."""
+
+    class Engine:
+        version = "4.3.0"
+
+        def exists(self, table: str) -> bool:
+            raise RuntimeError("the catalog is away")
+
+    class Client:
+        def emit(self, event: Any) -> None:
+            events.append(event)
+
+    config = SimpleNamespace(interval=None)
+    model: Any = SimpleNamespace(
+        identifier="bids", unique_id="model.shop.bids", relation="`s`.`bids`", run_id="", sql="", dialect="spark",
+        config=config,
+    )  # fmt: skip
+    events: list[Any] = []
+    warnings: list[str] = []
+    client, engine = Client(), Engine()
+    bids = datasets.table(CATALOG, "`s`.`bids`")
+    told = lineage.Lineage(client, model, engine, [], [bids], warnings.append)  # type: ignore[arg-type]
+    with told.told():
+        pass
+    assert [event.eventType.name for event in events] == ["START", "COMPLETE"]
+    assert events[-1].outputs[0].facets == {}
+    assert warnings == ["bids: OpenLineage is told nothing of the columns of s.bids: the catalog is away"]

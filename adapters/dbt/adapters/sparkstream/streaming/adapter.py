@@ -191,8 +191,15 @@ class StreamingModels:
 
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         """What tells OpenLineage of a run; None where that isn't configured, or can't be."""
+        try:
+            return self._configured_lineage(model, node, engine)
+        except Exception as failure:  # the run is right without it
+            logger.warning(f"{model.identifier}: OpenLineage can't be told of the run: {failure}")
+            return None
+
+    def _configured_lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         if self._client is None:
-            # A warning that `--warn-error` makes no error of: the run is right without it.
+            # `--warn-error` makes no error of this warning.
             self._client = (lineage.client(logger.warning),)
         [client] = self._client
         if client is None:

@@ -100,9 +100,12 @@ class Lineage:
         try:
             self.client.emit(self._event(what, rows, error))
         except Exception as failure:
-            if not self._failed:
-                self.warn(f"{self.model.identifier}: OpenLineage can't be told of the run: {failure}")
-            self._failed = True
+            self._warn(f"OpenLineage can't be told of the run: {failure}")
+
+    def _warn(self, text: str) -> None:
+        if not self._failed:
+            self.warn(f"{self.model.identifier}: {text}")
+        self._failed = True
 
     def _event(self, what: str, rows: int | None, error: str | None) -> Any:
         from openlineage.client.event_v2 import RunEvent, RunState
@@ -192,12 +195,17 @@ class Lineage:
         )
 
     def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:
-        """The columns of a dataset, and where the files of a table lie."""
+        """The columns of a dataset, and where the files of a table lie; nothing where Spark can't say it."""
+        try:
+            return self._described(dataset) if knows else {}
+        except Exception as failure:  # the end of a run is to be told, with or without them
+            self._warn(f"OpenLineage is told nothing of the columns of {dataset.name}: {failure}")
+            return {}
+
+    def _described(self, dataset: Dataset) -> dict[str, Any]:
         from openlineage.client.facet_v2 import schema_dataset, symlinks_dataset
 
         facets: dict[str, Any] = {}
-        if not knows:
-            return facets
         if dataset.view is not None and self.engine.exists(dataset.view):
             fields = [schema_dataset.SchemaDatasetFacetFields(n, t) for n, t in self.engine.described(dataset.view)]
             facets["schema"] = schema_dataset.SchemaDatasetFacet(fields, producer=PRODUCER)
