@@ -62,12 +62,15 @@ class Numbers:
         capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
         beside_float: what CASE, COALESCE and the like give for a FLOAT and an integer; None where it depends on a
             setting of Spark, and so does what they give for a FLOAT and another number, which is a DOUBLE else.
+        first_of_times: whether CASE, a set operation and the like have the type of the first one where times with a
+            zone meet times without; else all have one.
     """
 
     digits: Mapping[str, int]
     literals_by_digits: bool = True
     capped: bool = False
     beside_float: str | None = None
+    first_of_times: bool = False
 
     def as_decimal(self, type_: str, operand: exp.Expr | None = None) -> tuple[int, int]:
         """Precision and scale that a number has beside a DECIMAL.
@@ -94,6 +97,8 @@ class Numbers:
             return known[0]
         if all(is_string(t) for t in known):
             return "string"
+        if set(known) == set(TIMES):
+            return known[0] if self.first_of_times else "timestamp"
         if not all(is_numeric(t) for t in known):
             return None
         if "float" in known and (self.beside_float is None or all(t in INTEGERS or t == "float" for t in known)):
@@ -110,6 +115,11 @@ class Numbers:
         if precision > MOST_DIGITS and not self.capped:
             return None
         return f"decimal({min(MOST_DIGITS, precision)},{scale})"
+
+    def common_of_arguments(self, types: Iterable[str | None]) -> str | None:
+        """The type that all arguments of COALESCE, GREATEST and the like take, or None where it isn't known."""
+        given = list(types)
+        return "timestamp" if set(given) - {"void"} == set(TIMES) else self.common(given)
 
     def decimal_arithmetic(self, node: exp.Binary, left: str, right: str) -> str | None:
         """The type of + - * / or % between a DECIMAL and another DECIMAL or an integer."""

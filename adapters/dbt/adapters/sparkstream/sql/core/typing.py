@@ -107,7 +107,7 @@ def same(types: Types, numbers: Numbers) -> str | None:
 
 def common(types: Types, numbers: Numbers) -> str | None:
     """The type that all arguments take."""
-    return numbers.common(types)
+    return numbers.common_of_arguments(types)
 
 
 def common_of_rest(types: Types, numbers: Numbers) -> str | None:

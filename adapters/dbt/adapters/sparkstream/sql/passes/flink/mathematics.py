@@ -14,8 +14,9 @@ NUMBERS = Numbers(
     literals_by_digits=False,
     capped=True,
     beside_float="float",
+    first_of_times=True,
 )
-"""How numbers combine in Flink."""
+"""How numbers, and times with and without a zone, combine in Flink."""
 
 
 def logarithm(call: FlinkCall) -> str:

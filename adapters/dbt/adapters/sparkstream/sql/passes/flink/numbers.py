@@ -1,10 +1,10 @@
-"""The types of numbers where Spark has others: a BIGINT beside a DECIMAL, an integer beside a FLOAT, remainders, and a
-DECIMAL that is rounded.
+"""The types of numbers and times where Spark has others: a BIGINT beside a DECIMAL, an integer beside a FLOAT, a
+TIMESTAMP_LTZ beside a TIMESTAMP, remainders, and a DECIMAL that is rounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -16,12 +16,15 @@ from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, narrowed
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+Common = Callable[[Iterable["str | None"]], "str | None"]
+"""Gives the type that values of some types take together."""
+
 _ALIKE = frozenset({"COALESCE", "IFNULL", "GREATEST", "LEAST"})
 """Functions whose result is of a type that all their arguments take."""
 
 
 class NumberTypes(Rewriter):
-    """Gives numbers the types that Flink gives them."""
+    """Gives numbers, and times beside others, the types that Flink gives them."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -32,6 +35,8 @@ class NumberTypes(Rewriter):
             exp.Anonymous: self._call,
             exp.Case: self._branches,
             exp.If: self._branches,
+            exp.Array: self._elements,
+            exp.Values: self._listed,
             **dict.fromkeys((exp.Floor, exp.Ceil), self._whole),
             **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._rows),
         }
@@ -62,9 +67,9 @@ class NumberTypes(Rewriter):
             for value in (node.left, node.right):
                 yield from self._as(value, _beside(self.type(value), "decimal"))
 
-    def _alike(self, values: list[exp.Expr]) -> Iterator[Edit]:
+    def _alike(self, values: Sequence[exp.Expr], common: Common = NUMBERS.common) -> Iterator[Edit]:
         """Values of which one is the result."""
-        result = NUMBERS.common([self.type(value) for value in values])
+        result = common([self.type(value) for value in values])
         for value in values:
             yield from self._as(value, _beside(self.type(value), result))
 
@@ -116,7 +121,17 @@ class NumberTypes(Rewriter):
 
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         if node.name.upper() in _ALIKE:
-            yield from self._alike(node.expressions)
+            yield from self._alike(node.expressions, NUMBERS.common_of_arguments)
+
+    def _elements(self, node: exp.Expr) -> Iterator[Edit]:
+        yield from self._alike(node.expressions)
+
+    def _listed(self, node: exp.Expr) -> Iterator[Edit]:
+        """The columns of VALUES."""
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+        if len({len(row) for row in rows}) == 1:
+            for column in zip(*rows, strict=True):
+                yield from self._alike(column)
 
     def _branches(self, node: exp.Expr) -> Iterator[Edit]:
         if isinstance(node, exp.If) and isinstance(node.parent, exp.Case):
@@ -133,10 +148,13 @@ class NumberTypes(Rewriter):
 
 
 def _beside(type_: str | None, result: str | None) -> str | None:
-    """The type that a number needs where Spark would find another one than `result` for it and others; else None.
+    """The type that a value needs where Spark would find another one than `result` for it and others; else None.
 
-    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark.
+    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark. A
+    time with a zone is read on the session's clock beside one without, where Spark gives that one a zone.
     """
+    if type_ == "timestamp" and result == types.NTZ:
+        return types.NTZ
     if type_ == "bigint" and result is not None and result.startswith("decimal"):
         return f"decimal({NUMBERS.digits[type_]},0)"
     return "float" if type_ in types.INTEGERS and result == "float" else None
