@@ -75,6 +75,8 @@ class TestJson(Pairs):
         self.rewritten("JSON_ARRAYAGG(i NULL ON NULL)", "TO_JSON(TRANSFORM(COLLECT_LIST(STRUCT(i AS e)), s -> s.e))")
         self.rewritten("JSON_OBJECTAGG(KEY k VALUE i)", "TO_JSON(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)))))")
         self.rewritten("JSON_OBJECTAGG(k: i ABSENT ON NULL) FILTER (WHERE i > 1)", "TO_JSON(MAP_FILTER(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)) FILTER (WHERE i > 1))), (k, v) -> v IS NOT NULL))")
+        nested = "MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, CONCAT('[', CONCAT_WS(',', CAST(i AS STRING)), ']')))))"
+        self.rewritten("JSON_OBJECTAGG(KEY k VALUE JSON_ARRAY(i))", f"CONCAT('{{', ARRAY_JOIN(TRANSFORM(MAP_ENTRIES({nested}), m -> CONCAT(TO_JSON(CAST(m.key AS VARIANT)), ':', m.value)), ','), '}}')")
         self.rewritten("JSON_ARRAYAGG(JSON_OBJECT('i' VALUE i))", "CONCAT('[', ARRAY_JOIN(COLLECT_LIST(CONCAT('{\"i\":', COALESCE(CAST(i AS STRING), 'null'), '}')), ','), ']')")
 
     def test_not_written_so(self) -> None:

@@ -153,12 +153,12 @@ def object_agg(call: FlinkCall) -> str:
     """JSON_OBJECTAGG, which is in the order of its keys, and keeps NULLs unless it says ABSENT ON NULL."""
     call, nulls = _nulls(call, 2, "NULL")
     key, value = call.args
-    if call.nested[1]:
-        member = f"CONCAT({json_of(key, call.types[0])}, ':', {value}) AS m"
-        members = replace(call, args=(f"STRUCT({key} AS k, {member})",)).to("COLLECT_LIST")
-        return f"CONCAT('{{', ARRAY_JOIN(TRANSFORM(ARRAY_SORT({members}), s -> s.m), ','), '}}')"
     rows = replace(call, args=(f"STRUCT({key}, {value})",)).to("COLLECT_LIST")
+    # A map takes no key twice, and none that is NULL.
     entries = f"MAP_FROM_ENTRIES(ARRAY_SORT({rows}))"
     if nulls == "ABSENT":
         entries = f"MAP_FILTER({entries}, (k, v) -> v IS NOT NULL)"
+    if call.nested[1]:
+        members = f"TRANSFORM(MAP_ENTRIES({entries}), m -> CONCAT({json_of('m.key', call.types[0])}, ':', m.value))"
+        return f"CONCAT('{{', ARRAY_JOIN({members}, ','), '}}')"
     return f"TO_JSON({entries})"
