@@ -103,9 +103,7 @@ class Numbers:
             return None
         if "float" in known and (self.beside_float is None or all(t in INTEGERS or t == "float" for t in known)):
             return self.beside_float
-        if "float" in known:
-            return "double"
-        if "double" in known:
+        if "float" in known or "double" in known:
             return "double"
         if all(t in INTEGERS for t in known):
             return max(known, key=INTEGERS.index)

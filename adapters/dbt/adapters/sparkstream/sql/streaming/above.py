@@ -54,7 +54,7 @@ def check_around(
             message = f"windows over the rows of {part.name} don't stream in the same model"
             raise source.error(source.span(table.this), message, part.hint)
         cte = find_cte(table)
-        if cte is None or not _leads(cte.this, reader):
+        if cte is None or not reads_from(cte.this, reader):
             message = f"{part.name} and another stream in the same model don't stream"
             raise source.error(source.span(table), message, part.hint)
         readers.append((cte, table))
@@ -94,9 +94,9 @@ def _relations(read: exp.Expr) -> Iterator[exp.Expr]:
         at = at.parent
 
 
-def _leads(node: exp.Expr, reader: exp.Expr) -> bool:
-    """Whether a node reads the closed rows, itself or through CTEs."""
-    return any(within(reader, read) for read in (node, *ctes_of(node)))
+def reads_from(node: exp.Expr, other: exp.Expr) -> bool:
+    """Whether a node reads from another one, within itself or through CTEs."""
+    return any(within(other, read) for read in (node, *ctes_of(node)))
 
 
 def grouping_keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys
+from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, own_frames, temporal_join
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory, OnSessions
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
@@ -166,7 +166,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
         cut = _beside_a_table(temporal, temporal.args["from_"].this, tree, source, streams)
         return replace(cut, joins_versions=True)
     # One within another runs on the same closed rows.
-    innermost = [s for s in selects if not any(other is not s and _reaches(s, other) for other in selects)]
+    innermost = [s for s in selects if not any(other is not s and reads_from(s, other) for other in selects)]
     if not innermost:
         return None
     if len(innermost) > 1:
@@ -213,7 +213,7 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
     """
     window_by_window = cut.history is None or not cut.buffered
     for around in cut.tree.find_all(exp.Select):
-        if around is cut.select or not _reaches(around, cut.select):
+        if around is cut.select or not reads_from(around, cut.select):
             continue
         group = around.args.get("group")
         places = [*([] if group is None else [group]), *own_frames(around)]
@@ -239,7 +239,7 @@ def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source
         TranslationError: something above needs rows of several micro-batches.
     """
     for around in tree.find_all(exp.Select):
-        if within(around, stream) or not (around is select or _reaches(around, select)):
+        if within(around, stream) or not reads_from(around, select):
             continue
         frames = [w for w in around.find_all(exp.Window) if w.find_ancestor(exp.Select) is around]
         needs_others = frames and alone_beside_a_table(around, streams) is None and around is not select
@@ -288,22 +288,6 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
         not _aggregated(function.this),
         sessions=sessions,
     )
-
-
-def _reaches(select: exp.Select, other: exp.Select) -> bool:
-    """Whether a query reads from another, within itself or through CTEs."""
-    if within(other, select):
-        return True
-    for table in select.find_all(exp.Table):
-        cte = find_cte(table) if isinstance(table.this, exp.Identifier) else None
-        if cte is not None and not within(select, cte) and (within(other, cte) or _reads(cte, other)):
-            return True
-    return False
-
-
-def _reads(cte: exp.CTE, other: exp.Select) -> bool:
-    inner = cte.this
-    return isinstance(inner, exp.Select) and inner is not other and _reaches(inner, other)
 
 
 def _aggregated(relation: exp.Expr) -> bool:

@@ -155,7 +155,7 @@ def _beside(type_: str | None, result: str | None) -> str | None:
     """
     if type_ == "timestamp" and result == types.NTZ:
         return types.NTZ
-    if type_ == "bigint" and result is not None and result.startswith("decimal"):
+    if type_ == "bigint" and types.is_decimal(result):
         return f"decimal({NUMBERS.digits[type_]},0)"
     return "float" if type_ in types.INTEGERS and result == "float" else None
 
