@@ -225,7 +225,7 @@ class TestOnStreams:
                 "above a join as of a time",
             ),
             (f"SELECT l.id FROM l ASOF JOIN r {ON} ASOF JOIN s {TO_S}", ["l", "s"], "above a join as of a time"),
-            (f"SELECT l.id FROM l ASOF JOIN r {ON} UNION ALL SELECT id FROM s", ["l", "s"], "beside other streams"),
+            (f"SELECT l.id FROM l ASOF JOIN r {ON} UNION ALL SELECT id FROM s", ["l", "s"], "other rows beside them"),
         ],
     )
     def test_what_doesnt_stream(self, sql: str, streams: list[str], message: str) -> None:

@@ -613,6 +613,62 @@ def test_what_stands_above_over_has_one_micro_batch(sql: str, message: str) -> N
     assert "a streaming model of its own" in hint or "JOIN or LEFT JOIN behind it" in hint
 
 
+LOOKUP = "(SELECT l.ts, l.k, r.v FROM s l ASOF JOIN prices r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k)"
+TWO_LOOKUPS = (
+    "(SELECT l.ts, l.k, r.v FROM s l ASOF JOIN prices r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k "
+    "ASOF JOIN others o MATCH_CONDITION (l.ts >= o.ts) ON l.k = o.k)"
+)
+
+
+class TestRowsOfATableComeOnce:
+    """Above what runs on the rows of one micro-batch, no row of a table comes but with a row of the stream."""
+
+    @pytest.mark.parametrize("read", [ROWS, SESSION, LOOKUP, TWO_LOOKUPS])
+    @pytest.mark.parametrize(
+        ("sql", "message"),
+        [
+            ("SELECT * FROM names n LEFT JOIN {} a ON a.k = n.k", "keeps rows of a table"),
+            ("SELECT * FROM (names n LEFT JOIN {} a ON a.k = n.k)", "keeps rows of a table"),
+            ("SELECT * FROM names n LEFT JOIN LATERAL (SELECT * FROM {} a WHERE a.k = n.k)", "keeps rows of a table"),
+            ("SELECT n.* FROM names n LEFT SEMI JOIN {} a ON a.k = n.k", "keeps rows of a table"),
+            ("SELECT * FROM {} a JOIN names n ON a.k = n.k RIGHT JOIN names m ON m.k = n.k", "keeps rows of a table"),
+            ("SELECT * FROM ({} a FULL JOIN names n ON a.k = n.k)", "keeps rows of a table"),
+            ("WITH a AS (SELECT * FROM {}) SELECT * FROM names n LEFT JOIN a ON a.k = n.k", "keeps rows of a table"),
+            ("SELECT * FROM names n WHERE k IN (SELECT k FROM {})", "rows of a table that"),
+            ("SELECT * FROM names n WHERE k NOT IN (SELECT k FROM (SELECT k FROM {}))", "rows of a table that"),
+            ("SELECT * FROM names n WHERE EXISTS (SELECT 1 FROM {} a WHERE a.k = n.k)", "rows of a table that"),
+            ("SELECT n.k, (SELECT k FROM {}) FROM names n", "rows of a table that"),
+            ("SELECT n.k FROM names n JOIN names m ON (SELECT k = 'a' FROM {})", "rows of a table that"),
+            ("SELECT n.k, EXISTS (SELECT 1 FROM {}) AS e FROM names n", "rows of a table that"),
+            ("WITH a AS (SELECT k FROM {}) SELECT * FROM names WHERE k IN (SELECT k FROM a)", "rows of a table that"),
+            ("SELECT k FROM names UNION ALL SELECT k FROM {}", "other rows beside them"),
+            ("SELECT k FROM {} HAVING max(k) > 'a'", "is never final"),
+            ("SELECT * FROM {} PIVOT (count(*) FOR k IN ('a'))", SEVERAL),
+            ("SELECT * FROM {} TABLESAMPLE (3 ROWS)", SEVERAL),
+        ],
+    )
+    def test_refused(self, read: str, sql: str, message: str) -> None:
+        with pytest.raises(TranslationError) as error:
+            plan(sql.format(read))
+        assert message in error.value.message
+
+    @pytest.mark.parametrize("read", [ROWS, SESSION, LOOKUP, TWO_LOOKUPS])
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "SELECT * FROM {} a LEFT JOIN names n ON a.k = n.k",
+            "SELECT * FROM names n JOIN (SELECT * FROM {} WHERE k > 'a') a ON a.k = n.k",
+            "SELECT * FROM names n, LATERAL (SELECT * FROM {} a WHERE a.k = n.k)",
+            "WITH a AS (SELECT * FROM {}) SELECT * FROM a LEFT SEMI JOIN names n ON a.k = n.k",
+            "SELECT * FROM {} a WHERE k IN (SELECT k FROM names UNION ALL SELECT k FROM others)",
+            "SELECT * FROM {} UNPIVOT (x FOR y IN (k))",
+            "SELECT * FROM {} TABLESAMPLE (10 PERCENT)",
+        ],
+    )
+    def test_with_a_row_of_the_stream(self, read: str, sql: str) -> None:
+        assert plan(sql.format(read)).ending.query is not None
+
+
 @pytest.mark.parametrize("dialect", ["spark", "flink"])
 def test_functions_mean_the_same_in_every_dialect(dialect: str) -> None:
     """LAG reaches back by its rows, and aggregates are known by their names, in whatever dialect they are written."""

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, sides_of
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 
 
@@ -38,7 +39,7 @@ def check_around(
 
     Args:
         tree: the query.
-        reader: the window function, or the query with OVER, that reads the closed rows.
+        reader: the window function, or the query with OVER, that reads the closed rows; or these rows themselves.
         below: what runs as a stream.
         part: what `reader` is.
 
@@ -46,7 +47,7 @@ def check_around(
         TranslationError: what it is, and what to do instead.
     """
     readers = []
-    _check_beside(reader, source, part)
+    _check_way(reader, source, streams, part)
     for table in tree.find_all(exp.Table):
         if any(within(table, node) for node in below) or table.this is reader or not streams.feeds(table):
             continue
@@ -58,40 +59,74 @@ def check_around(
             message = f"{part.name} and another stream in the same model don't stream"
             raise source.error(source.span(table), message, part.hint)
         readers.append((cte, table))
-        _check_beside(table, source, part)
+        _check_way(table, source, streams, part)
     for cte, table in readers:
         if sum(other is cte for other, _ in readers) > 1:
             raise source.error(source.span(table), f"the rows of {part.name} are read twice here", part.hint)
 
 
-def _check_beside(read: exp.Expr, source: Source, part: Part) -> None:
-    """Refuses rows of a table that would be rows of every micro-batch, as no row of the stream has to match them."""
-    for relation in _relations(read):
-        select = relation.find_ancestor(exp.Select)
-        joins = (select.args.get("joins") or []) if select is not None else []
-        at = next((i for i, join in enumerate(joins) if join.this is relation), -1)
-        keeping = [join for join in joins[at + 1 :] if join.side in ("RIGHT", "FULL")]
-        if at >= 0 and (joins[at].side in ("LEFT", "FULL") or joins[at].kind in ("SEMI", "ANTI")):
-            keeping.append(joins[at])
-        if keeping:
-            raise source.error(
-                source.span(keeping[0].this),
-                "this join keeps rows of a table, which would come again with every micro-batch",
-                f"write {part.name.removeprefix('a ')} first, and JOIN or LEFT JOIN behind it",
-            )
-    operation = read.find_ancestor(exp.SetOperation)
-    if operation is not None:
-        message = f"the rows of {part.name} and other rows beside them don't stream in the same model"
-        raise source.error(source.span(operation), message, part.hint)
+_READERS = (exp.From, exp.Join, exp.Lateral, exp.SetOperation, exp.Subquery, exp.Table, WindowFunction)
+"""What passes on the rows of a query."""
 
 
-def _relations(read: exp.Expr) -> Iterator[exp.Expr]:
-    """What reads some rows in FROM, and the subqueries around that."""
-    at: exp.Expr | None = read
-    while at is not None and not isinstance(at, exp.CTE):
-        if isinstance(at, (exp.Table, exp.Subquery)) or at is read:
-            yield at
+def _check_way(read: exp.Expr, source: Source, streams: Streams, part: Part) -> None:
+    """Refuses what stands on the way of some rows to the result, or to their CTE, and needs other rows beside them."""
+    for node in _up(read):
+        _check_alone(node, source, part)
+        around = node.parent
+        if isinstance(around, exp.SetOperation) and not _is_as_of_a_time(around, streams):
+            message = f"the rows of {part.name} and other rows beside them don't stream in the same model"
+            raise source.error(source.span(around), message, part.hint)
+        _check_joins(node, source, part)
+        is_passed_on = isinstance(around, _READERS) and node.arg_key in ("this", "expression")
+        if isinstance(node, exp.Query) and not is_passed_on:
+            # It stands in a condition, or for a value: the rows of the result come from somewhere else.
+            message = f"rows of a table that {part.name} picks would come again with every micro-batch"
+            raise source.error(source.span(node), message, f"read {part.name} in FROM, and JOIN the table to it")
+
+
+def _up(read: exp.Expr) -> Iterator[exp.Expr]:
+    """Some rows, and what reads them, up to where they leave their CTE or the query."""
+    at = read
+    while at.parent is not None and not isinstance(at.parent, exp.CTE):
+        yield at
         at = at.parent
+
+
+def _check_alone(relation: exp.Expr, source: Source, part: Part) -> None:
+    """Refuses PIVOT and a sample by rows: they need all rows at once."""
+    pivots = [pivot for pivot in relation.args.get("pivots") or [] if not pivot.args.get("unpivot")]
+    sample = relation.args.get("sample")
+    if pivots or (sample is not None and sample.args.get("size")):
+        message = f"this needs rows of several micro-batches, as it stands above {part.name}"
+        raise source.error(source.span(relation), message, part.hint)
+
+
+def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
+    """Refuses rows of a table that would be rows of every micro-batch, as no row of the stream has to match them."""
+    # FROM (a JOIN b ON ...): the joins belong to the first relation.
+    later = [] if isinstance(relation, exp.Select) else list(relation.args.get("joins") or [])
+    around, keeping = relation.parent, []
+    if isinstance(around, (exp.From, exp.Join)) and around.parent is not None:
+        joins = around.parent.args.get("joins") or []
+        later += joins[(around.index or 0) + 1 :] if isinstance(around, exp.Join) else joins
+    if isinstance(around, exp.Join) and (around.side in ("LEFT", "FULL") or around.kind in ("SEMI", "ANTI")):
+        keeping.append(around)
+    keeping += [join for join in later if join.side in ("RIGHT", "FULL")]
+    if keeping:
+        raise source.error(
+            source.span(keeping[0].this),
+            "this join keeps rows of a table, which would come again with every micro-batch",
+            f"write {part.name.removeprefix('a ')} first, and JOIN or LEFT JOIN behind it",
+        )
+
+
+def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
+    """Whether a UNION ALL puts the rows of a table beside those of a stream for a join as of a time alone."""
+    select = operation.find_ancestor(exp.Select)
+    if select is None or all(side is not operation.this for side in sides_of(select)):
+        return False
+    return alone_beside_a_table(select, streams) is not None
 
 
 def reads_from(node: exp.Expr, other: exp.Expr) -> bool:

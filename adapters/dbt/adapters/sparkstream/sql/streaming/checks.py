@@ -114,7 +114,9 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
         _check_group(select, group, source, resolver)
         if has_distinct(select) and (cut is None or cut.is_streamed(select)):
             check_distinct(select, source, resolver)
-    elif any(has_aggregate(p) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)):
+    elif select.args.get("having") or any(
+        has_aggregate(p) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)
+    ):
         raise source.error(
             source.span(select),
             "an aggregate over a whole stream is never final",

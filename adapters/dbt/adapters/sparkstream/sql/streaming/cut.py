@@ -249,13 +249,7 @@ def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source
                 "what stands above a join as of a time may need rows of several micro-batches",
                 "make the join a streaming model of its own, and read that",
             )
-    below = sorted(name for node in (stream, *ctes_of(stream)) for name in streams.read(node))
-    if below != sorted(streams.read(tree)):
-        raise source.error(
-            source.span(select),
-            "a join as of a time to a table doesn't stream beside other streams",
-            "make it a streaming model of its own, and read that",
-        )
+    check_around(tree, stream, (stream, *ctes_of(stream)), source, streams, OVER)
     return Cut(select, stream, stream, tree, source, streams, buffered=False)
 
 
