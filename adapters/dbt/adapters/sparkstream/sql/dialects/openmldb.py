@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from sqlglot import exp
@@ -40,7 +41,7 @@ class OpenMLDB(SparkStream):
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             _check(raw_tokens, sql)
-            return super().parse([_operator(t) if is_mod(raw_tokens, i) else t for i, t in enumerate(raw_tokens)], sql)
+            return super().parse([_understood(raw_tokens, i) for i in range(len(raw_tokens))], sql)
 
 
 def _check(tokens: list[Token], sql: str) -> None:
@@ -76,5 +77,22 @@ def is_mod(tokens: list[Token], index: int) -> bool:
     return before in _ENDS_OPERAND and behind in _BEGINS_OPERAND
 
 
-def _operator(token: Token) -> Token:
-    return Token(TokenType.MOD, token.text, token.line, token.col, token.start, token.end, token.comments)
+def begins_fraction(tokens: list[Token], index: int) -> bool:
+    """Whether a number stands behind the point of .5, and not behind the dot of a name."""
+    point = tokens[index - 1] if index else None
+    if point is None or point.token_type is not TokenType.DOT or point.end + 1 != tokens[index].start:
+        return False
+    return index == 1 or tokens[index - 2].token_type not in _ENDS_OPERAND
+
+
+def _understood(tokens: list[Token], index: int) -> Token:
+    """A token as it is meant: MOD between operands is an operator, and 3L and 1.5f are numbers."""
+    token = tokens[index]
+    if is_mod(tokens, index):
+        return _as(token, TokenType.MOD)
+    number = token.token_type is TokenType.VAR and re.fullmatch(r"\d+(\.\d*)?[lLfF]", token.text)
+    return _as(token, TokenType.NUMBER) if number else token
+
+
+def _as(token: Token, type_: TokenType) -> Token:
+    return Token(type_, token.text, token.line, token.col, token.start, token.end, token.comments)

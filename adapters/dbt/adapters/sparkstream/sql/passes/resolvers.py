@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
@@ -9,6 +11,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
 from dbt.adapters.sparkstream.sql.core.typing import (
     SPARK,
+    FunctionRule,
     TypeOf,
     Types,
     always,
@@ -19,10 +22,13 @@ from dbt.adapters.sparkstream.sql.core.typing import (
     same,
 )
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FLINK
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import FLOAT_FUNCTIONS
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
-    """A number with a point is a DOUBLE in OpenMLDB, which has no DECIMAL."""
+    """A number with a point is a DOUBLE in OpenMLDB, which has no DECIMAL; 3L is a BIGINT, and 1.5f a FLOAT."""
+    if node.is_number and node.name[-1].upper() in "LF":
+        return "bigint" if node.name[-1].upper() == "L" else "float"
     if node.is_number and not node.name.isdecimal():
         return "double"
     return SPARK.nodes[exp.Literal](node, of, numbers)
@@ -37,6 +43,8 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     if isinstance(node, (exp.IntDiv, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)):
         known = [t for t in types if t in INTEGERS]
         return wider(*known) if len(known) == 2 else None
+    if "float" in types and all(t == "float" or t in INTEGERS for t in types) and not isinstance(node, exp.Div):
+        return "float"
     as_int = {"boolean": "int"}
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
 
@@ -46,12 +54,31 @@ def _added(types: Types, numbers: Numbers) -> str | None:
     return "timestamp" if "timestamp" in types else common(types, numbers)
 
 
+def _instead(replaced: Mapping[str, str]) -> FunctionRule:
+    """The type of the first argument, or another one for some."""
+    return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
+
+
+_WHOLE = {"smallint": "bigint", "int": "bigint", "boolean": "bigint", "float": "double"}
+
+
+def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+    """FLOOR and CEIL: a DOUBLE of numbers that may have a fraction."""
+    return _instead(_WHOLE)([of(node.this)], numbers)
+
+
+def _of_floats(types: Types, numbers: Numbers) -> str | None:
+    """A FLOAT if all arguments are FLOATs."""
+    return "float" if set(types) == {"float"} else "double"
+
+
 OPENMLDB = SPARK.but(
     nodes={
         exp.Literal: _literal,
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), _arithmetic),
         **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
         **dict.fromkeys((exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift), first_operand),
+        **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         exp.DPipe: fixed("string"),
         exp.Substring: fixed("string"),
     },
@@ -62,8 +89,12 @@ OPENMLDB = SPARK.but(
             always("bigint"): "DISTINCT_COUNT COUNT_WHERE INT64",
             always("smallint"): "INT16",
             _added: "ADD",
+            _instead({"smallint": "int", "boolean": "int", "float": "double"}): "ABS",
+            _instead({"smallint": "int", "boolean": "double", "float": "double"}): "TRUNCATE",
+            _instead(_WHOLE): "CEILING",
+            _of_floats: f"{FLOAT_FUNCTIONS} ATAN LN LOG LOG2 LOG10",
             always("int"): "INT32 WEEK DATEDIFF STRCMP JSON_ARRAY_LENGTH",
-            always("double"): "EARTH_DISTANCE TRUNCATE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD POW",
+            always("double"): "EARTH_DISTANCE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD",
             always("boolean"): "BOOL IS_NULL LIKE_MATCH ILIKE_MATCH ARRAY_CONTAINS",
             always("string"): "CONCAT SUBSTR SUBSTRING CHAR UNHEX JOIN FZ_JOIN TOP TOPN_FREQUENCY GET_JSON_OBJECT "
             "FZ_TOPN_FREQUENCY REVERSE",

@@ -5,7 +5,6 @@ An edit never holds an expression, only what stands around it: a call over a win
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from string import ascii_lowercase
@@ -16,9 +15,9 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
-from dbt.adapters.sparkstream.sql.dialects.openmldb import is_mod
+from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod
 from dbt.adapters.sparkstream.sql.passes.framing.argument_types import FIRST_ARGUMENTS, converts, takes, wrong_operand
-from dbt.adapters.sparkstream.sql.passes.framing.block import inside
+from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
@@ -30,9 +29,11 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     named,
     substring,
     text,
+    whole,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Dot, exp.Star, exp.Subquery)
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -66,9 +67,9 @@ class OpenMLDBSpelling:
         """The edits of a statement."""
         self._inserted.clear()
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
-        found = [*self._expressions(tree), *GroupedCalls(self._source, self._resolver).edits(tree)]
-        self._name_items(tree, [*(edit.span for edit in found), *((place, place) for place in self._inserted)])
-        yield from found
+        yield from self._expressions(tree)
+        yield from GroupedCalls(self._source, self._resolver).edits(tree)
+        self._name_items(tree)
         for place, (closing, opening) in self._inserted.items():
             yield _edit((place, place), "".join((*closing, *opening)))
 
@@ -82,22 +83,18 @@ class OpenMLDBSpelling:
                 yield from self._array(node)
             elif isinstance(node, exp.Substring):
                 yield from self._substring(node)
+            elif isinstance(node, (exp.Floor, exp.Ceil)):
+                yield from self._rounded(node)
             else:
                 self._operands(node)
 
-    def _name_items(self, tree: exp.Expr, changed: list[Span]) -> None:
-        """Names columns without an alias by their text, as OpenMLDB does, where Spark would see another one.
-
-        A column with a window is named with its window, by `Frames`.
-        """
+    def _name_items(self, tree: exp.Expr) -> None:
+        """Names columns without an alias as OpenMLDB does; a column with a window is named by `Frames`."""
         for select in tree.find_all(exp.Select):
             for item in select.expressions:
-                if isinstance(item, (exp.Alias, exp.Aliases, exp.Column, exp.Star)) or item.find(exp.Window):
-                    continue
-                span = self._source.span(item)
-                if any(inside(one, span) for one in changed):
-                    name = re.sub(r"\s+", " ", self._source.text[slice(*span)]).replace("`", "")
-                    self._inserted[span[1]][1].append(f" AS `{name}`")
+                if not isinstance(item, _NAMED) and not item.find(exp.Window):
+                    name = column_name(self._source, item)
+                    self._inserted[self._source.span(item)[1]][1].append(f" AS `{name}`")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD."""
@@ -107,7 +104,11 @@ class OpenMLDBSpelling:
             span = token.start, token.end + 1
             raw = self._source.text[slice(*span)]
             following = tokens[i + 1].token_type if i + 1 in places else None
-            if token.token_type is TokenType.NUMBER and "." in raw and raw[-1].isdigit():
+            if (
+                token.token_type is TokenType.NUMBER
+                and ("." in raw or begins_fraction(tokens, i))
+                and raw[-1].isdigit()
+            ):
                 yield _edit(span, f"{raw}D")
             elif token.token_type is TokenType.COMMA and following is TokenType.FROM:
                 yield _edit(span, "")
@@ -215,6 +216,16 @@ class OpenMLDBSpelling:
             return
         yield from self._around(self._source.span(node), substring(node.args.get("length") is not None))
 
+    def _rounded(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
+        """FLOOR and CEIL of a DOUBLE are DOUBLEs, and those of a BOOL are whole numbers."""
+        name, type_ = type(node).__name__, self._type(node.this, node)
+        self._check_argument(name.upper(), node.this, type_)
+        if type_ == "boolean":
+            self._wrap(node.this, _TO_INT)
+        around = whole(name.lower(), type_) if SPAN in node.meta and not node.args.get("to") else None
+        if around:
+            yield from self._around(self._source.span(node), around)
+
     def _array(self, node: exp.Array) -> Iterator[Edit]:
         """array(1, 2) for [1, 2] and ARRAY[1, 2]."""
         if SPAN not in node.meta:
@@ -229,10 +240,6 @@ class OpenMLDBSpelling:
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:
         """A TIMESTAMP is a number of milliseconds beside a number; a number is a condition, and a BOOL a number."""
-        if isinstance(node, (exp.Floor, exp.Ceil)):
-            self._check_argument(type(node).__name__.upper(), node.this, self._type(node.this, node))
-        if isinstance(node, (exp.Floor, exp.Ceil)) and self._type(node.this, node) == "boolean":
-            self._wrap(node.this, _TO_INT)
         if isinstance(node, exp.Xor):
             self._wrap(node, ("(", ")"))
             for side in (node.left, node.right):
@@ -287,7 +294,11 @@ class OpenMLDBSpelling:
                     return
                 self._wrap(node, ("timestamp_millis(", ")"))
             self._wrap_all(sides, "timestamp", _TO_MILLIS)
-        elif "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
+            return
+        to = self._resolver.type(node, node.find_ancestor(exp.Select) or NO_SELECT)
+        if (isinstance(node, exp.IntDiv) and to in ("smallint", "int")) or (to == "float" and set(types) != {"float"}):
+            self._wrap(node, ("CAST(", f" AS {to.upper()})"))  # a BIGINT and, in some cases, a DOUBLE in Spark
+        if "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
             self._wrap_all(sides, "boolean", _TO_INT)
 
     def _wrap_all(self, sides: Sides, type_: str | None, around: Around) -> None:

@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, p
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
+from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name
 from dbt.adapters.sparkstream.sql.passes.framing.lowering import Lowering
 from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
@@ -264,8 +265,10 @@ class Query:
         )
 
     def _output_name(self, item: Span, calls: list[Call]) -> str:
-        """OpenMLDB names a column without an alias by its text: sum(c4)over w1."""
+        """The name of a column without an alias: as OpenMLDB prints it, sum(c4)over w1, else its text."""
         text = self._select.source.text
+        if self._select.dialect == "openmldb":
+            return column_name(self._select.source, self._select.select.expressions[self.block.projections.index(item)])
         name = text[slice(*item)]
         if len(calls) == 1 and calls[0].span == item and calls[0].window.name:
             name = f"{text[slice(*calls[0].call)]}over {calls[0].window.name}"

@@ -58,8 +58,12 @@ def _refused(name: str, instead: str) -> ScalarRule:
 
 
 # -- texts ---------------------------------------------------------------------------------------------
-TEXT_OF_FLOAT = ("regexp_replace(CAST(", " AS STRING), '[.]0$', '')")
-"""A DOUBLE as text: OpenMLDB writes 1 where Spark writes 1.0."""
+_ZEROS_AT_THE_END = "'([.][0-9]*[1-9])0+(?=e|$)|[.]0+(?=e|$)', '$1'"
+TEXT_OF_FLOAT = (
+    "regexp_replace(nullif(format_string('%g', CAST(",
+    f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})",
+)
+"""A DOUBLE as text, in at most six digits: 1, 0.333333 and 1e+10, where Spark writes 1.0 and 1.0E10."""
 
 
 def text(type_: str | None) -> Around | None:
@@ -71,7 +75,7 @@ def text(type_: str | None) -> Around | None:
     if type_ is not None:
         return None
     return by_type(
-        "CASE WHEN typeof(v) IN ('float', 'double') THEN regexp_replace(CAST(v AS STRING), '[.]0$', '') "
+        f"CASE WHEN typeof(v) IN ('float', 'double') THEN {'CAST(v AS STRING)'.join(TEXT_OF_FLOAT)} "
         "WHEN typeof(v) = 'timestamp' THEN left(CAST(v AS STRING), 19) ELSE CAST(v AS STRING) END"
     )
 
@@ -177,9 +181,69 @@ def _except(part: int) -> ScalarRule:
 
 
 # -- numbers and times -----------------------------------------------------------------------------------
-def _edge(function: str) -> ScalarRule:
-    """GREATEST and LEAST pass over NULL; MAXIMUM and MINIMUM are NULL."""
-    return _fixed(*named("ab", f"IF(v.a IS NULL OR v.b IS NULL, NULL, {function}(v.a, v.b))"))
+def _edge(operator: str) -> ScalarRule:
+    """MAXIMUM and MINIMUM are the second value where one is NULL, as no comparison holds."""
+    return _fixed(*named("ab", f"IF(v.a {operator} v.b, v.a, v.b)"))
+
+
+def whole(function: str, type_: str | None) -> Around | None:
+    """CEIL, FLOOR or BIGINT of a FLOAT or DOUBLE, as a DOUBLE, which may be beyond a BIGINT; None for other types."""
+    if type_ not in ("float", "double"):
+        return None
+    return by_type(f"IF(abs(v) < 4503599627370496D, CAST({function}(v) AS DOUBLE), CAST(v AS DOUBLE))")
+
+
+def _truncate(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    if len(arguments) != 1:
+        return None
+    if types[0] in INTEGERS:
+        return ("(", ")") if types[0] in ("int", "bigint") else ("CAST(", " AS INT)")
+    return whole("bigint", types[0]) or ("CAST(CAST(", " AS BIGINT) AS DOUBLE)")
+
+
+def _absolute(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """An INT of a SMALLINT, and a DOUBLE of a FLOAT."""
+    to = {"smallint": "INT", "float": "DOUBLE"}.get(types[0] or "") if len(arguments) == 1 else None
+    return ("abs(CAST(", f" AS {to}))") if to else None
+
+
+def _increment(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    if len(arguments) != 1:
+        return None
+    return ("CAST(", " + 1 AS SMALLINT)") if types[0] == "smallint" else ("(", " + 1)")
+
+
+def _hex(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """A negative number in the digits of its own type, and a DOUBLE rounded."""
+    if len(arguments) != 1:
+        return None
+    masks = {"smallint": 0xFFFF, "int": 0xFFFFFFFF}
+    if types[0] in masks:
+        return ("hex(CAST(", f" AS BIGINT) & {masks[types[0] or '']}L)")
+    return ("hex(CAST(round(", ") AS BIGINT))") if types[0] in ("float", "double") else None
+
+
+def _of_float(name: str) -> ScalarRule:
+    """A FLOAT if all arguments are FLOATs."""
+
+    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+        if set(types) != {"float"}:
+            return None
+        return (f"CAST({name}(", *[", "] * (len(arguments) - 1), ") AS FLOAT)")
+
+    return rule
+
+
+def _logarithm(name: str) -> ScalarRule:
+    """Of 0 it is minus infinity, of less it is no number; Spark has NULL for both."""
+
+    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+        if len(arguments) != 1 or isinstance(arguments[0], exp.Literal):
+            return None
+        value = f"CASE WHEN v > 0 THEN {name}(v) WHEN v = 0 THEN double('-Infinity') WHEN v < 0 THEN double('NaN') END"
+        return by_type(f"CAST({value} AS FLOAT)" if types[0] == "float" else value)
+
+    return rule
 
 
 def _field(name: str) -> ScalarRule:
@@ -235,15 +299,23 @@ def _unix_timestamp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) 
 
 
 def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    return ("atan2(", ", ", ")") if len(arguments) == 2 else None
+    name = "atan2" if len(arguments) == 2 else "atan"
+    return _of_float(name)(arguments, types) or (("atan2(", ", ", ")") if len(arguments) == 2 else None)
 
 
 _FIELDS = "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEK WEEKOFYEAR HOUR MINUTE SECOND"
 
+FLOAT_FUNCTIONS = "SQRT EXP SIN COS TAN COT ASIN ACOS ATAN2 POW POWER"
+"""Functions that give a FLOAT for FLOATs."""
+
 SCALARS: dict[str, ScalarRule] = {
+    **{name: _of_float(name.lower()) for name in FLOAT_FUNCTIONS.split()},
+    **{name: _logarithm(name.lower()) for name in ("LN", "LOG", "LOG2", "LOG10")},
+    "ABS": _absolute,
     "ADD": _add,
     "ATAN": _atan,
     "BOOL": _called("boolean"),
+    "CEILING": lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None,
     "CHARACTER_LENGTH": _called("char_length"),
     "DATE_FORMAT": _date_format,
     "EARTH_DISTANCE": _fixed(*named("abcd", _HAVERSINE)),
@@ -254,10 +326,11 @@ SCALARS: dict[str, ScalarRule] = {
     "FZ_SPLIT_BY_VALUE": _split_pairs(1),
     "GET_JSON_OBJECT": _pointer,
     "HASH64": _refused("hash64", "xxhash64(x), which gives other numbers"),
+    "HEX": _hex,
     "IDENTITY": _fixed("(", ")"),
     "IF_NULL": _called("ifnull"),
     "ILIKE_MATCH": _like("ILIKE"),
-    "INC": _fixed("(", " + 1)"),
+    "INC": _increment,
     "INT16": _called("smallint"),
     "INT32": _called("int"),
     "INT64": _called("bigint"),
@@ -269,8 +342,8 @@ SCALARS: dict[str, ScalarRule] = {
     "LIST_EXCEPT_BY_KEY": _except(1),
     "LIST_EXCEPT_BY_VALUE": _except(2),
     "MAKE_TUPLE": _called("struct"),
-    "MAXIMUM": _edge("greatest"),
-    "MINIMUM": _edge("least"),
+    "MAXIMUM": _edge(">"),
+    "MINIMUM": _edge("<"),
     "REGEXP_LIKE": _regexp_like,
     "SPLIT": _split,
     "SPLIT_ARRAY": _split,
@@ -279,7 +352,7 @@ SCALARS: dict[str, ScalarRule] = {
     "STRCMP": _strcmp,
     "STRING": lambda arguments, types: text(types[0]) if len(arguments) == 1 else None,
     "SUBSTR": _substring,
-    "TRUNCATE": _fixed("CAST(CAST(", " AS BIGINT) AS DOUBLE)"),
+    "TRUNCATE": _truncate,
     "UCASE": _called("upper"),
     "UNIX_TIMESTAMP": _unix_timestamp,
     "UNHEX": _fixed("CAST(unhex(", ") AS STRING)"),
