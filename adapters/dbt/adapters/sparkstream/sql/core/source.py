@@ -32,11 +32,13 @@ class Edit:
         text: gives the new text of the piece. It is called after all edits within the piece are made.
         level: order of edits with the same span: the edit with the higher level is made later, and its `text` renders
             what the earlier edit has written.
+        whole: whether `text` holds what earlier edits have inserted at the start and the end of the span.
     """
 
     span: Span
     text: Callable[[], str]
     level: int = 0
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,9 @@ class Source:
                 begin -= 1
             while end < len(self._edited) and self._edited[end][0] < last:
                 end += 1
+            if edit.whole:
+                begin -= begin > 0 and self._edited[begin - 1] == (first, first)
+                end += end < len(self._edited) and self._edited[end] == (last, last)
             for gone in self._edited[begin:end]:
                 del self._edits[gone]
             del self._edited[begin:end]
@@ -171,9 +176,15 @@ class Source:
                 insort(self._edited, edit.span)
             self._edits[edit.span] = text
 
-    def render(self, span: Span | None = None) -> str:
-        """The text of a span, or all of it, with the edits made so far."""
-        return "".join(text for _, text, _ in self._pieces(span or (0, len(self.text))))
+    def render(self, span: Span | None = None, *, behind: bool = False) -> str:
+        """The text of a span, or all of it, with the edits made so far.
+
+        Args:
+            behind: whether what is inserted at the start of the span belongs to a piece before it, and is left out.
+        """
+        pieces = self._pieces(span or (0, len(self.text)))
+        left_out = (span[0], span[0]) if span and behind else None
+        return "".join(text for place, text, copied in pieces if copied or place != left_out)
 
     def traced(self, span: Span | None = None) -> Traced:
         """The text of a span, or all of it, with the edits made so far, and where its pieces come from."""

@@ -61,8 +61,19 @@ def converts(type_: str | None, target: str) -> bool:
     return not (type_ == "date" and target in ("BIGINT", "INT", "SMALLINT", "FLOAT", "DOUBLE"))
 
 
+TEXT_OPERATORS = (exp.Like, exp.ILike, exp.RegexpLike)
+BIT_OPERATORS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+
+
 def wrong_operand(node: exp.Expr, types: Sequence[str | None]) -> int | None:
-    """Which operand of an arithmetic operator is of a type that it doesn't take; None where all may be right."""
+    """Which operand of an operator is of a type that it doesn't take; None where all may be right.
+
+    The operators are those of arithmetic, of texts (LIKE) and of bits.
+    """
+    if isinstance(node, TEXT_OPERATORS):
+        return next((i for i, type_ in enumerate(types) if type_ not in (None, "void") and not is_string(type_)), None)
+    if isinstance(node, BIT_OPERATORS):
+        return next((i for i, type_ in enumerate(types) if type_ not in (None, "void", *INTEGERS)), None)
     timed = isinstance(node, (exp.Add, exp.Sub))
     for index, type_ in enumerate(types):
         if is_string(type_) or type_ == "date":

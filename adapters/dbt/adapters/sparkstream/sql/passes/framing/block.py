@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -104,16 +104,20 @@ class Block:
         tokens = self.source.tokens_in(span)
         return (tokens[0].start, tokens[-1].end + 1) if tokens else span
 
-    def text(self, span: Span, replaced: Iterable[tuple[Span, str]] = ()) -> str:
-        """The text of a span with the edits made so far, and other text in the place of some pieces of it."""
+    def text(self, span: Span, replaced: Iterable[tuple[Span, str]] = (), rendered: Collection[Span] = ()) -> str:
+        """The text of a span with the edits made so far, and other text in the place of some pieces of it.
+
+        Args:
+            rendered: the pieces whose text holds what edits have inserted at their end.
+        """
         out: list[str] = []
-        at = span[0]
+        at, behind = span[0], False
         for (first, last), text in sorted(replaced):
             if first < at or last > span[1]:
                 continue
-            out += (self.source.render((at, first)), text)
-            at = last
-        out.append(self.source.render((at, span[1])))
+            out += (self.source.render((at, first), behind=behind), text)
+            at, behind = last, (first, last) in rendered
+        out.append(self.source.render((at, span[1]), behind=behind))
         return "".join(out)
 
     def condition(self) -> str | None:

@@ -101,7 +101,7 @@ class GroupedCalls:
             value = self._source.render(argument)
             return f"IF(typeof({value}) IN ({kinds}), raise_error('{words}'), {value})"
 
-        yield Edit(argument, text, level=1)
+        yield Edit(argument, text, level=1, whole=True)
 
 
 def _has_window(node: exp.Expr, select: exp.Select) -> bool:

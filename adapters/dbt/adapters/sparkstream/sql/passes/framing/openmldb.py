@@ -16,7 +16,14 @@ from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod
-from dbt.adapters.sparkstream.sql.passes.framing.argument_types import FIRST_ARGUMENTS, converts, takes, wrong_operand
+from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
+    BIT_OPERATORS,
+    FIRST_ARGUMENTS,
+    TEXT_OPERATORS,
+    converts,
+    takes,
+    wrong_operand,
+)
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
@@ -257,9 +264,11 @@ class OpenMLDBSpelling:
                 if self._type(side, node) in ("float", "double"):
                     self._wrap(side, TEXT_OF_FLOAT)
             return
-        if not isinstance(node, (*_ARITHMETIC, exp.Predicate)) or not isinstance(node, exp.Binary):
+        if not isinstance(node, (*_ARITHMETIC, *BIT_OPERATORS, exp.Predicate)) or not isinstance(node, exp.Binary):
             return
         sides = [(side, self._type(side, node)) for side in (node.left, node.right)]
+        if isinstance(node, (*_ARITHMETIC, *BIT_OPERATORS, *TEXT_OPERATORS)):
+            self._check_operands(node, sides)
         if isinstance(node, exp.Predicate):
             self._compared(node, sides)
         else:
@@ -279,15 +288,19 @@ class OpenMLDBSpelling:
                 if is_numeric(type_) or type_ == "boolean":
                     self._wrap_all(sides, type_, text(type_) or ("CAST(", " AS STRING)"))
 
-    def _computed(self, node: exp.Binary, sides: Sides) -> None:
-        types = [type_ for _, type_ in sides]
-        wrong = wrong_operand(node, types)
+    def _check_operands(self, node: exp.Binary, sides: Sides) -> None:
+        """Refuses an operand of a type that an operator doesn't take."""
+        wrong = wrong_operand(node, [type_ for _, type_ in sides])
         if wrong is not None:
+            texts = isinstance(node, TEXT_OPERATORS)
             raise self._source.error(
                 self._source.span(sides[wrong][0]),
-                f"this operator takes no {types[wrong]} here",
-                "convert it: double(x) of a text, bigint(x) of a timestamp",
+                f"this operator takes no {sides[wrong][1]} here",
+                "convert it: string(x)" if texts else "convert it: double(x) of a text, bigint(x) of a timestamp",
             )
+
+    def _computed(self, node: exp.Binary, sides: Sides) -> None:
+        types = [type_ for _, type_ in sides]
         if "timestamp" in types:
             if isinstance(node, (exp.Add, exp.Sub)):
                 if None in types:

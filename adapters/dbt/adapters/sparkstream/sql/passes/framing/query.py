@@ -67,7 +67,7 @@ class Frames:
             if read.is_ours:
                 query = Query(read)
                 yield from query.inner_edits()
-                yield Edit(query.block.span, query.text)
+                yield Edit(query.block.span, query.text, whole=True)
 
 
 def _has_frames(select: exp.Select) -> bool:
@@ -212,7 +212,9 @@ class Query:
                 place, text = self._with_space(clauses[name]), sql
             else:
                 text += sql
-        return block.text(block.span, [*pieces, (place, text)])
+        rendered = {clauses["from"], *(self._with_space(clauses[name]) for name in tail if name in clauses)}
+        rendered |= {span for span, _ in pieces if span[0] == span[1]}  # names, behind what is inserted there
+        return block.text(block.span, [*pieces, (place, text)], rendered)
 
     def _with_space(self, span: Span) -> Span:
         """A span with the white space before it."""

@@ -101,10 +101,10 @@ def _lines(source: Source, span: Span, pieces: list[tuple[Span, list[str]]]) -> 
     """The text of a span with the edits so far, and other lines in the place of some pieces of it."""
     lines, at = [""], span[0]
     for (first, last), (text, *more) in sorted(pieces):
-        lines[-1] += source.render((at, first)) + text
+        lines[-1] += source.render((at, first), behind=at > span[0]) + text
         lines += more
         at = last
-    lines[-1] += source.render((at, span[1]))
+    lines[-1] += source.render((at, span[1]), behind=at > span[0])
     return lines
 
 
