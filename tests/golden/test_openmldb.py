@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CASES = load("openmldb_cases.json")
+COMPOSED = load("openmldb_composed.json")
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 
@@ -51,6 +52,21 @@ def assert_rows(case: Case, result: DataFrame) -> None:
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
 def test_rows_are_openmldbs(spark: SparkSession, case: Case) -> None:
     assert_rows(case, run(spark, case, dialect="openmldb", typed=True))
+
+
+def assert_types(case: Case, result: DataFrame) -> None:
+    """Asserts that a result has the types of a case's columns."""
+    assert case.expected
+    assert [type_ for _, type_ in result.dtypes] == [spark_type(type_) for _, type_ in case.expected.columns]
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in COMPOSED])
+def test_names_and_types_are_openmldbs(spark: SparkSession, case: Case) -> None:
+    result = run(spark, case, dialect="openmldb", typed=True)
+    assert_rows(case, result)
+    assert_types(case, result)
+    if "needs_types" not in case.tags:
+        assert_rows(case, run(spark, case, dialect="openmldb", typed=False))
 
 
 @pytest.mark.parametrize("case", params(ANSWERED))

@@ -13,7 +13,7 @@ from tests.golden.test_openmldb import assert_rows, run, spark_type
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CASES = load("sqlstream_cases.json")
+CASES = [*load("sqlstream_cases.json"), *load("sqlstream_composed.json")]
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]
 

@@ -253,7 +253,9 @@ class TestRefused(Pairs):
     def test_sqlstream(self) -> None:
         self.refused("SELECT STREAM SUM(n) OVER (ROWS INTERVAL '1' HOUR PRECEDING) FROM t", "counts rows", at="INTERVAL '1' HOUR PRECEDING", hint="or RANGE for", dialect="sqlstream")
         self.refused("SELECT STREAM STEP(n BY 0) FROM t", "positive number", at="0", hint="STEP(n BY 10)", dialect="sqlstream")
-        self.refused("SELECT STREAM n FROM t OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS o", "t has a window in FROM", at="t OVER", hint="write the times into ON", dialect="sqlstream")
+        self.refused("SELECT STREAM n FROM t OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS o", "t has a window in FROM", at="t OVER (RANGE INTERVAL '1' HOUR PRECEDING)", hint="JOIN b OVER (...) AS b ON", dialect="sqlstream")
+        self.refused("SELECT STREAM EXP_AVG(n, 5) OVER (ROWS 3 PRECEDING) FROM t", "takes a constant interval", at="5", hint="INTERVAL '10' MINUTES", dialect="sqlstream")
+        self.refused("SELECT STREAM EXP_AVG(n, INTERVAL '0' SECOND) OVER (ROWS 3 PRECEDING) FROM t", "positive interval", at="INTERVAL '0' SECOND", hint="INTERVAL '10' SECOND", dialect="sqlstream")
 
     def test_spark_names_its_own_windows(self) -> None:
         with pytest.raises(TranslationError, match="row_number numbers a partition"):

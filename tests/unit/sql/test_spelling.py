@@ -247,15 +247,52 @@ def test_without_types(given: str) -> None:
 
 
 class TestSQLstream(Pairs):
-    def test_what_only_sqlstream_has(self) -> None:
-        joined = "SELECT STREAM o.id FROM orders AS o JOIN shipments OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS s ON o.id = s.id"
+    @pytest.mark.parametrize(
+        ("left", "right", "times"),
+        [
+            (
+                "",
+                "RANGE INTERVAL '1' HOUR PRECEDING",
+                "s.ROWTIME BETWEEN o.ROWTIME - INTERVAL '3600' SECOND AND o.ROWTIME",
+            ),
+            (
+                "RANGE INTERVAL '0.5' SECOND PRECEDING",
+                "ROWS CURRENT ROW",
+                "s.ROWTIME BETWEEN o.ROWTIME AND o.ROWTIME + INTERVAL '0.500' SECOND",
+            ),
+            ("RANGE UNBOUNDED PRECEDING", "", "s.ROWTIME >= o.ROWTIME"),
+            ("", "ROWS UNBOUNDED PRECEDING", "s.ROWTIME <= o.ROWTIME"),
+            ("RANGE UNBOUNDED PRECEDING", "RANGE UNBOUNDED PRECEDING", ""),
+        ],
+    )
+    def test_windows_of_joined_streams(self, left: str, right: str, times: str) -> None:
+        tables = [f"{t} OVER ({w})" if w else t for t, w in (("orders", left), ("shipments", right))]
+        for on, kept in (("o.id = s.id", "o.id = s.id"), ("o.id = s.id OR o.n = 1", "(o.id = s.id OR o.n = 1)")):
+            made = translate(f"SELECT STREAM o.id FROM {tables[0]} AS o JOIN {tables[1]} s ON {on}", "sqlstream")
+            on = f"{kept} AND {times}" if times else on
+            assert made == f"SELECT o.id FROM orders AS o JOIN shipments s ON {on}"
+
+    @pytest.mark.parametrize(
+        ("window", "rest", "message"),
+        [
+            ("(ROWS 3 PRECEDING)", "JOIN s ON o.id = s.id", "is a length of time"),
+            (
+                "(RANGE BETWEEN INTERVAL '2' HOUR PRECEDING AND INTERVAL '1' HOUR PRECEDING)",
+                "JOIN s ON TRUE",
+                "is a length of time",
+            ),
+            ("w", "JOIN s ON o.id = s.id", "no window named w"),
+            ("(ROWS CURRENT ROW)", "JOIN s USING (id)", "joins two streams by ON"),
+            ("(ROWS CURRENT ROW)", "JOIN s ON o.id = s.id JOIN u ON u.id = s.id", "joins two streams by ON"),
+        ],
+    )
+    def test_windows_that_no_join_has(self, window: str, rest: str, message: str) -> None:
+        at = f"{'orders ' if 'by ON' in message else ''}OVER {window}"
         self.refused(
-            joined,
-            "shipments has a window in FROM",
-            at="shipments OVER",
-            hint="o.ROWTIME - INTERVAL '1' HOUR",
-            dialect="sqlstream",
+            f"SELECT STREAM o.id FROM orders OVER {window} AS o {rest}", message, at=at, hint="", dialect="sqlstream"
         )
+
+    def test_what_only_sqlstream_has(self) -> None:
         self.refused(
             "CREATE OR REPLACE PUMP p AS INSERT INTO s SELECT STREAM a FROM t",
             "no PUMPS",

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
+from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 
 
 class Step(exp.Expression, exp.Func):
     """`STEP(x BY INTERVAL '5' MINUTE)` or `STEP(n BY 10)`: rounds down to a multiple, counted from 1970 or zero."""
 
     arg_types = {"this": True, "by": True}
+
+
+@dataclass(frozen=True)
+class StreamWindow:
+    """The window of a stream in FROM: `OVER (RANGE INTERVAL '1' HOUR PRECEDING)`.
+
+    Attributes:
+        span: where it stands, from OVER on.
+        window: its specification, or its name.
+    """
+
+    span: Span
+    window: WindowSpec | str
+
+
+STREAM_WINDOW = "stream_window"
+"""Key under which a table's meta has its StreamWindow."""
 
 
 class SQLStream(SparkStream):
@@ -46,6 +65,18 @@ class SQLStream(SparkStream):
             tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
             return super().parse(tokens, sql)
 
+        def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
+            table = super()._parse_table_parts(*args, **kwargs)
+            over = self._curr
+            if table is not None and over and self._match(TokenType.OVER):
+                if self._curr and self._curr.token_type is TokenType.L_PAREN:
+                    window: WindowSpec | str = self._parse_window_specification()[0]
+                else:
+                    name = self._parse_id_var()
+                    window = name.name if name else ""
+                table.meta[STREAM_WINDOW] = StreamWindow((over.start, self._prev.end + 1), window)
+            return table
+
         def _parse_step(self) -> exp.Expr:
             this = self._parse_disjunction()
             if not self._match_text_seq("BY"):
@@ -60,7 +91,7 @@ class SQLStream(SparkStream):
 
 
 def _check(tokens: list[Token], sql: str) -> None:
-    """Refuses what only SQLstream has: pumps, streams that are created, windows of the streams of a join."""
+    """Refuses what only SQLstream has: pumps, and streams that are created."""
     if tokens[0].token_type is TokenType.CREATE:
         made = next((t for t in tokens[1:5] if t.text.upper() in ("PUMP", "STREAM")), None)
         if made:
@@ -69,15 +100,6 @@ def _check(tokens: list[Token], sql: str) -> None:
                 (tokens[0].start, made.end + 1),
                 f"Spark has no {made.text.upper()}S",
                 "a model is what a pump fills: leave it out, and write the SELECT alone",
-            )
-    for before, name, over in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        named = name.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-        if over.token_type is TokenType.OVER and named and before.token_type in (TokenType.FROM, TokenType.JOIN):
-            raise error_at(
-                sql,
-                (name.start, over.end + 1),
-                f"{name.text} has a window in FROM, which is how SQLstream joins streams",
-                "write the times into ON: s.ROWTIME BETWEEN o.ROWTIME - INTERVAL '1' HOUR AND o.ROWTIME",
             )
 
 

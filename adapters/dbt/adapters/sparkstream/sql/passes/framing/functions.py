@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED, over_array
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing
@@ -34,6 +36,8 @@ def call_sql(aggregate: Evaluation) -> str:
     """
     aggregate.check_types()
     name = aggregate.name
+    if name == "EXP_AVG" and aggregate.select.dialect == "sqlstream":
+        return _exp_avg(aggregate)
     if aggregate.select.dialect != "spark" and name not in (AGGREGATES | SPARK_AGGREGATES | RANKS):
         raise aggregate.fail(
             f"{aggregate.word} is no aggregate, and can't stand before OVER",
@@ -123,6 +127,21 @@ def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
         f"CASE typeof({aggregate.typed(value)}) WHEN 'int' THEN pmod({total} + 2147483648, 4294967296) - 2147483648 "
         f"WHEN 'smallint' THEN pmod({total} + 32768, 65536) - 32768 ELSE {total} END"
     )
+
+
+def _exp_avg(aggregate: Evaluation) -> str:
+    """EXP_AVG(value, INTERVAL '10' SECOND): each ten seconds further back count half as much."""
+    value = aggregate.take(2)[0]
+    source, place = aggregate.select.source, aggregate.call.arguments[1]
+    try:
+        micros = read_interval(source.tokens_in(place)).micros
+    except IntervalError as error:
+        raise source.error(place, f"exp_avg: {error}", error.hint) from None
+    if micros <= 0:
+        raise source.error(place, "exp_avg takes a positive interval", "write exp_avg(x, INTERVAL '10' SECOND)")
+    time = next(iter(aggregate.stream.ties), aggregate.stream.key)
+    now = f"unix_micros({time})"
+    return lists.exp_avg(aggregate.rows({"a0": value, "a1": now}), now, micros)
 
 
 def _counted(aggregate: Evaluation, value: str) -> str:

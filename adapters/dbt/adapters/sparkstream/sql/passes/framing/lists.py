@@ -169,6 +169,17 @@ def ew_avg(rows: str, alpha: str) -> str:
     return let("vs", values, f"CASE WHEN size(vs) > 0 THEN {above} / {below} END")
 
 
+def exp_avg(rows: str, now: str, micros: int) -> str:
+    """The mean of a0 with weights that halve with every `micros` between the time a1 of a row and now."""
+    kept = f"filter({rows}, r -> r.a0 IS NOT NULL)"
+    pairs = (
+        f"transform({kept}, r -> named_struct('x', CAST(r.a0 AS DOUBLE), 'w', power(0.5D, (n - r.a1) DIV {micros})))"
+    )
+    above = "aggregate(vs, 0.0D, (s, v) -> s + v.x * v.w)"
+    below = "aggregate(vs, 0.0D, (s, v) -> s + v.w)"
+    return let("n", now, let("vs", pairs, f"CASE WHEN size(vs) > 0 THEN {above} / {below} END"))
+
+
 def drawdown(rows: str) -> str:
     """The biggest fall from a peak, as a part of the peak; negative values don't count."""
     values = f"transform(filter(reverse({known(rows)}), x -> x >= 0), x -> CAST(x AS DOUBLE))"

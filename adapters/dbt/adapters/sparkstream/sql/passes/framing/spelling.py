@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
 def _edit(span: Span, text: str) -> Edit:
@@ -41,6 +42,7 @@ class SQLstreamSpelling:
                 yield self._rounding(node)
         for step in tree.find_all(Step):
             yield self._step(step)
+        yield from stream_joins(self._source, tree)
         for select in tree.find_all(exp.Select):
             if select.args.get("group"):
                 yield from self._edges(select)

@@ -1,0 +1,100 @@
+"""Windows of the streams of a join: `a OVER (RANGE INTERVAL '1' HOUR PRECEDING) JOIN b ON ...` in SQLstream.
+
+A row meets the rows of the other stream that are in the window of that stream when the row comes. On tables, the rows
+of two streams meet if one's window reaches back to the other one's time, which becomes a part of ON:
+
+    b.ROWTIME BETWEEN a.ROWTIME - <window of b> AND a.ROWTIME + <window of a>
+
+A stream without a window has the row of the moment alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
+from dbt.adapters.sparkstream.sql.core.scope import name_of
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+
+_HINT = "write FROM a OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS a JOIN b OVER (...) AS b ON a.k = b.k"
+
+
+def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
+    """The edits of the joins of streams that have windows.
+
+    Raises:
+        TranslationError: the windows don't say by which times rows meet.
+    """
+    for select in tree.find_all(exp.Select):
+        from_ = select.args.get("from_") or select.args.get("from")
+        joins = select.args.get("joins") or []
+        if not from_:
+            continue
+        tables = [from_.this, *(join.this for join in joins)]
+        windows = [table.meta.get(STREAM_WINDOW) for table in tables]
+        given = next(((t, w) for t, w in zip(tables, windows, strict=True) if w), None)
+        if given is None:
+            continue
+        if len(tables) != 2 or not joins[0].args.get("on"):
+            raise source.error(
+                (source.span(given[0])[0], given[1].span[1]),
+                f"{given[0].name} has a window in FROM, which is how SQLstream joins two streams by ON",
+                f"{_HINT}; a third one in a query around this one",
+            )
+        left, right = (f"{name_of(table)}.ROWTIME" for table in tables)
+        back, ahead = (_length(source, select, window) for window in reversed(windows))
+        yield from _condition(source, joins[0].args["on"], _times(left, right, back, ahead))
+        for window in windows:
+            if window:
+                before = source.tokens[source.tokens.at(window.span[0]) - 1]
+                yield Edit((before.end + 1, window.span[1]), lambda: "")
+
+
+def _length(source: Source, select: exp.Select, window: StreamWindow | None) -> int | None:
+    """How far a window reaches back, in milliseconds; None if it has all rows."""
+    if window is None:
+        return 0
+    frame = _frame(source, select, window)
+    if frame.end or (frame.kind is Kind.ROWS and frame.start):
+        raise source.error(
+            window.span, "the window of a stream in a join is a length of time up to the current row", _HINT
+        )
+    return frame.start
+
+
+def _frame(source: Source, select: exp.Select, window: StreamWindow) -> Frame:
+    if not isinstance(window.window, str):
+        return window.window.frame
+    for named in select.args.get("windows") or []:
+        if isinstance(named, FramedWindow) and named.this.name.casefold() == window.window.casefold():
+            return named.value.frame
+    raise source.error(window.span, f"no window named {window.window}", f"write WINDOW {window.window} AS (...)")
+
+
+def _times(left: str, right: str, back: int | None, ahead: int | None) -> str:
+    """The times of the right side that a row of the left side meets; empty for all of them."""
+    first = left if back == 0 else f"{left} - {_interval(back)}"
+    last = left if ahead == 0 else f"{left} + {_interval(ahead)}"
+    if back is None or ahead is None:
+        return "" if back is ahead else f"{right} >= {first}" if ahead is None else f"{right} <= {last}"
+    return f"{right} BETWEEN {first} AND {last}"
+
+
+def _interval(millis: int | None) -> str:
+    seconds, rest = divmod(millis or 0, 1000)
+    return f"INTERVAL '{seconds}{f'.{rest:03d}' if rest else ''}' SECOND"
+
+
+def _condition(source: Source, on: exp.Expr, times: str) -> Iterator[Edit]:
+    """Adds a condition to the one of a join."""
+    span: Span = source.span(on)
+    if not times:
+        return
+    alternative = isinstance(on, exp.Or)
+    if alternative:
+        yield Edit((span[0], span[0]), lambda: "(")
+    yield Edit((span[1], span[1]), lambda: f"{')' if alternative else ''} AND {times}")
