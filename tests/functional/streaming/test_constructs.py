@@ -175,6 +175,9 @@ FLINK = {
     "temporal_join": "WITH v AS (SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) "
     "AS rn FROM ask) WHERE rn = 1) SELECT b.id, b.ts, b.v + 1 AS w, v.ts AS since FROM bid AS b LEFT JOIN v "
     "FOR SYSTEM_TIME AS OF b.ts ON b.k = v.k",
+    "matches": "SELECT k, a, b, ts FROM bid MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts, id MEASURES A.id AS a, "
+    "LAST(B.id) AS b, MATCH_ROWTIME() AS ts ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B* C) WITHIN "
+    "INTERVAL '40' SECOND DEFINE A AS A.v IS NOT NULL, B AS B.v < 3, C AS C.v >= 3)",
 }
 """The same in Flink's words."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.core.matching import Element
 from dbt.adapters.sparkstream.sql.passes.match.automaton import Edge, automaton
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
+from dbt.adapters.sparkstream.sql.streaming.endings import OnMatches
 
 SCHEMA = {"t": {"k": "int", "ts": "timestamp_ntz", "p": "int", "s": "string", "d": "decimal(10,2)"}}
 
@@ -139,9 +143,75 @@ def test_a_name_before_and_an_alias_behind() -> None:
     assert "FROM t AS u" in flink(sql)
 
 
-def test_no_stream_is_matched() -> None:
-    with pytest.raises(TranslationError, match="MATCH_RECOGNIZE doesn't stream here"):
-        translate(match(), "flink", mode="stream", schema=SCHEMA)
+STREAMED = match(pattern="(A B+ C) WITHIN INTERVAL '1' HOUR", define="DEFINE B AS B.p < A.p, C AS C.p / 2 > LAST(B.p)")
+
+
+class TestOnStreams:
+    SCHEMA: ClassVar = {"t": {**SCHEMA["t"], "ts": "timestamp"}}
+
+    def plan(self, sql: str) -> StreamPlan:
+        return plan(sql, "flink", streams=["t"], schema=self.SCHEMA)
+
+    def test_rows_leave_the_stream_and_wait_for_later_ones(self) -> None:
+        found = self.plan(STREAMED.replace("SELECT *", "SELECT k, a / 2 AS h") + " WHERE b > 1")
+        assert (found.query, found.buffered, found.time) == ("SELECT * FROM t", True, "ts")
+        assert isinstance(found.ending, OnMatches)
+        assert found.ending.query == "SELECT k, CAST(a DIV 2 AS INT) AS h FROM __closed_rows AS m WHERE b > 1"
+        assert "FROM __rows_so_far AS t" in found.ending.closed
+        assert "CAST(get(events, m.C_last).p DIV 2 AS INT) > get(events, m.B_last).p" in found.ending.closed
+        assert "filter(a.live, t -> until_at <= get(events, t.m.s).ts + INTERVAL '1' HOUR)" in found.ending.closed
+        assert found.ending.kept.startswith("SELECT inline(slice(events, matches.first + 1,")
+
+    def test_windows_that_are_closed_may_stand_below(self) -> None:
+        counts = (
+            "(SELECT k, window_time AS ts, CAST(COUNT(*) AS INT) AS p FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), "
+            "INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end, window_time)"
+        )
+        found = self.plan(STREAMED.replace("FROM t MATCH", f"FROM {counts} AS w MATCH"))
+        assert (found.buffered, found.time) == (False, "ts")
+        assert isinstance(found.ending, OnMatches)
+        assert "FROM __rows_so_far AS w" in found.ending.closed
+
+    def test_rows_that_never_go_are_warned_of(self) -> None:
+        warnings: list[str] = []
+        plan(match(), "flink", streams=["t"], schema=self.SCHEMA, warn=lambda warning: warnings.append(str(warning)))
+        assert len(warnings) == 1 and "without WITHIN" in warnings[0]
+
+    @pytest.mark.parametrize(
+        ("sql", "message"),
+        [
+            (f"SELECT a, COUNT(*) FROM ({STREAMED}) GROUP BY a", "several micro-batches"),
+            (
+                f"SELECT a, ROW_NUMBER() OVER (PARTITION BY k ORDER BY a) AS r FROM ({STREAMED})",
+                "several micro-batches",
+            ),
+            (f"SELECT x.a FROM ({STREAMED}) AS x JOIN t ON t.k = x.k", "another stream"),
+            (f"SELECT * FROM names AS n LEFT JOIN ({STREAMED}) AS x ON x.k = n.k", "keeps rows of a table"),
+            (f"WITH x AS ({STREAMED}) SELECT y.a FROM x AS y JOIN x AS z ON z.k = y.k", "read twice"),
+            (f"{STREAMED} UNION ALL {STREAMED}", "several MATCH_RECOGNIZE"),
+            (
+                STREAMED.replace(
+                    "FROM t M", "FROM (SELECT *, LAG(p) OVER (PARTITION BY k ORDER BY ts) q FROM t) AS w M"
+                ),
+                "below a MATCH_RECOGNIZE",
+            ),
+            (
+                STREAMED.replace("FROM t M", "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) AS w M"),
+                "a window function below a MATCH_RECOGNIZE",
+            ),
+            (
+                STREAMED.replace(
+                    "FROM t M",
+                    "FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) AS w M",
+                ),
+                "below a MATCH_RECOGNIZE",
+            ),
+        ],
+    )
+    def test_what_doesnt_stream(self, sql: str, message: str) -> None:
+        with pytest.raises(TranslationError) as error:
+            self.plan(sql)
+        assert message in error.value.message
 
 
 def test_a_type_that_nobody_knows() -> None:

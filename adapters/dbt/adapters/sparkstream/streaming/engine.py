@@ -278,7 +278,7 @@ class Engine:
             fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
-            _marks("SESSION" if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
+            _marks(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
         if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:

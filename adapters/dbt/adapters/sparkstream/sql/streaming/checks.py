@@ -7,7 +7,6 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
@@ -52,13 +51,6 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
             "this streaming model reads no stream",
             "write {{ stream(ref('...')) }} where it reads what grows, or materialize it as a table or view",
         )
-    for match in tree.find_all(MatchRecognize):
-        if streams.feeds(match.this):
-            raise source.error(
-                source.call_span(match),
-                "MATCH_RECOGNIZE doesn't stream here: a match may begin in one run and end in another",
-                "materialize it as a table or view over the table that the stream writes",
-            )
     for join in tree.find_all(LastJoin):
         around = join.find_ancestor(exp.Select)
         if cut is None or around is None or cut.is_streamed(around):

@@ -1,4 +1,4 @@
-"""Where a query leaves the stream: below the innermost OVER, which runs on the closed rows of a micro-batch."""
+"""Where a query leaves the stream: below the innermost OVER, SESSION or MATCH_RECOGNIZE, which runs on closed rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, own_frames, temporal_join
-from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory, OnSessions
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
+from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches, row_matches
 from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
 
 OVER = Part("OVER or a join as of a time", "make the query with it a streaming model of its own, and read that")
@@ -27,12 +29,12 @@ class Cut:
     """A query in two parts.
 
     Attributes:
-        select: the query with OVER or SESSION; it and what is around it run on closed rows.
+        select: the query with OVER, SESSION or MATCH_RECOGNIZE; it and what is around it run on closed rows.
         relation: what it reads in FROM.
-        below: what of that runs as a stream: all of it, or what a SESSION reads.
+        below: what of that runs as a stream: all of it, or what a SESSION or MATCH_RECOGNIZE reads.
         buffered: whether the rows of the stream don't come window by window yet.
         history: what later rows need of earlier ones; None where OVER stays within a window.
-        sessions: the SESSION; None for OVER.
+        waiting: the SESSION or MATCH_RECOGNIZE whose rows wait for later ones; None for OVER.
         joins_versions: whether the other part has Flink's temporal join.
     """
 
@@ -44,7 +46,7 @@ class Cut:
     streams: Streams
     buffered: bool
     history: History | None = None
-    sessions: RowSessions | None = None
+    waiting: RowSessions | RowMatches | None = None
     joins_versions: bool = False
 
     def streaming(self) -> str:
@@ -58,15 +60,15 @@ class Cut:
     @property
     def time(self) -> str | None:
         """The column by whose order rows leave the stream, where that matters."""
-        if self.sessions is not None:
-            return self.source.written(self.sessions.function.timecol)
+        if self.waiting is not None:
+            return self.source.written(self.waiting.time)
         return self.history.time if self.history is not None else None
 
     @property
     def order(self) -> str | None:
         """The name of that column where nothing below has checked that the watermark closes it."""
-        if self.sessions is not None:
-            return str(self.sessions.function.timecol.name)
+        if self.waiting is not None:
+            return str(self.waiting.time.name)
         return self.history.column if self.history is not None and self.buffered else None
 
     def ending(self, query: str) -> Ending:
@@ -75,11 +77,21 @@ class Cut:
         Args:
             query: what `rest` gives, as Spark SQL.
         """
-        if self.sessions is not None:
-            return OnSessions(query, self.sessions.kept(), self.sessions.closed())
+        if self.waiting is not None:
+            return self.waiting.ending(query)
         if self.history is not None:
             return OnHistory(query, self.history.query(CLOSED))
         return OnClosed(query)
+
+    @property
+    def session(self) -> WindowFunction | None:
+        """The SESSION whose rows wait for later ones."""
+        return self.waiting.function if isinstance(self.waiting, RowSessions) else None
+
+    @property
+    def match(self) -> MatchRecognize | None:
+        """The MATCH_RECOGNIZE whose rows wait for later ones."""
+        return self.waiting.match if isinstance(self.waiting, RowMatches) else None
 
     @property
     def _place(self) -> Span:
@@ -87,7 +99,8 @@ class Cut:
 
     def rest(self) -> Traced:
         """The other part, as it was written, over the view `CLOSED`."""
-        name = self.relation.alias_or_name
+        # The alias of a MATCH_RECOGNIZE stands behind it.
+        name = "" if isinstance(self.relation, MatchRecognize) else self.relation.alias_or_name
         pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED)]
         if self.history is not None:
             first, last = self.source.span(self.select)
@@ -153,6 +166,9 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
     Raises:
         TranslationError: there would have to be several, or the rows that OVER needs are never together.
     """
+    matches = row_matches(tree, source, streams, resolver)
+    if matches is not None:
+        return _at_match(matches, tree, source, streams)
     sessions = row_sessions(tree, source, streams, resolver)
     if sessions is not None:
         return _at(sessions, tree, source, streams, resolver)
@@ -280,8 +296,28 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
         source,
         streams,
         not _aggregated(function.this),
-        sessions=sessions,
+        waiting=sessions,
     )
+
+
+def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
+    """The cut at a MATCH_RECOGNIZE.
+
+    Raises:
+        TranslationError: the rows below it don't come in the order of their time.
+    """
+    match, below = matches.match, matches.match.this
+    buffered = not _aggregated(below)
+    window = next((found for node in (below, *ctes_of(below)) if (found := node.find(WindowFunction))), None)
+    if buffered and window is not None:
+        raise source.error(
+            source.span(window),
+            "the rows of a window function below a MATCH_RECOGNIZE don't stream",
+            "group them by window_start and window_end, and ORDER BY window_time; or leave the window function out",
+        )
+    select = match.find_ancestor(exp.Select)
+    assert select is not None
+    return Cut(select, match, below, tree, source, streams, buffered, waiting=matches)
 
 
 def _aggregated(relation: exp.Expr) -> bool:

@@ -76,6 +76,7 @@ class OnSessions:
     """The rows of sessions wait until their session is closed.
 
     Attributes:
+        part: what needs the rows, for messages.
         query: gives the table's rows, over `CLOSED`.
         kept: gives the rows of open sessions, over `SO_FAR` and `UNTIL`.
         closed: gives `CLOSED`, over `SO_FAR` and `UNTIL`.
@@ -85,13 +86,28 @@ class OnSessions:
     kept: str
     closed: str
     flagged: ClassVar[bool] = False
+    part: ClassVar[str] = "SESSION"
+    _kept: ClassVar[str] = "of sessions that were open before it"
 
     def describe(self) -> str:
         """The queries, with what their views hold."""
         return (
-            f"/* {SO_FAR} is what has left the above by a micro-batch, of sessions that were open before it;\n"
+            f"/* {SO_FAR} is what has left the above by a micro-batch, {self._kept};\n"
             f"   {CLOSED} is what is closed by now */\nCREATE VIEW {CLOSED} AS\n{self.closed}\n\n{self.query}"
         )
+
+
+@dataclass(frozen=True)
+class OnMatches(OnSessions):
+    """The rows of a MATCH_RECOGNIZE wait until they are in a match, or can't be in one any more.
+
+    Attributes:
+        kept: gives the rows that unfinished matches may be made of, over `SO_FAR` and `UNTIL`.
+        closed: gives `CLOSED`, the matches, over `SO_FAR` and `UNTIL`.
+    """
+
+    part: ClassVar[str] = "MATCH_RECOGNIZE"
+    _kept: ClassVar[str] = "with the rows of matches that were unfinished before it"
 
 
 @dataclass(frozen=True)

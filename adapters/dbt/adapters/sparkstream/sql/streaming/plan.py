@@ -17,6 +17,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError, Warn
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
@@ -35,13 +36,14 @@ from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frame
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
-from dbt.adapters.sparkstream.sql.streaming.endings import Direct, Ending, OnSlices, OnWindows
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
+from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches
 from dbt.adapters.sparkstream.sql.streaming.slices import keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 
@@ -178,15 +180,17 @@ def plan(
             warn(warning)
         cut = find_cut(tree, source, names, resolver)
         check(tree, source, names, resolver, cut)
-        sessions = None if cut is None else cut.sessions
-        windows = StagedWindows(source, resolver, names, None if sessions is None else sessions.function, utc=utc)
+        windows = StagedWindows(source, resolver, names, None if cut is None else cut.session, utc=utc)
+        if cut is not None and isinstance(cut.waiting, RowMatches):
+            cut.waiting.warn_of_growth(source, warn)
         edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
         joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
         if times is not None:
             edits += joins.edits(tree)
         if dialect == "flink":
             expressions = FlinkExpressions(source, resolver, joins_versions=cut is None or not cut.joins_versions)
-            edits += [*Matches(source, resolver).edits(tree), *expressions.edits(tree)]
+            matches = Matches(source, resolver).edits(tree, None if cut is None else cut.match)
+            edits += [*matches, *expressions.edits(tree)]
         _apply(source, edits)
         read = names.read(tree)
         query, stages = _without_distinct(tree, source, names, cut, windows.stages)
@@ -195,7 +199,7 @@ def plan(
             stages=tuple(stages),
             query=query.strip().rstrip(";"),
             streams=tuple(dict.fromkeys(read)),
-            ending=Direct() if cut is None else cut.ending(_rest(cut, source.text, dialect, schema, arrival)),
+            ending=Direct() if cut is None else cut.ending(_rest(cut, source.text, dialect, schema, arrival, resolver)),
             buffered=cut is not None and cut.buffered,
             late=late,
             waits=bool(late) or any(True for _ in names.joins(tree)),
@@ -284,7 +288,7 @@ def _state(
             raise NoRule("the optimizer is off here")
         if not utc:
             raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
-        if cut is not None and (cut.history or cut.sessions):
+        if cut is not None and (cut.history or cut.waiting):
             raise NoRule("OVER needs rows of several micro-batches")
         kept = keep_slices(statement, names, schema, corrects=corrects)
     except NoRule as reason:
@@ -325,9 +329,13 @@ def _end(columns: Columns, source: Source, tree: exp.Expr) -> str:
     return found
 
 
-def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None) -> str:
+def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None, resolver: Resolver) -> str:
     """What is done with closed rows, as Spark SQL."""
     rest = cut.rest()
+    columns = resolver.columns(cut.relation)
+    types = {column.name: column.type for column in columns.items if column.type is not None}
+    if columns.complete and len(types) == len(columns.items):
+        schema = {**(schema or {}), CLOSED: {**types, **({NEW: "boolean"} if cut.history else {})}}
     with blamed_on(sql, rest):
         return _translated(rest.text, dialect, schema, arrival)
 

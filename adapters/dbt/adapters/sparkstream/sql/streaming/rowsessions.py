@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunc
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.lower import lower
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around
-from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL
+from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL, OnSessions
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, is_session
 
@@ -35,6 +35,15 @@ class RowSessions:
 
     function: WindowFunction
     query: str
+
+    @property
+    def time(self) -> exp.Expr:
+        """The column by whose order rows leave the stream."""
+        return self.function.timecol
+
+    def ending(self, query: str) -> OnSessions:
+        """How the rows get into the table; `query` as `OnSessions` has it."""
+        return OnSessions(query, self.kept(), self.closed())
 
     def closed(self) -> str:
         """The rows of `SO_FAR` whose session no row can join any more."""

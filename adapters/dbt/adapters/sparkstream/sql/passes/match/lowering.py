@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -25,34 +25,53 @@ class Matches:
         self._source = source
         self._resolver = resolver
 
-    def edits(self, tree: exp.Expr) -> Iterator[Edit]:
+    def edits(self, tree: exp.Expr, streamed: MatchRecognize | None = None) -> Iterator[Edit]:
         """A subquery in the place of every MATCH_RECOGNIZE and of the relation before it.
+
+        Args:
+            tree: the statement.
+            streamed: the MATCH_RECOGNIZE that stays in its place, with edited expressions: `over` writes it.
 
         Raises:
             TranslationError: Flink refuses it, or Spark can't say it.
         """
         for match in tree.find_all(MatchRecognize):
             Checks(self._source, self._resolver, match).check()
-            names = MatchNames.of(match.pattern.variables, [key.name for key in match.keys])
+            names = _names(match)
             for part in (*match.measures, *match.definitions):
                 yield from Values(self._source, self._resolver, match, names).edits(part.this)
-            span = self._source.span(match)
-            yield Edit(span, lambda match=match, names=names, span=span: self._written(match, names, span))  # type: ignore[misc]
+            if match is not streamed:
+                span = self._source.span(match)
+                yield Edit(span, lambda match=match, span=span: self._written(match, span))  # type: ignore[misc]
 
-    def _written(self, match: MatchRecognize, names: MatchNames, span: Span) -> str:
+    def _written(self, match: MatchRecognize, span: Span) -> str:
+        query = self.over(match, self._source.rendered(match.this), self._columns(match))
+        return placed(query.lines(), self._source.indent(span[0]))
+
+    def over(
+        self, match: MatchRecognize, relation: str, columns: Sequence[str], until: str | None = None
+    ) -> MatchQuery:
+        """A MATCH_RECOGNIZE over a relation, where its expressions are edited.
+
+        Args:
+            match: the MATCH_RECOGNIZE.
+            relation: what it reads, for FROM.
+            columns: the columns of an event, as Spark SQL.
+            until: as `MatchQuery` has it.
+        """
         rendered = self._source.rendered
-        query = MatchQuery(
-            relation=rendered(match.this),
+        return MatchQuery(
+            relation=relation,
             keys=[rendered(key.this) for key in match.keys],
             order=[OrderItem(rendered(item.this.this), bool(item.args.get("desc"))) for item in match.order],
-            columns=self._columns(match),
+            columns=columns,
             measures={quoted(measure.alias): rendered(measure.this) for measure in match.measures},
             conditions={definition.alias: rendered(definition.this) for definition in match.definitions},
             pattern=match.pattern,
-            names=names,
+            names=_names(match),
             comment=self._comment(match),
+            until=until,
         )
-        return placed(query.lines(), self._source.indent(span[0]))
 
     def _columns(self, match: MatchRecognize) -> list[str]:
         """The columns of an event that are read, each once."""
@@ -69,3 +88,7 @@ class Matches:
         after = f"{skip.after.value} {skip.variable}".strip()
         within = match.pattern.within
         return f"PATTERN ({elements}), AFTER MATCH SKIP {after}" + (f", WITHIN {within.words()}" if within else "")
+
+
+def _names(match: MatchRecognize) -> MatchNames:
+    return MatchNames.of(match.pattern.variables, [key.name for key in match.keys])

@@ -57,6 +57,8 @@ class MatchQuery:
         pattern: the pattern.
         names: how events and variables are called.
         comment: the pattern as it is written.
+        until: where the rows are those of a stream up to now: a relation whose one row has the time `until_at` that
+            each later row has reached; None where there are no later rows.
     """
 
     relation: str
@@ -68,9 +70,32 @@ class MatchQuery:
     pattern: RowPattern
     names: MatchNames
     comment: str = ""
+    until: str | None = None
 
     def lines(self) -> Lines:
         """The query in parentheses, line by line."""
+        measures = [f"{sql} AS {name}" for name, sql in self.measures.items()]
+        found = [
+            f"inline(transform({'matches' if self.until is None else 'matches.found'}, m -> struct(",
+            *indented([*(f"{measure}," for measure in measures[:-1]), measures[-1]]),
+            ")))",
+        ]
+        comment = f"/* {self.comment.replace('*/', '* /')} */"
+        query = [comment, "SELECT", *indented([*(f"{key}," for key in self.keys), *found]), *_from(self._searched())]
+        return ["(", *indented(query), ")"]
+
+    def kept(self) -> Lines:
+        """The query for the rows that matches with later rows may be made of, line by line; `until` is given.
+
+        From the first of these rows on, the search begins anew, and comes to the same `live` and `pending` matches.
+        What began earlier has been found, or never will be.
+        """
+        events = self.names.events
+        rows = f"inline(slice({events}, matches.first + 1, size({events}) - matches.first))"
+        return [f"SELECT {rows}", *_from(self._searched()), "WHERE matches.first IS NOT NULL"]
+
+    def _searched(self) -> Lines:
+        """The query for the events of each partition, and its matches."""
         events = self.names.events
         partition = [
             f"SELECT {', '.join([*self.keys, f'{self._events()} AS {events}'])}",
@@ -79,20 +104,11 @@ class MatchQuery:
         ]
         if self.keys:
             partition.append(f"GROUP BY {', '.join(self.keys)}")
-        searched = [
+        return [
             f"SELECT {', '.join([*self.keys, events])},",
             *indented(_behind(_Search(self).lines(), " AS matches")),
-            *_from(partition),
+            *_behind(_from(partition), "" if self.until is None else f" CROSS JOIN {self.until}"),
         ]
-        measures = [f"{sql} AS {name}" for name, sql in self.measures.items()]
-        found = [
-            "inline(transform(matches, m -> struct(",
-            *indented([*(f"{measure}," for measure in measures[:-1]), measures[-1]]),
-            ")))",
-        ]
-        comment = f"/* {self.comment.replace('*/', '* /')} */"
-        query = [comment, "SELECT", *indented([*(f"{key}," for key in self.keys), *found]), *_from(searched)]
-        return ["(", *indented(query), ")"]
 
     def _events(self) -> str:
         listed = f"collect_list(struct({', '.join(self.columns)}))"
@@ -109,7 +125,11 @@ class MatchQuery:
                 f"WHEN {left} < {right} OR ({left} IS NULL AND {right} IS NOT NULL) THEN {less} "
                 f"WHEN {left} > {right} OR ({left} IS NOT NULL AND {right} IS NULL) THEN {greater}"
             )
-        return f"CASE {' '.join(cases)} ELSE 0 END"
+        if self.until is None:
+            return f"CASE {' '.join(cases)} ELSE 0 END"
+        # Rows that are kept come again, and have to come in the same order.
+        texts = "WHEN to_json(l) < to_json(r) THEN -1 WHEN to_json(l) > to_json(r) THEN 1"
+        return f"CASE {' '.join(cases)} {texts} ELSE 0 END"
 
 
 class _Search:
@@ -259,11 +279,29 @@ class _Search:
         )
 
     def _end(self) -> Lines:
-        """With WITHIN, what is live at the end runs out of time, and no match waits for it any longer."""
+        """With WITHIN, what is live at the end runs out of time, and no match waits for it any longer.
+
+        On a stream, that is what can't be in time any more.
+        """
+        is_stream = self._query.until is not None
+        result = _FOUND_AND_FIRST if is_stream else "{0}.found"
         if self._pattern.within is None:
-            return ["a -> a.found"]
-        lines = self._settled("a.pending", self._threads)
-        return ["a -> aggregate(", *indented([*lines[:-1], "o -> o.found"]), ")"]
+            return [f"a -> {result.format('a')}"]
+        lines = self._settled("a.pending", self._still_in_time() if is_stream else self._threads)
+        return ["a -> aggregate(", *indented([*lines[:-1], f"o -> {result.format('o')}"]), ")"]
+
+    def _still_in_time(self) -> str:
+        """The live ways that a later row may take on."""
+        assert self._pattern.within is not None
+        began = f"get({self._names.events}, t.m.s).{self._query.order[0].column}"
+        return f"filter(a.live, t -> until_at <= {began} + {self._pattern.within.sql()})"
+
+
+_FOUND_AND_FIRST = (
+    "struct({0}.found AS found, array_min(concat(transform(filter({0}.live, t -> t.m.s >= {0}.start), t -> t.m.s), "
+    "transform({0}.pending, p -> p.s))) AS first)"
+)
+"""The matches that count, and the first event of those that wait or aren't finished."""
 
 
 def _reads(edge: Edge, variable: int) -> bool:
