@@ -123,6 +123,15 @@ class TestSpellings(Pairs):
         joined = "SELECT t.k, u.v FROM t LAST JOIN u ORDER BY u.ts ON {} AND t.n > u.v"
         assert translate(joined.format("u.k = t.k"), "openmldb") == translate(joined.format("t.k = u.k"), "openmldb")
 
+    def test_union_beside_a_join(self) -> None:
+        sql = f"SELECT t.*, k2, max(t.x) OVER w AS y FROM t LAST JOIN u ON t.k = u.k WINDOW w AS (UNION (SELECT * FROM r) PARTITION BY t.k ORDER BY t.ts {ROWS})"
+        t, u = {"k": "string", "ts": "timestamp", "x": "int"}, {"k": "string", "k2": "string"}
+        made = flat(translate(sql, "openmldb", schema={"t": t, "u": u}))
+        assert flat("struct(t.*) AS t, struct(u.*) AS u, k2") in made
+        assert flat("SELECT named_struct('k', c0, 'ts', c1, 'x', c2) AS t, named_struct('k', c3, 'k2', c4) AS u, c4 AS k2, 1") in made
+        assert flat("FROM (SELECT * FROM (SELECT * FROM r)) AS __union(c0, c1, c2, c3, c4)") in made
+        self.refused(sql, "can't have all columns of one table", at="t.*", hint="name the columns", dialect="openmldb", schema={"t": t})
+
     def test_distinct(self) -> None:
         self.refused(f"SELECT max_by(DISTINCT x, n) OVER w AS y FROM t WINDOW w AS ({W} {ROWS})", "DISTINCT can't stand in max_by", at="max_by(DISTINCT x, n)", hint="", dialect="openmldb", schema=TYPED)
 

@@ -87,8 +87,8 @@ class Query:
         self.block = select.block
 
     def inner_edits(self) -> Iterator[Edit]:
-        """Takes `t.` from `t.x` where the rows of several joined tables and of UNION tables come together."""
-        if not self._select.has_unions or len(sources(self._select.select)) < 2:
+        """Takes `t.` from `t.x` where rows of joined tables and of UNION tables come together in one row of columns."""
+        if not self._select.has_unions or self._select.apart or len(sources(self._select.select)) < 2:
             return
         kept = [self.block.clauses[c] for c in ("from", "where") if c in self.block.clauses]
         for column in self._select.select.find_all(exp.Column):
@@ -150,7 +150,7 @@ class Query:
         """The query that gives the rows with their order, and what is attached to them."""
         plan, relation = self._plan, self._relation
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in plan.ordered]
-        numbered = plan.numbers_arrival and (relation.flat or not relation.structured)
+        numbered = plan.numbers_arrival and (relation.flat or not relation.structured or bool(relation.columns))
         arrival = {ARRIVAL: "monotonically_increasing_id()"} if numbered else {}
         rows = [*relation.items, *([f"0 AS {SOURCE}"] if plan.unions else []), *named(arrival)]
         if not plan.unions and not relation.several:
@@ -160,7 +160,10 @@ class Query:
         query = first
         if plan.unions:
             tables = [self._select.render(union.meta[SPAN]) for union in plan.unions]
-            others = [Select(["*", str(i), *arrival.values()], table) for i, table in enumerate(tables, 1)]
+            others = [
+                Select([*items, str(i), *arrival.values()], table)
+                for i, (items, table) in enumerate(map(relation.union, tables), 1)
+            ]
             checks = " AND ".join([*plan.union_checks, *self._guards()]) or None
             query = self._over(UnionAll([first, *others]), keys, checks)
         elif relation.several:

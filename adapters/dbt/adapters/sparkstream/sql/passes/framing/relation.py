@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
@@ -26,7 +26,9 @@ class Relation:
         names: by which names the SELECT knows its tables.
         loose: columns that the SELECT names without a table.
         structured: whether every table is a struct column of its name.
-        flat: whether rows of UNION tables join its rows: then columns stand side by side, under their names alone.
+        flat: whether rows of UNION tables join its rows, and nobody knows which columns are of which table: then
+            columns stand side by side, under their names alone.
+        columns: where rows of UNION tables join its rows otherwise, the columns of each table.
         marked: whether the first table holds a request's row.
     """
 
@@ -36,6 +38,7 @@ class Relation:
     loose: list[str] = field(default_factory=list)
     structured: bool = False
     flat: bool = False
+    columns: list[list[str]] = field(default_factory=list)
     marked: bool = False
 
     @property
@@ -59,9 +62,24 @@ class Relation:
             if self.marked:
                 return [f"{self.first}.* EXCEPT ({MARK})", *(f"{n}.*" for n in self.names[1:]), f"{self.first}.{MARK}"]
             return [f"{name}.*" for name in self.names]
+        if self.columns and self.structured:
+            return [*self.names, *self.loose]
         if not self.several or self.structured:
             return ["*"]
         return [*(f"struct({name}.*) AS {name}" for name in self.names), *self.loose]
+
+    def union(self, table: str) -> tuple[list[str], str]:
+        """What to select of a UNION table beside `items`, and the table."""
+        if not self.columns:
+            return ["*"], table
+        items: list[str] = []
+        names: list[str] = []
+        for name, columns in zip(self.names, self.columns, strict=True):
+            fields = [f"{string_literal(column)}, c{len(names) + i}" for i, column in enumerate(columns)]
+            items.append(f"named_struct({', '.join(fields)}) AS {name}")
+            names += [column.casefold() for column in columns]
+        items += [f"c{names.index(name.strip('`').casefold())} AS {name}" for name in self.loose]
+        return items, f"(SELECT * FROM {table}) AS __union({', '.join(f'c{i}' for i in range(len(names)))})"
 
 
 def relation_of(select: FramedSelect) -> Relation:
@@ -79,7 +97,9 @@ def relation_of(select: FramedSelect) -> Relation:
     names += laterals
     several = len(tables) > 1 or bool(select.select.args.get("laterals"))
     relation = Relation([], names, several, _loose(select) if several else [])
-    relation.flat = several and select.has_unions
+    relation.flat = several and select.has_unions and not select.apart
+    if select.apart:
+        relation.columns = [[column.name for column in select.resolver.columns(table).items] for table in tables]
     relation.marked = select.requested
     pieces: list[tuple[Span, list[str]]] = []
     chosen: list[LastJoin] = []

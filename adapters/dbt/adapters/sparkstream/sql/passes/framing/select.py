@@ -78,6 +78,14 @@ class FramedSelect:
         """Whether a window has UNION tables."""
         return any(window.spec.unions for window in self.our_windows)
 
+    @cached_property
+    def apart(self) -> bool:
+        """Whether joined tables stay apart beside rows of UNION tables: then it is known which columns are whose."""
+        tables = sources(self.select)
+        if len(tables) < 2 or not self.has_unions or self.requested or self.select.args.get("laterals"):
+            return False
+        return all(name_of(table) and self.resolver.columns(table).complete for table in tables)
+
     def type_of(self, span: Span) -> str | None:
         """The Spark type of the expression that stands in a span."""
         return type_of(self.source.text[slice(*span)], self.dialect, self.select, self.resolver)
