@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dbt.adapters.sparkstream.streaming.avrosink import AvroRows, check, record
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.schema_registry import SchemaRegistry
 from tests.schema_registry import registry
 
 COLUMNS = (("id", "bigint"), ("at", "timestamp"), ("item", "string"), ("money", "decimal(10,2)"))
@@ -89,6 +91,38 @@ def test_schemas_that_do_not_fit(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(StreamingError) as caught:
         check(schema_of(**{name: type_ for name, type_ in types.items() if type_ is not None}), COLUMNS)
     assert words in str(caught.value)
+
+
+def test_a_registry_gets_no_schema_of_rows_that_are_only_checked() -> None:
+    with registry() as fake:
+        rows = AvroRows(schema_of(id="long"), (fake.url, "bids-value"))
+        assert rows.checked([("id", "bigint")], "struct(*)", "bids").startswith("to_avro(struct(*), '")
+        assert fake.subjects == {}
+        with pytest.raises(StreamingError, match="no field at"):
+            rows.sql([("id", "bigint"), ("at", "date")], "struct(*)", "bids")
+        assert fake.subjects == {}
+
+
+def test_a_version_is_asked_for_once() -> None:
+    with registry() as fake:
+        SchemaRegistry(fake.url).register("bids-value", schema_of(id="long"))
+        rows = AvroRows(1, (fake.url, "bids-value"))
+        checked = rows.checked([("id", "bigint")], "struct(*)", "bids")
+    assert rows.sql([("id", "bigint")], "struct(*)", "bids") == f"concat(X'0000000065', {checked})"
+
+
+@pytest.mark.parametrize("fields", ['{"name": "id"}', '{"type": "long"}', '"id"', '{"name": 1, "type": "long"}'])
+def test_fields_that_are_none(fields: str, tmp_path: Path) -> None:
+    given = {"schema": f'{{"type": "record", "name": "r", "fields": [{fields}]}}'}
+    with pytest.raises(StreamingError, match="no record of Avro"):
+        AvroRows.read(given, "bids", tmp_path)
+
+
+@pytest.mark.parametrize("type_", [{"type": "array"}, {"type": "map"}, {"type": "record", "name": "s", "fields": [1]}])
+def test_types_that_lack_something(type_: Any) -> None:
+    for column in ("array<int>", "map<string,int>", "struct<a:int>"):
+        with pytest.raises(StreamingError, match="for id"):
+            check(schema_of(id=type_), [("id", column)])
 
 
 def test_a_registry_gets_a_schema_once() -> None:

@@ -60,12 +60,21 @@ def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str 
         schema = json.loads(text)
     except ValueError as error:
         raise StreamingError(f"{relation}: the schema is no JSON: {error}\n  {example}") from error
-    if not isinstance(schema, dict) or schema.get("type") != "record":
+    if not isinstance(schema, dict) or schema.get("type") != "record" or fields_of(schema) is None:
         raise StreamingError(
             f'{relation}: the schema is no record of Avro, whose fields would be columns\n  write it such as {{"type": '
             '"record", "name": "bid", "fields": [{"name": "id", "type": "long"}]}'
         )
     return json.dumps(schema)
+
+
+def fields_of(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The fields of a record's schema, each with `name` and `type`; None where that isn't so."""
+    fields = record.get("fields")
+    if not isinstance(fields, list):
+        return None
+    whole = all(isinstance(one, dict) and isinstance(one.get("name"), str) and "type" in one for one in fields)
+    return fields if whole else None
 
 
 def registry_of(given: Any, relation: str, topics: str) -> dict[str, Any]:

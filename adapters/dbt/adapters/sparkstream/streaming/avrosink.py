@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming.avro import registry_of, schema_of
+from dbt.adapters.sparkstream.streaming.avro import fields_of, registry_of, schema_of
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.schema_registry import Registered, SchemaRegistry
 
@@ -78,6 +79,19 @@ class AvroRows:
             schema = schema_of(schema, _SINK, root, registry is not None)
         return cls(schema, registry)
 
+    def checked(self, columns: Sequence[tuple[str, str]], row: str, topic: str) -> str:
+        """A row as bytes, as SQL, without the number of a schema before it. The registry gets nothing.
+
+        Args:
+            columns: names and types of the model's columns.
+            row: the struct of them, as SQL.
+            topic: the topic, which a schema of the columns is named by.
+
+        Raises:
+            StreamingError: the schema isn't one of these columns, or the registry hasn't the version.
+        """
+        return _written(row, self._schema(columns, topic))
+
     def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str) -> str:
         """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
 
@@ -89,21 +103,27 @@ class AvroRows:
         Raises:
             StreamingError: the schema isn't one of these columns, or the registry doesn't take it.
         """
-        schema = self.schema
-        if schema is None:
-            schema = json.dumps(record(columns, re.sub(r"\W|^(?=\d)", "_", topic, flags=re.ASCII)))
-        elif isinstance(schema, str):
-            check(schema, columns)
+        schema = self._schema(columns, topic)
         if self.registry is None:
-            return _written(row, str(schema))
+            return _written(row, schema)
         url, subject = self.registry
-        registry = SchemaRegistry(url)
-        if isinstance(schema, int):
-            known = registry.version(subject, schema)
-            check(known.schema, columns)
-        else:
-            known = Registered(registry.register(subject, schema), schema)
-        return f"concat(X'00{known.id:08X}', {_written(row, known.schema)})"
+        is_version = isinstance(self.schema, int)
+        number = self._version.id if is_version else SchemaRegistry(url).register(subject, schema)
+        return f"concat(X'00{number:08X}', {_written(row, schema)})"
+
+    def _schema(self, columns: Sequence[tuple[str, str]], topic: str) -> str:
+        if self.schema is None:
+            return json.dumps(record(columns, re.sub(r"\W|^(?=\d)", "_", topic, flags=re.ASCII)))
+        schema = self.schema if isinstance(self.schema, str) else self._version.schema
+        check(schema, columns)
+        return schema
+
+    @cached_property
+    def _version(self) -> Registered:
+        """The schema whose version is given, which never changes."""
+        assert self.registry is not None and isinstance(self.schema, int)
+        url, subject = self.registry
+        return SchemaRegistry(url).version(subject, self.schema)
 
 
 def _written(row: str, schema: str) -> str:
@@ -143,7 +163,7 @@ def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
         StreamingError: it has other fields, or types that Spark doesn't write the columns as.
     """
     read = json.loads(schema)
-    fields = {str(field["name"]).casefold(): field for field in read.get("fields", [])}
+    fields = {str(field["name"]).casefold(): field for field in fields_of(read) or []}
     names = {name.casefold() for name, _ in columns}
     only = [
         *(f"no field {name}" for name, _ in columns if name.casefold() not in fields),
@@ -178,11 +198,11 @@ def _fits(made: Any, given: Any) -> bool:
     if isinstance(other, dict):
         return _fits(made, other)
     if kind == "array":
-        return bool(other == kind and _fits(made["items"], given["items"]))
+        return bool(other == kind and _fits(made["items"], given.get("items", "null")))
     if kind == "map":
-        return bool(other == kind and _fits(made["values"], given["values"]))
+        return bool(other == kind and _fits(made["values"], given.get("values", "null")))
     if kind == "record":
-        fields = {f["name"].casefold(): f["type"] for f in given.get("fields", [])} if other == kind else {}
+        fields = {f["name"].casefold(): f["type"] for f in fields_of(given) or []} if other == kind else {}
         return len(fields) == len(made["fields"]) and all(
             f["name"].casefold() in fields and _fits(f["type"], fields[f["name"].casefold()]) for f in made["fields"]
         )

@@ -95,4 +95,4 @@ class ModelQuery:
         """Looks whether the rows can be sent to the model's topic, before any is in the table."""
         topic = self._model.config.topic
         if topic is not None:
-            self._engine.check_topic(topic, topic.producer(columns, "").value, columns)
+            self._engine.check_topic(topic, topic.checked_value(columns), columns)

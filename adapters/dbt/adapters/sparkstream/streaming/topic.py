@@ -105,6 +105,17 @@ class Topic:
         options = {**dict(self.options), "topic": self.name}
         return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
 
+    def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
+        """The value of a record of the model's columns, as SQL, before anything is told to a schema registry.
+
+        Raises:
+            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
+        """
+        self._key_sql(columns)
+        if self.avro is not None:
+            return self.avro.checked(columns, _struct([name for name, _ in columns]), self.name)
+        return self._value_sql(columns)
+
     def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The key of a record: a column as text, several as a JSON object."""
         types = {name.casefold(): (name, type_) for name, type_ in columns}
