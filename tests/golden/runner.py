@@ -131,6 +131,8 @@ _FAMILIES = {
     "boolean": ("boolean", "bool"),
     "timestamp": ("timestamp", "timestamp_ntz", "timestamp_ltz"),
     "date": ("date",),
+    "array": ("array",),
+    "map": ("map",),
 }
 _FAMILY = {name: family for family, names in _FAMILIES.items() for name in names}
 
@@ -226,10 +228,21 @@ def _time(text: str) -> str:
     return f"{day} {clock if len(clock) == 8 else clock + ':00'}.{(fraction or '').rstrip('0').ljust(3, '0')}"
 
 
+def _as_json(value: Any) -> Any:
+    """An array or a map as a case has it: decimals are texts, and so are keys."""
+    if isinstance(value, list):
+        return [_as_json(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _as_json(each) for key, each in value.items()}
+    return format(value, "f") if isinstance(value, Decimal) else value
+
+
 def same(want: Any, got: Any, kind: str) -> bool:
     """Whether two values of a type family are equal: doubles to 1e-9, FLOAT to 1e-6, times to the millisecond."""
     if want is None or got is None:
         return want is None and got is None
+    if kind in ("array", "map"):
+        return bool(want == _as_json(got))
     if isinstance(want, bool) or isinstance(got, bool) or kind == "boolean":
         return want is got
     if kind in ("double", "float") or isinstance(got, float):

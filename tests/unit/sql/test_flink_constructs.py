@@ -22,7 +22,7 @@ class TestConstructs(Pairs):
         self.rewritten("map['a', ARRAY[1]]", "MAP('a', ARRAY(1))")
         self.rewritten("ROW(i, k)", "NAMED_STRUCT('EXPR$0', i, 'EXPR$1', k)")
         self.rewritten("CARDINALITY(ARRAY[1])", "ARRAY_SIZE(ARRAY(1))")
-        self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(ARRAY(5), 1)")
+        self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(CASE WHEN SIZE(ARRAY(5)) > 1 THEN RAISE_ERROR('ELEMENT takes an array of one element, and this one has more') ELSE ARRAY(5) END, 1)")
 
     def test_access_counts_from_one(self) -> None:
         self.rewritten("xs[1]", "TRY_ELEMENT_AT(xs, 1)")

@@ -121,7 +121,7 @@ class TestUnnest(Pairs):
 
     def test_columns_are_known(self) -> None:
         self.flink("SELECT x / 2 AS h, v / 2 AS i FROM t, UNNEST(arr) AS u(x), UNNEST(ar) AS w(v, z)", spark="SELECT CAST(x DIV 2 AS INT) AS h, CAST(v DIV 2 AS INT) AS i FROM t, LATERAL EXPLODE(arr) AS u(x), LATERAL INLINE(ARRAY_COMPACT(ar)) AS w(v, z)", schema=SCHEMA)
-        self.flink("SELECT a / 2 AS h FROM (SELECT ARRAY_AGG(r) AS rs FROM t) w, UNNEST(rs) AS u(a, b)", spark="SELECT CAST(a DIV 2 AS INT) AS h FROM (SELECT TRANSFORM(ARRAY_AGG(STRUCT(r AS e)), s -> s.e) AS rs FROM t) w, LATERAL INLINE(ARRAY_COMPACT(rs)) AS u(a, b)", schema=SCHEMA)
+        self.flink("SELECT a / 2 AS h FROM (SELECT ARRAY_AGG(r) AS rs FROM t) w, UNNEST(rs) AS u(a, b)", spark="SELECT CAST(a DIV 2 AS INT) AS h FROM (SELECT NULLIF(TRANSFORM(ARRAY_AGG(STRUCT(r AS e)), s -> s.e), ARRAY()) AS rs FROM t) w, LATERAL INLINE(ARRAY_COMPACT(rs)) AS u(a, b)", schema=SCHEMA)
 
     def test_multiset(self) -> None:
         self.flink("SELECT x FROM (SELECT COLLECT(DISTINCT id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", spark="SELECT x FROM (SELECT COLLECT_LIST(DISTINCT id) AS ids FROM t) AS w, LATERAL EXPLODE(w.ids) AS u(x)", schema=SCHEMA)

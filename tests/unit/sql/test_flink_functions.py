@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from tests.unit.sql.pairs import Pairs
 
 SCHEMA = {"c": {"i": "int", "k": "string", "a": "array<int>", "m": "map<string,int>", "ts": "timestamp_ntz"}}
@@ -91,6 +94,33 @@ class TestFunctions(Pairs):
 
     def test_maps(self) -> None:
         self.rewritten("MAP_UNION(m, m)", "MAP_CONCAT(MAP_FILTER(m, (__k, __v) -> NOT MAP_CONTAINS_KEY(m, __k)), m)")
+
+    def test_array_agg(self) -> None:
+        """ORDER BY is left out with a warning, and ALL says nothing."""
+        kept = "NULLIF(TRANSFORM(ARRAY_AGG(STRUCT(i AS e)), s -> s.e), ARRAY())"
+        self.rewritten("ARRAY_AGG(ALL i)", kept)
+        self.rewritten("ARRAY_AGG(i IGNORE NULLS)", "NULLIF(ARRAY_AGG(i), ARRAY())")
+        with pytest.warns(TranslationWarning, match="heeds no ORDER BY"):
+            self.rewritten("ARRAY_AGG(i RESPECT NULLS ORDER BY k DESC)", kept)
+        self.refused_flink("SELECT SUM(i ORDER BY k) FROM c", "takes no ORDER BY", at="SUM(i ORDER BY k)", hint="leave it out", schema=SCHEMA)
+        self.refused_flink("SELECT SUM(i IGNORE NULLS) FROM c", "takes no IGNORE", at="SUM(i IGNORE NULLS)", hint="leave it out", schema=SCHEMA)
+
+    def test_lengths_as_texts(self) -> None:
+        clock = "DATE_FORMAT(TIMESTAMP_NTZ '1970-01-01' + ABS(CAST(INTERVAL '1' DAY * i AS INTERVAL DAY TO SECOND)), 'HH:mm:ss.SSS')"
+        sign = "CASE WHEN INTERVAL '1' DAY * i < INTERVAL '0' SECOND THEN '-' ELSE '+' END"
+        self.rewritten("CAST(INTERVAL '1' DAY * i AS STRING)", f"CONCAT({sign}, EXTRACT(DAY FROM ABS(CAST(INTERVAL '1' DAY * i AS INTERVAL DAY TO SECOND))), ' ', {clock})")
+
+    def test_texts_and_booleans_in_in(self) -> None:
+        self.rewritten("k IN (TRUE)", "k IN (UPPER(CAST(TRUE AS STRING)))")
+        self.rewritten("(i > 1) IN ('yes')", "(i > 1) IN (CAST('yes' AS BOOLEAN))")
+        self.refused_flink("SELECT k IN ('a', TRUE) FROM c", "BOOLEANs and texts", at="k IN ('a', TRUE)", hint="texts alone", schema=SCHEMA)
+
+    def test_typeof(self) -> None:
+        self.rewritten("TYPEOF(m)", "'MAP<STRING, INT>'")
+        self.rewritten("TYPEOF('ab')", "'CHAR(2) NOT NULL'")
+        self.rewritten("TYPEOF(k, TRUE)", "'VARCHAR(2147483647)'")
+        self.refused_flink("SELECT TYPEOF(ts) FROM c", "nobody knows Flink's type of ts", at="TYPEOF(ts)", hint="as a text", schema=SCHEMA)
+        self.refused_flink("SELECT TYPEOF(i + 1) FROM c", "a column or a constant", at="TYPEOF(i + 1)", hint="as a text", schema=SCHEMA)
 
     def test_neighbours(self) -> None:
         over = "OVER (PARTITION BY k ORDER BY ts)"

@@ -62,6 +62,8 @@ class Numbers:
         capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
         beside_float: what CASE, COALESCE and the like give for a FLOAT and an integer; None where it depends on a
             setting of Spark, and so does what they give for a FLOAT and another number, which is a DOUBLE else.
+        first_of_floats: whether CASE, a set operation and the like have the type of the first one where a FLOAT meets a
+            DOUBLE; else that is a DOUBLE.
         first_of_times: whether CASE, a set operation and the like have the type of the first one where times with a
             zone meet times without; else all have one.
     """
@@ -70,6 +72,7 @@ class Numbers:
     literals_by_digits: bool = True
     capped: bool = False
     beside_float: str | None = None
+    first_of_floats: bool = False
     first_of_times: bool = False
 
     def as_decimal(self, type_: str, operand: exp.Expr | None = None) -> tuple[int, int]:
@@ -103,6 +106,8 @@ class Numbers:
             return None
         if "float" in known and (self.beside_float is None or all(t in INTEGERS or t == "float" for t in known)):
             return self.beside_float
+        if self.first_of_floats and {"float", "double"} <= set(known) and not any(map(is_decimal, known)):
+            return next(t for t in known if t in ("float", "double"))
         if "float" in known or "double" in known:
             return "double"
         if all(t in INTEGERS for t in known):
@@ -117,6 +122,8 @@ class Numbers:
     def common_of_arguments(self, types: Iterable[str | None]) -> str | None:
         """The type that all arguments of COALESCE, GREATEST and the like take, or None where it isn't known."""
         given = list(types)
+        if {"float", "double"} <= set(given) and None not in given:
+            given = [t for t in given if t != "float"]
         return "timestamp" if set(given) - {"void"} == set(TIMES) else self.common(given)
 
     def decimal_arithmetic(self, node: exp.Binary, left: str, right: str) -> str | None:

@@ -146,8 +146,14 @@ def listagg(call: FlinkCall) -> str:
 
 
 def array_agg(call: FlinkCall) -> str:
+    """ARRAY_AGG, which keeps NULLs, and is NULL where there are no rows; with DISTINCT it heeds no IGNORE NULLS."""
     distinct = "DISTINCT " if call.distinct else ""
-    return f"TRANSFORM(ARRAY_AGG({distinct}STRUCT({call.args[0]} AS e)){call.suffix}, s -> s.e)"
+    rows = f"TRANSFORM(ARRAY_AGG({distinct}STRUCT({call.args[0]} AS e)){call.suffix}, s -> s.e)"
+    if call.skips_nulls and not call.distinct:
+        rows = call.same()
+    if "map<" in (call.types[0] or ""):  # which can't be compared
+        return f"CASE WHEN SIZE({rows}) > 0 THEN {rows} END"
+    return f"NULLIF({rows}, ARRAY())"
 
 
 def collect(call: FlinkCall) -> str:

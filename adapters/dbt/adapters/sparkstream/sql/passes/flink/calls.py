@@ -19,6 +19,7 @@ class FlinkCall:
         distinct: whether DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
         nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
+        skips_nulls: whether IGNORE NULLS stands in it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class FlinkCall:
     distinct: bool = False
     suffix: str = ""
     nested: tuple[bool, ...] = ()
+    skips_nulls: bool = False
 
     def to(self, function: str, *more: str) -> str:
         """The call under another name, with more arguments and the same DISTINCT and suffix."""

@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.flink import timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.trycasts import tried_text
 
 _SPARK_DIGITS = 6
 """Digits behind the second that Spark keeps."""
@@ -82,8 +83,6 @@ class Casts(Rewriter):
             self.refuse(
                 node, "a timestamp can't be cast to a number", "write UNIX_TIMESTAMP(...) or TIMESTAMPDIFF(...)"
             )
-        if to == "string" and family(from_) == "interval":
-            self.refuse(node, "Spark writes a length of time otherwise than Flink", "write EXTRACT(DAY FROM i), ...")
         if types.is_numeric(from_) and to in types.TIMES:
             self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")
 
@@ -121,10 +120,10 @@ class Casts(Rewriter):
             return f"RPAD({bytes_}, {size}, X'00')" if name == "BINARY" else f"LEFT({bytes_}, {size})"
         if types.is_decimal(to) and types.is_numeric(from_):
             function = "TRY_CAST"  # an overflow is NULL
-        elif to in types.INTEGERS and from_ in types.INTEGERS:
+        elif to in types.INTEGERS and types.is_numeric(from_):
             function = "CAST"  # an overflow wraps, in TRY_CAST too
-        elif to in types.INTEGERS and types.is_string(from_) and function.upper() == "TRY_CAST":
-            inner = f"REGEXP_REPLACE({inner}, '^(\\\\s*[+-]?\\\\d+)[.]\\\\d*\\\\s*$', '$1')"  # Flink reads 12 in '12.7'
+        elif types.is_string(from_) and function.upper() == "TRY_CAST":
+            inner = tried_text(inner, self._constant(node.this), to, self._target(node)[1])
         elif to in types.TIMES:
             inner = self._cut(node, inner, from_)
         return f"{function}({inner} AS {to if '<' in to else to.upper()})"
@@ -135,12 +134,15 @@ class Casts(Rewriter):
         if digits is None or digits >= _SPARK_DIGITS:
             return inner
         if types.is_string(from_):
-            constant = isinstance(node.this, exp.Literal)
-            return timetexts.cut_text(inner, node.this.name if constant else None, digits)
+            return timetexts.cut_text(inner, self._constant(node.this), digits)
         known = self._digits(node.this)
         return (
             timetexts.cut_time(inner, digits) if from_ in types.TIMES and (known is None or digits < known) else inner
         )
+
+    def _constant(self, node: exp.Expr) -> str | None:
+        """The text of a constant text."""
+        return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, quoted_field
+from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 
 _CLOCK = "yyyy-MM-dd HH:mm:ss"
 _PLAIN_SCALE = 6
@@ -35,6 +36,8 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
         return _time(sql, digits)
     if types.is_decimal(type_) and has_own_text(type_):
         return f"REPLACE(FORMAT_NUMBER({sql}, {types.decimal_parts(type_ or '')[1]}), ',', '')"
+    if family(type_) == "interval" and type_ != "interval":
+        return _length(sql, type_ == MONTHS)
     if is_array(type_):
         return _array(sql, element(type_), depth)
     pair, row = entry(type_), fields(type_)
@@ -63,6 +66,18 @@ def _time(sql: str, digits: int | None) -> str:
     if digits is None:
         return f"REGEXP_REPLACE(DATE_FORMAT({sql}, '{_CLOCK}.SSSSSS'), '000$', '')"
     return f"DATE_FORMAT({sql}, '{_CLOCK}{'.' if digits else ''}{'S' * digits}')"
+
+
+def _length(sql: str, months: bool) -> str:
+    """A length of time: `+1 02:03:04.500`, or `+1-03` of whole months."""
+    sign = f"CASE WHEN {sql} < INTERVAL '0' {'MONTH' if months else 'SECOND'} THEN '-' ELSE '+' END"
+    length = f"ABS(CAST({sql} AS INTERVAL {'YEAR TO MONTH' if months else 'DAY TO SECOND'}))"
+    first, last = (
+        ("YEAR", "'-', LPAD(EXTRACT(MONTH FROM {}), 2, '0')")
+        if months
+        else ("DAY", "' ', DATE_FORMAT(TIMESTAMP_NTZ '1970-01-01' + {}, 'HH:mm:ss.SSS')")
+    )
+    return f"CONCAT({sign}, EXTRACT({first} FROM {length}), {last.format(length)})"
 
 
 def _array(sql: str, inner: str | None, depth: int) -> str:

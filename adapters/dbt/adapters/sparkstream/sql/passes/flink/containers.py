@@ -16,6 +16,13 @@ def cardinality(call: FlinkCall) -> str:
 
 
 # -- arrays --------------------------------------------------------------------------------------------
+def only_element(call: FlinkCall) -> str:
+    """ELEMENT, which fails for an array of several elements; of none it is NULL."""
+    array = call.args[0]
+    error = "RAISE_ERROR('ELEMENT takes an array of one element, and this one has more')"
+    return f"TRY_ELEMENT_AT(CASE WHEN SIZE({array}) > 1 THEN {error} ELSE {array} END, 1)"
+
+
 def contains(call: FlinkCall) -> str:
     """ARRAY_CONTAINS, which finds a NULL too."""
     array, value = call.args

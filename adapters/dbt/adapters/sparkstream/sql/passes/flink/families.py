@@ -5,6 +5,14 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields, is_array
 
+MONTHS = "interval year to month"
+"""The type of a length of whole months; others are of days and less."""
+
+
+def length_type(unit: str) -> str:
+    """The type of a length of time that is said in a unit, such as MONTH or HOURS."""
+    return MONTHS if unit.upper().startswith(("YEAR", "QUARTER", "MONTH")) else "interval day to second"
+
 
 def family(type_: str | None) -> str | None:
     """The kind of a type: number, text, boolean, date, time, binary, interval, array, map or row; None if unknown."""

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always
 from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, mathematics, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
 
 Rewrite = Callable[[FlinkCall], str]
 
@@ -301,7 +302,7 @@ FUNCTIONS: dict[str, Function] = {
     **_named_functions("BIN HEX UUID"),
     "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
     "STR_TO_MAP": Function(_str_to_map, (1, 3), returns=always("map<string,string>")),
-    "ELEMENT": Function(lambda c: f"TRY_ELEMENT_AT({c.args[0]}, 1)", (1, 1)),
+    "ELEMENT": Function(containers.only_element, (1, 1), returns=containers.type_of_element),
     # arrays and maps
     "CARDINALITY": Function(containers.cardinality, (1, 1)),
     "ARRAY_CONTAINS": Function(containers.contains, (2, 2), returns=always("boolean")),
@@ -351,6 +352,7 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_STRING": Function(lambda c: jsontexts.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
     "JSON_QUOTE": Function(lambda c: jsontexts.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
     "JSON_UNQUOTE": Function(jsontexts.unquote, (1, 1), returns=_STRING),
+    "TYPEOF": Function(typeof, (1, 2), returns=_STRING),
     "RAND_INTEGER": Function(_rand_integer, (1, 2), returns=always("int")),
     # times
     "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),

@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, 
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import parts_of
+from dbt.adapters.sparkstream.sql.passes.flink.ordered import UNORDERED
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
@@ -57,13 +58,22 @@ class Invocations(Rewriter):
                 f"{name} is no function of Flink that has a counterpart in Spark",
                 "call Spark's functions outside the Flink SQL, in the model around it",
             )
-        arguments = [a for a in node.expressions if not isinstance(a, exp.Distinct)]
-        distinct = [a for a in node.expressions if isinstance(a, exp.Distinct)]
+        given = [a.this if isinstance(a, exp.Order) else a for a in node.expressions]
+        if given != node.expressions and name != UNORDERED:
+            self.refuse(span, f"{name} takes no ORDER BY", "leave it out")
+        skips_nulls = any(isinstance(a, exp.IgnoreNulls) for a in given)
+        plain = [a.this if isinstance(a, (exp.IgnoreNulls, exp.RespectNulls)) else a for a in given]
+        if plain != given and name != UNORDERED:
+            self.refuse(span, f"Flink's {name} takes no IGNORE or RESPECT NULLS", "leave it out")
+        given = plain
+        arguments = [a for a in given if not isinstance(a, exp.Distinct)]
+        distinct = [a for a in given if isinstance(a, exp.Distinct)]
         arguments += [inner for a in distinct for inner in a.expressions]
         if function.arguments and not function.arguments[0] <= len(arguments) <= function.arguments[1]:
             least, most = function.arguments
             counts = str(least) if least == most else f"{least} to {most}"
             self.refuse(span, f"{name} takes {counts} argument{'' if counts == '1' else 's'}")
+        yield from self._without_all(span)
         outer = self._outer(node, name)
         if name in RANKING and not isinstance(outer, exp.Window):
             self.refuse(span, f"{name} needs a window", f"write {name}() OVER (ORDER BY ts)")
@@ -84,6 +94,7 @@ class Invocations(Rewriter):
                 distinct=bool(distinct),
                 suffix=self.source.render((span[1], whole[1])),
                 nested=tuple(isinstance(a, JsonConstructor) for a in arguments),
+                skips_nulls=skips_nulls,
             )
             try:
                 return rewrite(call)
@@ -93,6 +104,12 @@ class Invocations(Rewriter):
                 raise self.source.error(span, str(error), error.hint) from None
 
         yield Edit((span[0], whole[1]), text)
+
+    def _without_all(self, span: Span) -> Iterator[Edit]:
+        """Leaves the ALL of `SUM(ALL x)` out, which says nothing."""
+        inner = self.source.tokens_in(span)[2:4]
+        if len(inner) == 2 and inner[0].token_type == TokenType.ALL:
+            yield Edit((inner[0].start, inner[1].start), lambda: "")
 
     def _outer(self, node: exp.Anonymous, name: str) -> exp.Expr:
         """The call with its FILTER and OVER."""
@@ -121,6 +138,8 @@ class Invocations(Rewriter):
                 yield Edit(self.source.span(last), lambda: f"CAST({self.text(last)} AS TIMESTAMP_NTZ)", level=1)
             elif self.type(last) == "date":
                 yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
+            if word != unit.name.upper():
+                yield self.edit(unit, lambda: word)
             return
 
         if {self.type(first), self.type(last)} == set(types.TIMES):

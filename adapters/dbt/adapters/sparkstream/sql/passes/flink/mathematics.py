@@ -14,6 +14,7 @@ NUMBERS = Numbers(
     literals_by_digits=False,
     capped=True,
     beside_float="float",
+    first_of_floats=True,
     first_of_times=True,
 )
 """How numbers, and times with and without a zone, combine in Flink."""

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, narrowed
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -36,6 +37,7 @@ class NumberTypes(Rewriter):
             exp.Case: self._branches,
             exp.If: self._branches,
             exp.Array: self._elements,
+            exp.Bracket: self._entries,
             exp.Values: self._listed,
             **dict.fromkeys((exp.Floor, exp.Ceil), self._whole),
             **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._rows),
@@ -126,6 +128,11 @@ class NumberTypes(Rewriter):
     def _elements(self, node: exp.Expr) -> Iterator[Edit]:
         yield from self._alike(node.expressions)
 
+    def _entries(self, node: exp.Expr) -> Iterator[Edit]:
+        if is_map_constructor(node):
+            yield from self._alike(node.expressions[::2])
+            yield from self._alike(node.expressions[1::2])
+
     def _listed(self, node: exp.Expr) -> Iterator[Edit]:
         """The columns of VALUES."""
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
@@ -150,14 +157,15 @@ class NumberTypes(Rewriter):
 def _beside(type_: str | None, result: str | None) -> str | None:
     """The type that a value needs where Spark would find another one than `result` for it and others; else None.
 
-    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark. A
-    time with a zone is read on the session's clock beside one without, where Spark gives that one a zone.
+    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark, and
+    so are a FLOAT and a DOUBLE. A time with a zone is read on the session's clock beside one without, where Spark gives
+    that one a zone.
     """
     if type_ == "timestamp" and result == types.NTZ:
         return types.NTZ
     if type_ == "bigint" and types.is_decimal(result):
         return f"decimal({NUMBERS.digits[type_]},0)"
-    return "float" if type_ in types.INTEGERS and result == "float" else None
+    return "float" if type_ in (*types.INTEGERS, "double") and result == "float" else None
 
 
 def _sides(node: exp.Expr) -> Iterator[exp.Select]:

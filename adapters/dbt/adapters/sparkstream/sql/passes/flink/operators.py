@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
@@ -86,7 +87,7 @@ class Operators(Rewriter):
         if kinds == {"text"}:
             self.refuse(node, "two texts can't be calculated with", "write a || b, or CAST(... AS INT) around each")
         divided = isinstance(node, exp.Div) and "interval" in kinds
-        factors = {left, right} - {None, "interval", *types.INTEGERS}
+        factors = {type_ for type_ in (left, right) if family(type_) != "interval"} - {None, *types.INTEGERS}
         if divided or (isinstance(node, exp.Mul) and "interval" in kinds and factors):
             self.refuse(node, "a length of time is multiplied with an integer alone", "write INTERVAL '12' HOUR")
         if (
@@ -163,18 +164,24 @@ class Operators(Rewriter):
             yield self.edit(node, lambda: f"{negated}({' OR '.join(self._rows(pairs) for pairs in rows if pairs)})")
 
     def _converted(self, node: exp.Expr) -> Generator[Edit, None, bool]:
-        """`n IN ('1', '2')` reads its texts as numbers, and `s IN (1, 2)` writes its numbers as texts."""
+        """`n IN ('1', '2')` reads its texts as numbers, `s IN (1, 2)` writes its numbers as texts; so with BOOLEANs."""
         wanted = self.type(node.this)
         known = {value: kind for value in node.expressions if (kind := family(self.type(value)))}
         kinds = set(known.values())
-        if {family(wanted), *kinds} != {"number", "text"}:
+        if {family(wanted), *kinds} not in ({"number", "text"}, {"boolean", "text"}):
             return False
         if len(kinds) > 1:
-            self.refuse(node, "IN has numbers and texts as values", "write numbers alone, or texts alone")
+            other = "BOOLEANs" if "boolean" in kinds else "numbers"
+            self.refuse(node, f"IN has {other} and texts as values", f"write {other} alone, or texts alone")
         type_ = str(wanted).upper()
         for value in known:
-            yield Edit(self.source.span(value), lambda v=value: f"CAST({self.text(v)} AS {type_})", level=1)  # type: ignore[misc]
+            yield Edit(self.source.span(value), lambda v=value: self._as(v, type_), level=1)  # type: ignore[misc]
         return True
+
+    def _as(self, value: exp.Expr, type_: str) -> str:
+        """A value of IN in the type of what is looked for."""
+        text, own = self.text(value), self.type(value)
+        return text_of(text, own) if own == "boolean" else f"CAST({text} AS {type_})"
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
         """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
@@ -187,8 +194,6 @@ class Operators(Rewriter):
             self.refuse(node, "months and days can't be compared", "compare days with days")
         if incomparable(one, other) and {family(one), family(other)} != {"date", "time"}:
             self.refuse(node, f"{one} and {other} can't be compared", "write CAST(...) around one of them")
-        if isinstance(node, exp.In) and {family(one), family(other)} == {"text", "boolean"}:
-            self.refuse(node, "a text and a BOOLEAN can't be compared in IN", "write CAST(... AS BOOLEAN)")
         if types.mixed(one, other) and isinstance(node, (exp.EQ, exp.NEQ)):
             self.refuse(node, "a number and a text can't be compared", "write CAST(... AS INT) around the text")
         if "date" in (one, other) and (one in types.TIMES or other in types.TIMES):

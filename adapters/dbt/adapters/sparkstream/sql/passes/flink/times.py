@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MICROS, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
+from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -67,7 +68,7 @@ class TimeExpressions(Rewriter):
 
         def text() -> str:
             time = self.text(node.expression)
-            if type_ == "interval":  # else Spark takes only units that it is written with
+            if family(type_) == "interval":  # else Spark takes only units that it is written with
                 time = f"CAST({time} AS INTERVAL {whole})"
             return _EXTRACTED[unit](time, type_)
 

@@ -10,30 +10,43 @@ from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedEr
 
 _DIGITS = 3
 """Digits behind the second that TO_TIMESTAMP keeps: it gives a TIMESTAMP(3)."""
-_TIME = r"\d{4}-\d{1,2}-\d{1,2}(?: \d{1,2}:\d{1,2}:\d{1,2}(?:[.]\d{1,3})?)?"
-_MORE_DIGITS = r"(?:(?<=[.]\d{3})\d{1,6})?"
-"""Flink reads nine digits behind the second, and keeps three."""
+_MOST_DIGITS = 9
+"""Digits behind the second that Flink reads."""
+_CLOCK = r"\d{4}-\d{1,2}-\d{1,2}(?: \d{1,2}:\d{1,2}:\d{1,2}"
 _WRITTEN = "FROM_UNIXTIME(", "DATE_FORMAT("
 """What begins a call that writes a time as TO_TIMESTAMP reads it."""
 
 
-def _read(text: str, literal: str | None) -> str | None:
+def _pattern(digits: int) -> str:
+    """A time whose first group has so many digits behind the second at most."""
+    if not digits:
+        return rf"({_CLOCK})?)(?:(?:(?<=:\d)|(?<=:\d\d))[.]\d{{1,{_MOST_DIGITS}}})?"
+    more = rf"(?:(?<=[.]\d{{{digits}}})\d{{1,{_MOST_DIGITS - digits}}})?" if digits < _MOST_DIGITS else ""
+    return rf"({_CLOCK}(?:[.]\d{{1,{digits}}})?)?){more}"
+
+
+def read_time(text: str, literal: str | None, digits: int = _DIGITS) -> str | None:
     """The part of a text that is a time to Flink: a date, or a date and a time of day with seconds.
 
     Spark reads more: `2024`, `2024-01-02 03:04`, `2024-01-02T03:04:05Z`. None for a constant that is no time.
+
+    Args:
+        text: Spark SQL of the text.
+        literal: the text itself, if it is a constant.
+        digits: the digits behind the second to keep.
     """
     if literal is not None:
-        found = re.fullmatch(f"({_TIME}){_MORE_DIGITS}", literal, re.A)
+        found = re.fullmatch(_pattern(digits), literal, re.A)
         return string_literal(found[1]) if found else None
     if text.upper().startswith(_WRITTEN):
         return text
-    return f"REGEXP_EXTRACT({text}, {string_literal(f'^({_TIME}){_MORE_DIGITS}$')})"
+    return f"REGEXP_EXTRACT({text}, {string_literal(f'^{_pattern(digits)}$')})"
 
 
 def to_timestamp(call: FlinkCall) -> str:
     """TO_TIMESTAMP of a text, and its pattern: a TIMESTAMP_NTZ, NULL for what is no time."""
     if len(call.args) == 1:
-        text = _read(call.args[0], call.literals[0])
+        text = read_time(call.args[0], call.literals[0])
         return f"TRY_CAST({text or 'NULL'} AS TIMESTAMP_NTZ)" if text else "CAST(NULL AS TIMESTAMP_NTZ)"
     read = f"TRY_TO_TIMESTAMP({', '.join(call.args)})"
     if (call.literals[1] or "").count("S") > _DIGITS:
@@ -61,7 +74,7 @@ def _of_text(call: FlinkCall) -> str:
     zone = more[1] if len(more) > 1 else "'UTC'"
     if more:
         return f"TRY_TO_TIMESTAMP(CONCAT({text}, ' ', {zone}), CONCAT({more[0]}, ' VV'))"
-    read = _read(text, call.literals[0])
+    read = read_time(text, call.literals[0])
     if read is None:
         return "CAST(NULL AS TIMESTAMP)"
     return f"CAST(CONVERT_TIMEZONE({zone}, CURRENT_TIMEZONE(), TRY_CAST({read} AS TIMESTAMP_NTZ)) AS TIMESTAMP)"

@@ -18,9 +18,10 @@ from dbt.adapters.sparkstream.sql.core.types import (
     is_numeric,
     spark_type,
 )
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, fixed
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
+from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, rounded_type
 
@@ -33,6 +34,8 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
         for one, other in ((left, right), (right, left)):
             if one in (*TIMES, "date") and other.startswith("interval"):
                 return one
+    if "interval" in (family(left), family(right)):
+        return _length(node, left, right)
     if not (is_numeric(left) and is_numeric(right)):
         return None
     if "double" in (left, right) or "float" in (left, right):
@@ -42,6 +45,24 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
     if left in INTEGERS and right in INTEGERS:
         return right if isinstance(node, exp.Mod) else NUMBERS.common([left, right])
     return NUMBERS.decimal_arithmetic(node, left, right)
+
+
+def _length(node: exp.Binary, left: str, right: str) -> str | None:
+    """The type of a sum of two lengths of time, or of one that is multiplied."""
+    if isinstance(node, exp.Mul):
+        return left if right in INTEGERS else right if left in INTEGERS else None
+    return left if isinstance(node, (exp.Add, exp.Sub)) and left == right else None
+
+
+def _interval(node: exp.Interval, of: TypeOf, numbers: Numbers) -> str | None:
+    """`INTERVAL '1' DAY`."""
+    unit = node.args.get("unit")
+    first = unit.this if isinstance(unit, exp.IntervalSpan) else unit
+    return "interval" if first is None else length_type(str(first.name or first.sql()))
+
+
+def _difference(node: Difference, of: TypeOf, numbers: Numbers) -> str | None:
+    return length_type(node.args["unit"])
 
 
 def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
@@ -116,7 +137,9 @@ FLINK = SPARK.but(
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
         **dict.fromkeys((exp.UnicodeString, exp.ByteString, exp.National), fixed("string")),
-        Difference: fixed("interval"),
+        exp.Interval: _interval,
+        **dict.fromkeys((exp.Order, exp.IgnoreNulls, exp.RespectNulls), first_operand),
+        Difference: _difference,
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,

@@ -1,0 +1,62 @@
+"""TYPEOF: the names that Flink has for types."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+
+_LONGEST = 2**31 - 1
+"""The size of a text that may be as long as it likes."""
+_NAMES = {
+    "int": "INT",
+    "binary": "BYTES",
+    "string": "STRING",
+    **{name: name.upper() for name in ("tinyint", "smallint", "bigint", "float", "double", "boolean", "date")},
+}
+_IN_FULL = {"binary": f"VARBINARY({_LONGEST})", "string": f"VARCHAR({_LONGEST})"}
+"""The names that TYPEOF(x, TRUE) has."""
+
+
+def typeof(call: FlinkCall) -> str:
+    """TYPEOF of a column or a constant: elsewhere nobody knows whether a value can be NULL, which Flink's names say."""
+    value, constant = call.args[0], call.literals[0]
+    in_full = call.args[1:] == ("TRUE",)
+    number = value.lstrip("-").replace(".", "", 1).isdecimal()
+    if constant:
+        name: str | None = f"CHAR({len(constant)})"
+    elif number or value.upper() in ("TRUE", "FALSE") or _is_path(value):
+        name = _name(call.types[0], in_full)
+    else:
+        raise RefusedError("TYPEOF takes a column or a constant here", "write the name of the type as a text")
+    if name is None:
+        raise RefusedError(
+            f"nobody knows Flink's type of {value}: Spark's has no digits behind the second, or isn't known",
+            "write the name of the type as a text",
+        )
+    return string_literal(name if _is_path(value) else f"{name} NOT NULL")
+
+
+def _is_path(text: str) -> bool:
+    """Whether Spark SQL is a column or a field of one."""
+    return text.upper() not in ("TRUE", "FALSE") and all(
+        part.isidentifier() or (part[:1] == part[-1:] == "`") for part in text.split(".")
+    )
+
+
+def _name(type_: str | None, in_full: bool) -> str | None:
+    """Flink's name of a Spark type; None for one that nobody knows, such as a time, whose digits Spark hasn't."""
+    if type_ is None:
+        return None
+    if types.is_decimal(type_):
+        return "DECIMAL({}, {})".format(*types.decimal_parts(type_))
+    if type_ in _NAMES:
+        return _IN_FULL.get(type_, _NAMES[type_]) if in_full else _NAMES[type_]
+    row, pair = fields(type_), entry(type_)
+    if row is not None:
+        inner = [_name(inner_type, in_full) for _, inner_type in row]
+        named = zip((name for name, _ in row), inner, strict=True)
+        return None if None in inner else f"ROW<{', '.join(f'`{name}` {inner_name}' for name, inner_name in named)}>"
+    inner = [_name(part, in_full) for part in (pair or [element(type_)])]
+    return None if None in inner else f"{'MAP' if pair else 'ARRAY'}<{', '.join(map(str, inner))}>"
