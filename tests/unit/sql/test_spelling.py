@@ -230,11 +230,21 @@ def test_aggregates_of_groups() -> None:
         ("SELECT ilike_match(s) FROM t", "ilike_match(s)"),
         ("SELECT SUBSTRING(s FROM -3) FROM t", "SUBSTRING(s FROM -3)"),
         ("SELECT t.i FROM t LAST JOIN u ORDER BY u.d ON t.i = u.i", "u.d"),
-        ("SELECT i FROM t CONFIG (execute_mode = 'online')", "CONFIG"),
+        ("SELECT i FROM t CONFIG (execute_mode = 'request', values = (1))", "CONFIG"),
     ):
         with pytest.raises(TranslationError) as refused:
             translate(text, "openmldb", schema=SCHEMA)
         assert text[refused.value.column - 1 :].startswith(at), refused.value
+
+
+@pytest.mark.parametrize("mode", ["offline", "ONLINE"])
+def test_the_mode_of_execution_is_left_out(mode: str) -> None:
+    config = f" CONFIG (execute_mode = '{mode}')"
+    assert translate(f"SELECT i FROM t{config}; -- end", "openmldb") == "SELECT i FROM t; -- end"
+    query = f"SELECT max(i) OVER w AS y FROM t {W}"
+    assert translate(query + config, "openmldb", schema=SCHEMA) == translate(query, "openmldb", schema=SCHEMA)
+    config = " AS config, config FROM t"
+    assert translate(f"SELECT i{config}", "openmldb") == f"SELECT i{config}"
 
 
 @pytest.mark.parametrize(

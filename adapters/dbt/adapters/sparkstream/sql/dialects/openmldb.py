@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sqlglot import exp
@@ -40,12 +41,24 @@ class OpenMLDB(SparkStream):
         }
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
-            _check(raw_tokens, sql)
-            return super().parse([_understood(raw_tokens, i) for i in range(len(raw_tokens))], sql)
+            left_out = {i for places in mode_of_execution(raw_tokens) for i in places}
+            _check([token for i, token in enumerate(raw_tokens) if i not in left_out], sql)
+            kept = [_understood(raw_tokens, i) for i in range(len(raw_tokens)) if i not in left_out]
+            return super().parse(kept, sql)
+
+
+def mode_of_execution(tokens: Sequence[Token]) -> list[range]:
+    """Where CONFIG (execute_mode = 'offline') stands, from CONFIG on to its parenthesis; or 'online'."""
+    found = []
+    for i in range(len(tokens)):
+        texts = [each.text.upper() for each in tokens[i : i + 6]]
+        if texts[:4] == ["CONFIG", "(", "EXECUTE_MODE", "="] and texts[4:] in (["OFFLINE", ")"], ["ONLINE", ")"]):
+            found.append(range(i, i + len(texts)))
+    return found
 
 
 def _check(tokens: list[Token], sql: str) -> None:
-    """Refuses CONFIG (execute_mode = ...), which says how OpenMLDB runs the query."""
+    """Refuses CONFIG (execute_mode = 'request', values = (...)), which gives a row of its own."""
     for token, opening, key in zip(tokens, tokens[1:], tokens[2:], strict=False):
         given = opening.token_type is TokenType.L_PAREN and key.text.upper() in ("EXECUTE_MODE", "VALUES")
         if given and token.text.upper() == "CONFIG":

@@ -15,7 +15,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
-from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod
+from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
     BIT_OPERATORS,
     FIRST_ARGUMENTS,
@@ -74,6 +74,8 @@ class OpenMLDBSpelling:
         """The edits of a statement."""
         self._inserted.clear()
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
+        for places in mode_of_execution(self._source.tokens):
+            yield _edit((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
         yield from self._expressions(tree)
         yield from GroupedCalls(self._source, self._resolver).edits(tree)
         self._name_items(tree)

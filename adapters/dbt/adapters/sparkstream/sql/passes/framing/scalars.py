@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from string import ascii_lowercase
 
 from sqlglot import exp
 
@@ -169,6 +170,17 @@ def _split(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around
     return ("split(", ", ", ")") if plain else ("split(", ", concat('\\\\Q', ", ", '\\\\E'))")
 
 
+def _combined(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    """ARRAY_COMBINE('-', a, b): each text of a with each one of b, with the delimiter between them."""
+    names = [letter for letter in ascii_lowercase if letter not in "pqv"][: len(arguments)]
+    if len(names) < max(len(arguments), 2):
+        return None
+    joined = f"v.{names[1]}"
+    for name in names[2:]:
+        joined = f"flatten(transform({joined}, p -> transform(v.{name}, q -> concat(p, v.{names[0]}, q))))"
+    return named("".join(names), joined)
+
+
 def _split_pairs(part: int) -> ScalarRule:
     pair = f"split(p, {_QUOTED.format('v.k')})"
     body = f"transform(filter(split(v.s, {_QUOTED.format('v.d')}), p -> size({pair}) >= 2), p -> get({pair}, {part}))"
@@ -313,6 +325,7 @@ SCALARS: dict[str, ScalarRule] = {
     **{name: _logarithm(name.lower()) for name in ("LN", "LOG", "LOG2", "LOG10")},
     "ABS": _absolute,
     "ADD": _add,
+    "ARRAY_COMBINE": _combined,
     "ATAN": _atan,
     "BOOL": _called("boolean"),
     "CEILING": lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None,
