@@ -138,7 +138,7 @@ class TestSpellings(Pairs):
     def test_sqlstream(self) -> None:
         made = translate("SELECT STREAM \"a`b\", 'it''s', FLOOR(ROWTIME TO HOUR) AS h, CEIL(ROWTIME TO MINUTE) AS c FROM t", "sqlstream")
         minute = "date_trunc('MINUTE', ROWTIME)"
-        assert made == f"SELECT `a``b`, 'it\\'s', date_trunc('HOUR', ROWTIME) AS h, IF({minute} = ROWTIME, {minute}, {minute} + INTERVAL '1' MINUTE) AS c FROM t"
+        assert made == f"SELECT `a``b`, 'it\\'s' AS `EXPR$1`, date_trunc('HOUR', ROWTIME) AS h, IF({minute} = ROWTIME, {minute}, {minute} + INTERVAL '1' MINUTE) AS c FROM t"
         by_time = translate("SELECT STEP(ROWTIME BY INTERVAL '5' MINUTE) AS s, STEP(n BY 10) AS n FROM t", "sqlstream")
         assert by_time == "SELECT timestamp_micros(unix_micros(ROWTIME) - pmod(unix_micros(ROWTIME), 300000000)) AS s, ((n) - pmod(n, 10)) AS n FROM t"
 

@@ -302,6 +302,24 @@ class TestSQLstream(Pairs):
             f"SELECT STREAM o.id FROM orders OVER {window} AS o {rest}", message, at=at, hint="", dialect="sqlstream"
         )
 
+    def test_names_of_columns(self) -> None:
+        window = "WINDOW w AS (ROWS 2 PRECEDING)"
+        made = translate(
+            f"SELECT STREAM n, n + 1, max(n) OVER w, t.n AS m, FLOOR(ROWTIME TO DAY), min(n) OVER w + 1 FROM t {window}",
+            "sqlstream",
+        )
+        for name in (
+            "n + 1 AS `EXPR$1`",
+            "OVER w AS `EXPR$2`",
+            "date_trunc('DAY', ROWTIME) AS `EXPR$4`",
+            "OVER w + 1 AS `EXPR$5`",
+        ):
+            assert name in made
+        assert made.count("EXPR$") == 4
+        assert (
+            translate("SELECT STREAM *, n + 1 FROM t", "sqlstream") == "SELECT *, n + 1 FROM t"
+        )  # its place isn't known
+
     def test_what_only_sqlstream_has(self) -> None:
         self.refused(
             "CREATE OR REPLACE PUMP p AS INSERT INTO s SELECT STREAM a FROM t",

@@ -1,4 +1,7 @@
-"""What OpenMLDB calls a column without an alias: the expression as it prints it, such as `sum(x)over w` and `x + 1`."""
+"""What a column without an alias is called.
+
+OpenMLDB prints the expression: `sum(x)over w`, `x + 1`. SQLstream counts: `EXPR$0`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,16 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.Neg: "-", exp.Not: "NOT", exp.BitwiseNot: "~"}
 _TYPES = {"SMALLINT": "int16", "INT": "int32", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool"}
 """Types, which are functions too, by other names than OpenMLDB's own."""
+
+
+NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Dot, exp.Star)
+"""Items of a SELECT list that have a name."""
+
+
+def counted_name(select: exp.Select, index: int) -> str | None:
+    """The name that SQLstream gives to an item of a SELECT list; None where a star before it hides its place."""
+    before = select.expressions[:index]
+    return None if any(item.is_star for item in before) else f"EXPR${index}"
 
 
 def column_name(source: Source, node: exp.Expr) -> str:

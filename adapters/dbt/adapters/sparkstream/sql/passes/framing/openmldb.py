@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
     takes,
     wrong_operand,
 )
-from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name
+from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
@@ -40,7 +40,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 
-_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Dot, exp.Star, exp.Subquery)
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -101,7 +100,7 @@ class OpenMLDBSpelling:
         """Names columns without an alias as OpenMLDB does; a column with a window is named by `Frames`."""
         for select in tree.find_all(exp.Select):
             for item in select.expressions:
-                if not isinstance(item, _NAMED) and not item.find(exp.Window):
+                if not isinstance(item, (*NAMED, exp.Subquery)) and not item.find(exp.Window):
                     name = column_name(self._source, item)
                     self._inserted[self._source.span(item)[1]][1].append(f" AS `{name}`")
 

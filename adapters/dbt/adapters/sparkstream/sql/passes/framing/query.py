@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, p
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
-from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name
+from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.lowering import Lowering
 from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
@@ -270,10 +270,12 @@ class Query:
         )
 
     def _output_name(self, item: Span, calls: list[Call]) -> str:
-        """The name of a column without an alias: as OpenMLDB prints it, sum(c4)over w1, else its text."""
-        text = self._select.source.text
+        """The name of a column without an alias: as OpenMLDB or SQLstream has it, else its text."""
+        text, select, index = self._select.source.text, self._select.select, self.block.projections.index(item)
         if self._select.dialect == "openmldb":
-            return column_name(self._select.source, self._select.select.expressions[self.block.projections.index(item)])
+            return column_name(self._select.source, select.expressions[index])
+        if self._select.dialect == "sqlstream" and (counted := counted_name(select, index)):
+            return counted
         name = text[slice(*item)]
         if len(calls) == 1 and calls[0].span == item and calls[0].window.name:
             name = f"{text[slice(*calls[0].call)]}over {calls[0].window.name}"

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
@@ -28,7 +29,7 @@ def extent(source: Source, tree: exp.Expr) -> Span:
 
 
 class SQLstreamSpelling:
-    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, and FIRST_VALUE with GROUP BY."""
+    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, joins of streams, aggregates of groups, names."""
 
     def __init__(self, source: Source, *, arrival: str | None = None) -> None:
         self._source = source
@@ -44,6 +45,7 @@ class SQLstreamSpelling:
             yield self._step(step)
         yield from stream_joins(self._source, tree)
         for select in tree.find_all(exp.Select):
+            yield from self._names(select)
             if select.args.get("group"):
                 yield from self._edges(select)
 
@@ -59,6 +61,16 @@ class SQLstreamSpelling:
                 end = tokens[i + 1].start
                 between = self._source.text[token.end + 1 : end]
                 yield _edit((token.start, end if not between.strip() else token.end + 1), "")
+
+    def _names(self, select: exp.Select) -> Iterator[Edit]:
+        """EXPR$0 for a column without an alias; one with a window is named by `Frames`."""
+        for index, item in enumerate(select.expressions):
+            if isinstance(item, NAMED) or item.find(exp.Window):
+                continue
+            name = counted_name(select, index)
+            if name:
+                end = self._source.span(item)[1]
+                yield _edit((end, end), f" AS `{name}`")
 
     def _rounding(self, node: exp.Expr) -> Edit:
         source = self._source
