@@ -29,7 +29,7 @@ def extent(source: Source, tree: exp.Expr) -> Span:
 
 
 class SQLstreamSpelling:
-    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, joins of streams, aggregates of groups, names."""
+    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, joins of streams, edges of groups, names."""
 
     def __init__(self, source: Source, *, arrival: str | None = None) -> None:
         self._source = source
