@@ -74,6 +74,7 @@ class Feed:
         sql: str,
         name: str = "model",
         rebuild: bool = False,
+        empty: bool = False,
         warn: Callable[[str], None] = lambda text: None,
         stopping: Callable[[], bool] = lambda: False,
         **options: Any,
@@ -84,6 +85,7 @@ class Feed:
             sql: its query, with the tables in it.
             name: its table.
             rebuild: whether its table is made anew.
+            empty: whether it is made only.
             warn: gets its warnings.
             stopping: whether it is to end after its micro-batch.
             options: configs.
@@ -128,7 +130,7 @@ class Feed:
         def drop() -> None:
             self.spark.sql(f"DROP TABLE {self.schema}.{name}")
 
-        return run(drop, rebuild=rebuild)
+        return run(drop, rebuild=rebuild, empty=empty)
 
     def run_killed(self, monkeypatch: pytest.MonkeyPatch, when: str, sql: str, **options: Any) -> None:
         """Runs a model that is killed in its first micro-batch.

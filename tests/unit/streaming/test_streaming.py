@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
 from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config
+from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config, read_model
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
@@ -76,6 +77,30 @@ def test_configs_are_read() -> None:
         ({"late_rows": "update", "lateness": "soon"}, ["lateness: "]),
         ({"emit": "open", "file_format": "delta"}, ["emit='open' needs a table of files", "is in Delta"]),
         ({"emit": "open", "file_format": "iceberg"}, ["is in Iceberg", "write another file_format"]),
+        ({"on_full_refresh": "fail"}, ["on_full_refresh can't be 'fail'", "rebuild, swap"]),
+        (
+            {"on_query_change": "swap", "file_format": "delta"},
+            ["='swap' can't be with file_format='delta'"],
+        ),
+        ({"on_source_change": "swap", "file_format": "Iceberg"}, ["on_source_change='swap' can't", "='iceberg'"]),
+        (
+            {"on_full_refresh": "swap", "file_format": "hudi"},
+            ["write on_full_refresh='rebuild'"],
+        ),
+        ({"on_query_change": "swap", "late_rows": "keep"}, ["can't be with late_rows='keep'"]),
+        (
+            {"on_query_change": "swap", "late_rows": "update", "lateness": "1 hour"},
+            ["can't be with late_rows='update'", "nothing beside them"],
+        ),
+        ({"on_query_change": "swap", "emit": "open"}, ["can't be with emit='open'"]),
+        ({"on_full_refresh": "swap", "flush": False}, ["can't be with flush"]),
+        (
+            {
+                "on_query_change": "swap",
+                "sink": {"format": "kafka", "topic": "t", "options": {"kafka.bootstrap.servers": "h:1"}},
+            },
+            ["can't be with sink"],
+        ),
         ({"flush": "perhaps"}, ["true or false"]),
         ({"flush": True, "trigger": {"processing_time": "1 s"}}, ["flush closes all windows", "leave one"]),
     ],
@@ -123,6 +148,26 @@ def test_formats_that_can_be_compacted(file_format: str, refused: bool) -> None:
         return
     with pytest.raises(StreamingError, match=f"a table in {file_format} takes no compact_every"):
         read_config(config)
+
+
+@pytest.mark.parametrize(
+    ("config", "reader", "refused"),
+    [
+        ({"on_query_change": "swap"}, {"format": "kafka", "value_format": "json"}, True),
+        ({"on_query_change": "swap", "unreadable_rows": "drop"}, {"format": "kafka", "value_format": "json"}, False),
+        ({"on_query_change": "swap"}, {"format": "json", "path": "p"}, False),
+        ({"on_query_change": "rebuild"}, {"format": "kafka", "value_format": "json"}, False),
+    ],
+)
+def test_rows_that_are_kept_and_swaps(config: dict[str, Any], reader: dict[str, Any], refused: bool) -> None:
+    node = {"config": config, "unique_id": "model.shop.m", "alias": "m"}
+    streams = {"bid": StreamSource("bid", "s.bid", None, None, reader)}
+    if not refused:
+        model = read_model(node, "SELECT 1", "s.m", "s.runs", streams, "", Path())
+        assert model.config.swaps == ("on_query_change" if config["on_query_change"] == "swap" else None)
+        return
+    with pytest.raises(StreamingError, match="where rows with values that can't be read are kept"):
+        read_model(node, "SELECT 1", "s.m", "s.runs", streams, "", Path())
 
 
 def test_how_far_ahead_a_time_may_be() -> None:

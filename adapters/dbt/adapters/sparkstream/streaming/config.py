@@ -21,6 +21,7 @@ OURS = (
     "max_files_per_trigger",
     "on_query_change",
     "on_source_change",
+    "on_full_refresh",
     "on_foreign_write",
     "late_rows",
     "lateness",
@@ -50,16 +51,26 @@ MEANINGLESS = {
 UPDATE = "update"
 """What `late_rows` says where late rows correct windows that are closed."""
 
+SWAP = "swap"
+"""What a setting says where the table is made anew aside, and takes the place of the one that is there."""
+
+FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
+"""Formats whose tables are the files in a folder, with no list of their own."""
+
 CHOICES = {
     "output_mode": ("append",),
-    "on_query_change": ("fail", "rebuild"),
-    "on_source_change": ("fail", "rebuild", "accept"),
+    "on_query_change": ("fail", "rebuild", SWAP),
+    "on_source_change": ("fail", "rebuild", SWAP, "accept"),
+    "on_full_refresh": ("rebuild", SWAP),
     "on_foreign_write": ("fail", "accept"),
     "late_rows": ("drop", "keep", UPDATE),
     "emit": ("on_close", "open"),
     "unreadable_rows": ("keep", "drop"),
 }
 """Configs that are one of some words; the first is the default."""
+
+SWAPPING = tuple(name for name, words in CHOICES.items() if SWAP in words)
+"""Configs that can say so."""
 
 TEXTS = ("event_time", "checkpoint_location", "location_root", "file_format")
 COUNTS = ("max_files_per_trigger", "compact_every")
@@ -84,8 +95,10 @@ class StreamConfig:
         interval: time between two micro-batches while it is left running; None to end when all is processed.
         checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
         max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
-        on_query_change: `fail` or `rebuild`: what happens when the query is another one than that of the rows so far.
-        on_source_change: `fail`, `rebuild` or `accept`: the same for a source whose processed files are gone.
+        on_query_change: `fail`, `rebuild` or `swap`: what happens when the query is another one than that of the rows
+            so far.
+        on_source_change: `fail`, `rebuild`, `swap` or `accept`: the same for a source whose processed files are gone.
+        on_full_refresh: `rebuild` or `swap`: how `--full-refresh` makes the table anew.
         on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
         keep_late: whether late rows go to a table.
         lateness: how long after a window is closed a late row still corrects it; None where late rows correct nothing.
@@ -108,6 +121,7 @@ class StreamConfig:
     max_files_per_trigger: int | None = None
     on_query_change: str = "fail"
     on_source_change: str = "fail"
+    on_full_refresh: str = "rebuild"
     on_foreign_write: str = "fail"
     keep_late: bool = False
     lateness: Interval | None = None
@@ -120,6 +134,11 @@ class StreamConfig:
     location_root: str | None = None
     partition_by: tuple[str, ...] = ()
     tblproperties: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def swaps(self) -> str | None:
+        """The first setting by which the table is made anew aside; None for none."""
+        return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
 
     @classmethod
     def read(cls, config: Mapping[str, Any], known: tuple[str, ...] = (), root: Path = Path()) -> StreamConfig:
@@ -155,6 +174,7 @@ class StreamConfig:
             max_files_per_trigger=_count(given, "max_files_per_trigger"),
             on_query_change=_choice(given, "on_query_change"),
             on_source_change=_choice(given, "on_source_change"),
+            on_full_refresh=_choice(given, "on_full_refresh"),
             on_foreign_write=_choice(given, "on_foreign_write"),
             keep_late=_choice(given, "late_rows") in ("keep", UPDATE),
             lateness=_lateness(given),
@@ -173,12 +193,31 @@ class StreamConfig:
                 "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
                 "  leave one of them out"
             )
+        if read.swaps:
+            _check_swap(read)
         if read.shows_open and read.file_format in ("delta", "iceberg"):
             raise StreamingError(
                 "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
                 f"{read.file_format.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
             )
         return read
+
+
+def _check_swap(read: StreamConfig) -> None:
+    """Refuses to make a table anew aside that has more to it than its own files."""
+    strange = {
+        f"file_format='{read.file_format}'": read.file_format not in FILE_FORMATS,
+        f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
+        "emit='open'": read.shows_open,
+        "sink": read.topic is not None,
+        "flush": read.flush is not None,
+    }
+    if found := [name for name, is_given in strange.items() if is_given]:
+        raise StreamingError(
+            f"{read.swaps}='{SWAP}' can't be with {found[0]}: a table takes the place of another one where it is plain "
+            f"files ({', '.join(FILE_FORMATS)}), with nothing beside them\n"
+            f"  write {read.swaps}='rebuild', or leave the other one out"
+        )
 
 
 def _check_names(given: Mapping[str, Any], known: tuple[str, ...]) -> None:

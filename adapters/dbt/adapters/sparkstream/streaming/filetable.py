@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction, is_over
@@ -11,9 +12,11 @@ from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.paths import path_of
+from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, SUFFIX, WHOLE, Rebuilt, left
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
     COMPACTS,
+    SWAPS,
     UPDATES,
     StreamTable,
     batch_of,
@@ -37,7 +40,25 @@ class FileTable(StreamTable):
         return Compaction(self._engine, self.name)
 
     def found(self) -> bool:
-        return super().found() or self._compaction.restore()
+        return super().found() or self._compaction.restore() or self.rebuilt.restore()
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        """The table that is made anew aside."""
+        return Rebuilt(self._engine, self.name)
+
+    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
+        """A folder for a table that is made anew aside, which nothing has been in."""
+        return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+
+    def give_way(self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int]) -> None:
+        """Gives its name to the table aside; the arguments are those of `Rebuilt.swap`."""
+        facts = self.facts()
+        # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
+        since = round(time.time()) if facts.kind == "EXTERNAL" else 0
+        self.rebuilt.swap(known, fact, {**leaves, facts.location: since}, self._noting)
+        self._facts = None
+        self.refresh()
 
     def create(
         self,
@@ -50,15 +71,22 @@ class FileTable(StreamTable):
     ) -> None:
         if config.compact_every is not None:
             properties = {**properties, COMPACTS: "true"}
+        if config.swaps:
+            properties = {**properties, SWAPS: "true"}
         super().create(columns, config, properties, comments, identifier, description)
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
-        folder = super()._place(config, identifier)
-        if folder is not None or config.compact_every is None:
-            return folder
-        # EXTERNAL, so that a compaction can take the table from the catalog and leave the files.
+        if config.location_root is None and config.compact_every is None and not config.swaps:
+            return None
+        # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
+        return f"{self._root(config)}/{identifier}"
+
+    def _root(self, config: StreamConfig) -> str:
+        """The folder that the folder of an EXTERNAL table goes into."""
+        if config.location_root is not None:
+            return config.location_root.rstrip("/")
         schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
-        return f"{schema['Location'].rstrip('/')}/{identifier}"
+        return schema["Location"].rstrip("/")
 
     def tidy(self, known: Mapping[str, str]) -> None:
         self._left = known.get(LEFT, "")
@@ -69,7 +97,8 @@ class FileTable(StreamTable):
             self.note(**{LEFT: ""})
 
     def is_tidy(self, known: Mapping[str, str]) -> bool:
-        return not is_over(known.get(LEFT))
+        waits = any(is_over(str(since)) for since in left(known).values())
+        return not (is_over(known.get(LEFT)) or known.get(WHOLE) or known.get(ASIDE) or waits)
 
     def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
         return every is not None and COMPACTS in known and self._has_many(every)
@@ -78,9 +107,9 @@ class FileTable(StreamTable):
         return len({batch_of(name) for name in self._files}) > every
 
     def remains(self, known: Mapping[str, str]) -> list[str]:
-        if COMPACTS not in known:
-            return []
         location = self.facts().location
+        if COMPACTS not in known:
+            return [location] if SWAPS in known else []
         return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:

@@ -13,12 +13,12 @@ from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
-from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP, StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.reader import reader_of
+from dbt.adapters.sparkstream.streaming.reader import has_values, reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, FILE_FORMATS, ICEBERG, is_in_catalog
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, ICEBERG, is_in_catalog
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -232,6 +232,11 @@ def read_model(
         raise StreamingError(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
             "  write the catalog's format in the model's config, such as file_format='iceberg'"
+        )
+    if read.swaps and read.keep_unreadable and any(has_values(source.reader) for source in streams.values()):
+        raise StreamingError(
+            f"{read.swaps}='{SWAP}' can't be where rows with values that can't be read are kept, in a table beside\n"
+            f"  write unreadable_rows='drop', or {read.swaps}='rebuild'"
         )
     columns = list((node.get("columns") or {}).values())
     contract = {}

@@ -6,35 +6,34 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import errors
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming.filetable import FileTable
 from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
-from dbt.adapters.sparkstream.streaming.lease import KEY, Holder, Lease
+from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.leftovers import Leftovers
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted
 from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
 from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
-from dbt.adapters.sparkstream.streaming.paths import beside, path_of
+from dbt.adapters.sparkstream.streaming.places import Places
 from dbt.adapters.sparkstream.streaming.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.reader import is_other
+from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, OF
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.standing import ENDED, Due, Standing, Wanted
 from dbt.adapters.sparkstream.streaming.tables import table_of
 from dbt.adapters.sparkstream.streaming.topics import Topics
 from dbt.adapters.sparkstream.streaming.watch import Watch
-
-OWNER = "table"
-"""The file beside a checkpoint that says where the table lies."""
-
-ENDED = "ended"
-"""The property with the last micro-batch of a run that has ended by itself, so that none is due until rows come."""
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -77,9 +76,14 @@ class Run:
         self._sources = Sources(engine, model.config, report)
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._views = OpenWindows(engine, model, plan)
+        self._places = Places(model, self._table)
+        self._standing = Standing(engine, model, self._table, self._sources, self._places, report)
+        self._leftovers = Leftovers(engine, self._table, model, self._places, self._views, report)
         self._is_new = False
-        self._noted = Noted(-1, -1, NOTHING_YET, ())
-        """What the checkpoint said when the run took the table that is there."""
+        self._goes_on = False
+        """Whether a table that was made anew aside is left running, now that it has its place."""
+        self._is_caught_up = False
+        """Whether the run has ended as there was nothing more to read, and not as it was told to end."""
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -92,26 +96,30 @@ class Run:
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """
-        rebuilt = False
+        config, changed = self.model.config, False
+        anew = Due.of(config.on_full_refresh) if rebuild else None
         while True:
             try:
-                return self._run(drop, rebuild, empty)
+                done = self._run(drop, anew, empty)
+                if not self._goes_on:
+                    return done
+                anew = None
             except SourceChanged as change:
-                if rebuilt or self.model.config.on_source_change != "rebuild":
+                if changed or config.on_source_change not in ("rebuild", SWAP):
                     raise
                 self._report(f"{str(change).splitlines()[0]}: making the table anew")
-                rebuild = rebuilt = True
+                anew, changed = Due.of(config.on_source_change), True
             except errors.UnknownSchema as unknown:
                 self._engine.streams.learn(unknown.relation, unknown.id)
                 self._report(f"{unknown}: going on with it")
-                rebuild = False  # that is done
+                anew = None  # that is done
             except errors.EndedAfterRepeat as ended:
                 self._report(f"{ended}: going on")
-                rebuild = False
+                anew = None
 
-    def _run(self, drop: Callable[[], None], rebuild: bool, empty: bool) -> Outcome:
+    def _run(self, drop: Callable[[], None], anew: Due | None, empty: bool) -> Outcome:
         sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
-        self._is_new = False
+        self._is_new = self._goes_on = False
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
         self._query.check_sink(columns)
@@ -122,29 +130,30 @@ class Run:
         keeps = (*self._plan.keeps, *([] if lateness is None else [str(lateness.micros)]))
         query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone, keeps=keeps)
         identities = {source.view: self._sources.identity(source) for source in sources}
+        wanted = Wanted(query, sources, identities)
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
             exists = self._table.found()
             known: Mapping[str, str] = self._table.properties() if exists else {}
-            if exists and not rebuild and not empty and self._has_nothing_new(known, query, sources, identities):
+            if exists and anew is None and not empty and self._standing.has_nothing_new(known, wanted):
                 return self._nothing()
-            must_make = not exists or self._is_taken(known, lease, rebuild)
-            if not must_make:
-                is_outdated = self._is_outdated(known, query, sources, identities)
-                if is_outdated is None:
-                    return self._nothing()
-                must_make = is_outdated
-            if must_make:
+            due = self._due(known, wanted, lease, anew) if exists else Due.REBUILD
+            if due is Due.NOTHING:
+                return self._nothing()
+            if due is Due.SWAP:
+                return self._swap(known, query, lease, anew is not None, empty)
+            if due is Due.REBUILD:
                 self._sources.check_beginning(sources)
-                before = [self._folder(known)] if "kept" in known else []
-                before += self._table.remains(known) if exists else []
+                if known.get(ASIDE):
+                    known = self._leftovers.drop_aside(known)
+                before = self._leftovers.of_table(known) if exists else {}
                 if exists and not self._table.replaces():
                     drop()
                 known = self._create(columns, query, identities, lease)
-                self._clear(before, known)
+                self._leftovers.clear(before, known)
             if empty:
                 return Outcome("made, with no rows read", 0)
-            checkpoint = self._checkpoint(known)
+            checkpoint = self._places.checkpoint(known)
             if flushes:
                 self._engine.folders.prepare_flush(_flush_folder(checkpoint))
                 sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
@@ -155,6 +164,80 @@ class Run:
                 raise explained(error, checkpoint) from error
         finally:
             lease.release()
+
+    def _due(self, known: Mapping[str, str], wanted: Wanted, lease: Lease, anew: Due | None) -> Due:
+        """Takes the right to the table that is there, ends what an earlier run has left running, and says what is due.
+
+        Args:
+            known: what is noted of the table.
+            wanted: what it has to be made for.
+            lease: the right to it.
+            anew: how it is to be made anew in any case; None where that isn't said.
+
+        Raises:
+            StreamingError: another run has the table, it is no streaming model's, or it would have to be made anew, and
+                nobody has said that it may.
+        """
+        if "query" not in known:
+            if anew is Due.REBUILD:
+                return anew
+            way = REBUILD if anew is None else "drop it, or write config(on_full_refresh='rebuild')"
+            raise StreamingError(f"{self.model.relation} is there already, and no streaming model has made it\n  {way}")
+        before = lease.take(known)
+        if before is not None:
+            self._report("the run before this one has ended without a word; going on where it was")
+            if before.session is not None:
+                self._engine.end_queries(before.session)
+        due = anew or self._standing.due(known, wanted)
+        # A run that was to make the table anew, whatever for, was stopped.
+        is_begun = due in (Due.MORE, Due.NOTHING) and self.model.config.swaps is not None
+        return Due.SWAP if is_begun and self._leftovers.aside(known, wanted.query) else due
+
+    def _swap(self, known: Mapping[str, str], query: str, lease: Lease, anew: bool, empty: bool) -> Outcome:
+        """Fills a table aside, and gives it the table's name when it has all rows.
+
+        Args:
+            known: what is noted of the table.
+            query: tells the query from others.
+            lease: the right to the table.
+            anew: whether a table aside that an earlier run has begun is of no use.
+            empty: whether to make the table aside only.
+        """
+        model, table = self.model, self._table
+        there = table.facts().provider.casefold()
+        if not isinstance(table, FileTable) or there not in FILE_FORMATS:
+            raise StreamingError(
+                f"{model.relation} is a table in {there}, whose place no other table takes\n"
+                f"  run it once with --full-refresh, and without {model.config.swaps}='{SWAP}'"
+            )
+        rebuilt = table.rebuilt
+        rebuilt.check()
+        known = lease.confirm()
+        table.tidy(known)
+        folder = None if anew else self._leftovers.aside(known, query)
+        known = self._leftovers.tidy(known, goes_on=folder is not None)
+        if folder is None:
+            rebuilt.drop()  # what another table of this name had aside, which was dropped by hand
+            folder = table.aside_folder(model.config, model.identifier)
+            table.note(**{ASIDE: folder})
+        run = Run(
+            rebuilt.model(model, folder),
+            self._plan,
+            self._engine,
+            self._report,
+            lambda: self._stopping() or lease.is_told_to_end,
+            self._show,
+            self._warn,
+        )
+        done = run(rebuilt.drop, empty=empty)
+        if empty:
+            return replace(done, message=f"{rebuilt.name} {done.message}")
+        if not run._is_caught_up:
+            return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
+        table.give_way(known, lease.fact, self._leftovers.of_table(known))
+        self._leftovers.tidy(table.properties())
+        self._goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
+        return replace(done, message=f"made anew, {done.message}")
 
     def _create(
         self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
@@ -168,12 +251,14 @@ class Run:
             "sources": json.dumps(identities),
             "batch": "-1",
             "files": "",
+            **({OF: model.aside_of} if model.aside_of else {}),
             **lease.fact,
         }
-        # Late rows of a table that was there before are none of this one's.
-        for table in tables_beside(model):
-            self._engine.sql(f"DROP TABLE IF EXISTS {table}")
-        self._views.drop()
+        if not model.aside_of:
+            # Late rows of a table that was there before are none of this one's.
+            for table in tables_beside(model):
+                self._engine.sql(f"DROP TABLE IF EXISTS {table}")
+            self._views.drop()
         comments = model.comments
         self._table.create(columns, model.config, known, comments, model.identifier, comments.get(""))
         lease.made(known)
@@ -181,124 +266,9 @@ class Run:
         self._is_new = True
         return known
 
-    def _clear(self, folders: Sequence[str], known: Mapping[str, str]) -> None:
-        """Removes what tables that were made before this one have left.
-
-        Args:
-            folders: their folders, as far as they are known.
-            known: what is noted of this one.
-        """
-        # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
-        kept, location = known["kept"], path_of(self._table.facts().location)
-        root = beside(self._folder(known))
-        self._engine.folders.write_lines(f"{root}/{kept}/{OWNER}", [location])
-        others = self._engine.folders.named_lines(f"{root}/{self.model.identifier}-*/{OWNER}")
-        left = [beside(beside(file)) for file, line in others if line == location]
-        for folder in {path_of(folder) for folder in [*folders, *left]}:
-            if folder != location and not folder.endswith(f"/{kept}"):
-                self._engine.folders.clear(folder)
-
-    def _is_taken(self, known: Mapping[str, str], lease: Lease, rebuild: bool) -> bool:
-        """Takes the right to the table that is there, and ends what an earlier run has left running.
-
-        Returns:
-            Whether the table is to be made anew in any case.
-
-        Raises:
-            StreamingError: another run has the table, or it is no streaming model's.
-        """
-        is_ours = "query" in known
-        before = lease.take(known) if is_ours else None
-        if before is not None:
-            self._report("the run before this one has ended without a word; going on where it was")
-            if before.session is not None:
-                self._engine.end_queries(before.session)
-        if not is_ours and not rebuild:
-            raise StreamingError(
-                f"{self.model.relation} is there already, and no streaming model has made it\n  {REBUILD}"
-            )
-        return rebuild
-
-    def _is_outdated(
-        self,
-        known: Mapping[str, str],
-        query: str,
-        sources: Sequence[StreamSource],
-        identities: Mapping[str, str],
-    ) -> bool | None:
-        """Whether the table has to be made anew, going by what is noted of it; None if there is nothing to read.
-
-        Raises:
-            StreamingError: it would have to be, and nobody has said that it may.
-        """
-        config = self.model.config
-        if known["query"] != query:
-            if config.on_query_change == "rebuild":
-                self._report("the query has changed: making the table anew")
-                return True
-            raise StreamingError(
-                "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
-                "made, and windows half done by the old query can't be ended by the new one\n"
-                f"  {REBUILD}, or write config(on_query_change='rebuild')"
-            )
-        before = json.loads(known.get("sources") or "{}")
-        for source in self.model.sources:
-            if before.get(source.view) != identities.get(source.view, before.get(source.view)):
-                what = "is not the table that it was: it has been made anew, and its rows would be processed again"
-                return self._sources.must_rebuild(source.relation, what)
-        checkpoint = self._checkpoint(known)
-        self._noted = Noted.of(self._engine, checkpoint, int(known["batch"]))
-        return self._sources.follow(sources, checkpoint, self._noted)
-
     def _nothing(self) -> Outcome:
+        self._is_caught_up = True
         return outcome(self._engine, Progress(), 0, None, 0, Aside())
-
-    def _has_nothing_new(
-        self,
-        known: Mapping[str, str],
-        query: str,
-        sources: Sequence[StreamSource],
-        identities: Mapping[str, str],
-    ) -> bool:
-        """Whether it is certain that a run would find nothing to do, without taking the right to the table.
-
-        It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
-        those that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
-        corrects it.
-        """
-        config, table, last = self.model.config, self._table, known.get("batch", "-1")
-        if config.interval is not None or config.flush is not None or known.get(KEY) or known.get(ENDED) != last:
-            return False
-        if known["query"] != query or json.loads(known["sources"]) != identities or not table.is_tidy(known):
-            return False
-        noted = Noted.of(self._engine, self._checkpoint(known), int(last))
-        if not noted.begun == noted.done == int(last) or not self._sources.are_as_read(sources, noted):
-            return False
-        if config.keep_late and not self._engine.exists(tables_beside(self.model)[0]):
-            return False
-        try:
-            table.check_foreign(known, int(last), noted.begun, config.on_foreign_write == "accept")
-        except StreamingError:
-            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
-        return table.is_noted(known) and not table.is_scattered(known, config.compact_every)
-
-    def _folder(self, known: Mapping[str, str]) -> str:
-        """The folder of all that is kept of a table beside its rows: another one each time that the table is made.
-
-        It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
-        """
-        root = self.model.config.checkpoint_location or f"{beside(self._table.facts().location)}/_sparkstream"
-        return f"{root.rstrip('/')}/{known['kept']}"
-
-    def _checkpoint(self, known: Mapping[str, str]) -> str:
-        """The folder with a table's offsets and state."""
-        if "kept" in known:
-            return f"{self._folder(known)}/checkpoint"
-        # A table of version 0.1.0.
-        root = self.model.config.checkpoint_location
-        if root is None:
-            return f"{self._table.facts().location}/_checkpoint"
-        return f"{root.rstrip('/')}/{self.model.identifier}-{known['table']}"
 
     def _process(
         self,
@@ -310,7 +280,7 @@ class Run:
         lease: Lease,
     ) -> Outcome:
         model, table = self.model, self._table
-        begun = -1 if self._is_new else self._noted.begun
+        begun = -1 if self._is_new else self._standing.noted.begun
         known = lease.confirm()
         last = int(known["batch"])
         if begun < last:
@@ -319,6 +289,7 @@ class Run:
                 f"  {REBUILD}"
             )
         table.tidy(known)
+        self._leftovers.tidy(known)
         table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
         sink = sink_of(model, self._plan, table, columns, known, lease.owned, begun, checkpoint, self._views)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
@@ -347,10 +318,11 @@ class Run:
         except BaseException:
             running.stop(patience=0)
             raise
+        self._is_caught_up = not told_to_end
         ended = {} if told_to_end else {ENDED: str(watch.finished)}
         noted = begun == last and known["sources"] == json.dumps(identities) and table.is_noted(known)
         newest = watch.progress.last
-        is_scattered = table.is_scattered(known, model.config.compact_every)
+        is_scattered = table.is_scattered(known, model.compact_every)
         if newest is not None or not noted or is_scattered or not ended.items() <= known.items():
             watch.end(last, ended, lease)
         if newest is not None:

@@ -33,6 +33,7 @@ COLUMNS = {
     "rows_without_time": ("BIGINT", "rows that no window has as they have no time"),
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
     "windows_corrected": ("BIGINT", "windows that were closed before and have got late rows, with late_rows: update"),
+    "aside": ("BOOLEAN", "whether the rows went to a table that is made anew aside, to take the place of the other"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
@@ -50,6 +51,8 @@ class RunRecord:
     id: str
     model: str
     relation: str
+    aside: bool = False
+    """Whether its rows went to a table that is made anew aside."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ def record(
             "rows_ahead": left.ahead,
             "rows_without_time": left.untimed,
             "rows_unreadable": left.unreadable,
+            "aside": str(run.aside).lower(),
         }
         rows.append("(" + ", ".join(str(values[name]) for name in COLUMNS) + ")")
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())

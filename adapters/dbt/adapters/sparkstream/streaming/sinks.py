@@ -18,13 +18,14 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.corrections import Corrections
 from dbt.adapters.sparkstream.streaming.kept import RowStore, SliceStore, Watermark
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import done_folder
 from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
 from dbt.adapters.sparkstream.streaming.sink import Append, DeltaAppend, Done, Fence, IcebergAppend, Sink
-from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, ICEBERG, StreamTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, ICEBERG, StreamTable
 
 
 def sink_of(

@@ -7,14 +7,14 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP, StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.offsets import Noted
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.reader import DATA_SOURCE, kind_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import FILE_FORMATS, ICEBERG, SKIPPING, Facts
+from dbt.adapters.sparkstream.streaming.table import ICEBERG, SKIPPING, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics
 
 ONLY_ADDED = "a stream reads what is only ever added to"
@@ -142,7 +142,7 @@ class Sources:
         return f"{facts.location} of {facts.created}"
 
     def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
-        """Whether the model's table is made anew, after a change of a source that no stream can follow.
+        """Whether the model's table is made anew, be it aside, after a change of a source that no stream can follow.
 
         Args:
             relation: the source.
@@ -152,7 +152,7 @@ class Sources:
         Raises:
             StreamingError: the model doesn't say that its table may be made anew.
         """
-        if self._choice == "rebuild":
+        if self._choice in ("rebuild", SWAP):
             self._report(f"{relation} {what}: making the table anew")
             return True
         raise StreamingError(

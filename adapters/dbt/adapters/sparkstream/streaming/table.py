@@ -22,9 +22,6 @@ PREFIX = "sparkstream."
 FEW_FILES = 16
 """So many data files are read by one task."""
 
-FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
-"""Formats whose tables are the files in a folder, with no list of their own."""
-
 DELTA = "delta"
 """The format whose log says which micro-batches are in the table, so that no partitions have to."""
 
@@ -35,6 +32,9 @@ UPDATES = "updates"
 
 COMPACTS = "compacts"
 """The property of a table in plain files that is made for compaction."""
+
+SWAPS = "swaps"
+"""The property of a table in plain files that may give way to one that is made anew aside."""
 
 SKIPPING = {
     DELTA: {"skipChangeCommits": "true"},

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.filetable import FileTable
-from dbt.adapters.sparkstream.streaming.table import DELTA, FILE_FORMATS, StreamTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, StreamTable
 
 _KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
 

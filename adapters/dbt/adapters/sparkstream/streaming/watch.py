@@ -100,7 +100,8 @@ class Watch:
             lease: the right to the table.
         """
         config = self._model.config
-        if config.compact_every is None:
+        every = self._model.compact_every
+        if every is None:
             self._settle(ended, lease)
             return
         self.settle()
@@ -109,7 +110,7 @@ class Watch:
         noted = Noted.of(self._engine, self._checkpoint, self._settled)
         if noted.begun == noted.done:
             try:
-                files = self._table.compact(config.compact_every, last, self._settled, config.partition_by)
+                files = self._table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
                 self._warn(f"{self._model.unique_id}: the table can't be compacted: {error}")
         self._table.note(**({} if files is None else {"files": files}), **ended, **lease.end())
@@ -130,7 +131,7 @@ class Watch:
         table.note(batch=str(self.finished), files=noted, sources=sources, **left, **ended, **free)
         self._warn_of_rows(Aside.total(self._aside.values()))
         try:
-            run = runs.RunRecord(model.run_id, model.unique_id, model.relation)
+            run = runs.RunRecord(model.run_id, model.unique_id, model.aside_of or model.relation, bool(model.aside_of))
             counts = runs.Counts(appended, corrected, self._aside)
             runs.record(self._engine, model.runs, run, self._batches, counts, model.config.file_format)
         except StreamingError as error:

@@ -1,0 +1,142 @@
+"""How the table that is there stands to its model: what a run has to do with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from dbt.adapters.sparkstream.streaming.config import SWAP
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.late import tables_beside
+from dbt.adapters.sparkstream.streaming.lease import KEY
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted
+from dbt.adapters.sparkstream.streaming.places import Places
+from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.table import StreamTable
+
+ENDED = "ended"
+"""The property with the last micro-batch of a run that has ended by itself, so that none is due until rows come."""
+
+
+class Due(Enum):
+    """What a run has to do."""
+
+    NOTHING = auto()
+    """There is nothing to read."""
+    MORE = auto()
+    """What is new goes into the table."""
+    REBUILD = auto()
+    """The table is made anew, in its place."""
+    SWAP = auto()
+    """The table is made anew aside."""
+
+    @classmethod
+    def of(cls, choice: str) -> Due:
+        """How a table is made anew, by the setting that says so."""
+        return cls.SWAP if choice == SWAP else cls.REBUILD
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the table has to be made for.
+
+    Attributes:
+        query: tells the query from others.
+        sources: the streams.
+        identities: what tells each of them from another one that has taken its place.
+    """
+
+    query: str
+    sources: Sequence[StreamSource]
+    identities: Mapping[str, str]
+
+
+class Standing:
+    """Compares what is noted of the table that is there with the model.
+
+    Args:
+        engine: the run's session.
+        model: the model.
+        table: its table.
+        sources: its sources.
+        places: where its checkpoint lies.
+        report: told, in a line, what is worth telling.
+
+    Attributes:
+        noted: what the checkpoint said when `due` compared it.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        model: Model,
+        table: StreamTable,
+        sources: Sources,
+        places: Places,
+        report: Callable[[str], None],
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._table = table
+        self._sources = sources
+        self._places = places
+        self._report = report
+        self.noted = Noted(-1, -1, NOTHING_YET, ())
+
+    def has_nothing_new(self, known: Mapping[str, str], wanted: Wanted) -> bool:
+        """Whether it is certain that a run would find nothing to do, without taking the right to the table.
+
+        It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
+        those that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
+        corrects it.
+        """
+        config, table, last = self._model.config, self._table, known.get("batch", "-1")
+        if config.interval is not None or config.flush is not None or known.get(KEY) or known.get(ENDED) != last:
+            return False
+        is_same = known["query"] == wanted.query and json.loads(known["sources"]) == wanted.identities
+        if not is_same or not table.is_tidy(known):
+            return False
+        noted = Noted.of(self._engine, self._places.checkpoint(known), int(last))
+        if not noted.begun == noted.done == int(last) or not self._sources.are_as_read(wanted.sources, noted):
+            return False
+        if config.keep_late and not self._engine.exists(tables_beside(self._model)[0]):
+            return False
+        try:
+            table.check_foreign(known, int(last), noted.begun, config.on_foreign_write == "accept")
+        except StreamingError:
+            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
+        return table.is_noted(known) and not table.is_scattered(known, self._model.compact_every)
+
+    def due(self, known: Mapping[str, str], wanted: Wanted) -> Due:
+        """What is due, going by what is noted of the table.
+
+        Raises:
+            StreamingError: the table would have to be made anew, and nobody has said that it may.
+        """
+        config = self._model.config
+        if known["query"] != wanted.query:
+            if config.on_query_change == "fail":
+                raise StreamingError(
+                    "the query, its columns, its sources, its watermark or the time zone have changed since the table "
+                    "was made, and windows half done by the old query can't be ended by the new one\n"
+                    f"  {REBUILD}, or write config(on_query_change='rebuild')"
+                )
+            due = Due.of(config.on_query_change)
+            self._report(f"the query has changed: making the table anew{' aside' if due is Due.SWAP else ''}")
+            return due
+        anew = Due.of(config.on_source_change)
+        before = json.loads(known.get("sources") or "{}")
+        for source in wanted.sources:
+            if before.get(source.view) != wanted.identities.get(source.view, before.get(source.view)):
+                what = "is not the table that it was: it has been made anew, and its rows would be processed again"
+                self._sources.must_rebuild(source.relation, what)
+                return anew
+        checkpoint = self._places.checkpoint(known)
+        self.noted = Noted.of(self._engine, checkpoint, int(known["batch"]))
+        must_make = self._sources.follow(wanted.sources, checkpoint, self.noted)
+        return Due.NOTHING if must_make is None else anew if must_make else Due.MORE
