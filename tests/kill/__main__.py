@@ -15,11 +15,13 @@ import click
 from tests.kill.formats import FORMATS
 from tests.kill.kinds import KINDS
 from tests.kill.method import METHODS
-from tests.kill.moments import BATCH, COMMITTED, CORRECTED, STARTING, STREAM
+from tests.kill.moments import BATCH, BETWEEN, COMMITTED, CORRECTED, DROPPING, STARTING, STREAM
 from tests.kill.report import keep, table
 from tests.kill.series import VICTIMS, Series, Tally
 
-MOMENTS = tuple(dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, CORRECTED, COMMITTED)))
+MOMENTS = tuple(
+    dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, CORRECTED, DROPPING, BETWEEN, COMMITTED))
+)
 
 
 def _names(known: tuple[str, ...]) -> click.ParamType:
@@ -100,8 +102,7 @@ def main(
     begun = time.monotonic()
     stored = FORMATS[format_name]()
     if stored.name != "parquet":
-        # Open windows are seen beside tables of files only.
-        kinds = tuple(name for name in kinds if not any(model.shows_open for model in KINDS[name].models))
+        kinds = tuple(name for name in kinds if not any(model.needs_files for model in KINDS[name].models))
     tallies = {name: Tally() for name in kinds}
     killed = missed = busy = projects = failures = 0
     waiting: list[str] = []

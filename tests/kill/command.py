@@ -40,11 +40,16 @@ class Command:
         folder: of the project.
         log: a folder for what it says.
         arguments: for dbt.
+        waits_before: a table, and a part of a statement that names it, before which it waits; None for no statement.
     """
 
-    def __init__(self, folder: Path, log: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, log: Path, *arguments: str, waits_before: tuple[str, str] | None = None) -> None:
         log.mkdir(parents=True)
         self.log = log
+        self._mark = log / "waits"
+        program = ["-m", "dbt.cli.main"]
+        if waits_before is not None:
+            program = [str(Path(__file__).with_name("held.py")), *waits_before, str(self._mark)]
         self.begun = time.monotonic()
         self.lines: list[str] = []
         self.starts: dict[str, float] = {}
@@ -59,8 +64,7 @@ class Command:
                 "-u",
                 "-W",
                 "ignore::RuntimeWarning:runpy",
-                "-m",
-                "dbt.cli.main",
+                *program,
                 *flags,
                 *arguments,
                 *here,
@@ -89,6 +93,11 @@ class Command:
                     self.starts[told[1]] = now
                 elif told:
                     self.ends[told[1]] = (told[0], now)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has come to the statement before which it waits."""
+        return self._mark.exists()
 
     @property
     def runs(self) -> bool:

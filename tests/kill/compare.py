@@ -51,14 +51,15 @@ def compare(table: Iterable[Mapping[str, Any]], batch: Iterable[Mapping[str, Any
     )
 
 
-def is_complete(rows: str, least: int | None, complete: Sequence[int]) -> bool:
-    """Whether a table that is no stream was found whole: with the rows of some moment, none older than before.
+def is_complete(rows: str, least: int | None, complete: Sequence[int], swaps: bool = False) -> bool:
+    """Whether a table was found whole: with the rows of some moment, none older than before.
 
     Args:
         rows: how many rows of its source it has, or another word where there is no table.
         least: how many it had the last time; None where it was not there.
         complete: how many rows the source had after each file that came.
+        swaps: whether a kill may leave no table for the time until the next run.
     """
     if not rows.isdigit():
-        return least is None
+        return least is None or swaps
     return int(rows) in complete and int(rows) >= (least or 0)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.kill.moments import BATCH, CORRECTED, STREAM, SWAPPED, Moment
+from tests.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""
 
+STREAMING = "streaming_incremental"
 BOUNDS = "window_start, window_end"
 BID = "SOURCE(bid)"
 ASK = "SOURCE(ask)"
@@ -26,7 +27,8 @@ class Model:
         closed: the condition of the rows to compare: those that the closing rows can't change any more.
         config: its configs, as Jinja's `config()` takes them.
         python: its text where it is written in Python; `sql` is the query that gives the same rows.
-        counted: of a model that isn't a stream: an aggregate that counts the rows of the source that are in its table.
+        counted: an aggregate that counts the rows of the source that are in its table, where readers always find those
+            of some moment.
     """
 
     name: str
@@ -38,7 +40,17 @@ class Model:
 
     @property
     def streams(self) -> bool:
-        return self.counted is None
+        return self.config.get("materialized") == STREAMING
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it is another model now and then, by the number that dbt is given."""
+        return "var('turn'" in self.sql
+
+    @property
+    def needs_files(self) -> bool:
+        """Whether it is refused in Delta and Iceberg."""
+        return self.shows_open or "swap" in self.config.values()
 
     @property
     def shows_open(self) -> bool:
@@ -62,7 +74,7 @@ class Kind:
 
 
 def _stream(name: str, sql: str, closed: str, **config: Any) -> Model:
-    first = {"materialized": "streaming_incremental", "event_time": "ts", "watermark": "10 seconds"}
+    first = {"materialized": STREAMING, "event_time": "ts", "watermark": "10 seconds"}
     return Model(name, sql, closed, {**first, **config})
 
 
@@ -82,6 +94,12 @@ def _corrected(name: str, sql: str) -> Kind:
     """Windows that close at once, and are corrected by the rows that come late: up to 9 seconds."""
     config = {"watermark": "1 second", "late_rows": "update", "lateness": "30 seconds"}
     return Kind(name, _windows(name, sql, **config).models, (*STREAM, CORRECTED, CORRECTED))
+
+
+def _made_anew(kind: Kind, counted: str | None = None) -> Kind:
+    """A table that is made anew aside, by some of the runs."""
+    [model] = kind.models
+    return Kind(kind.name, (replace(model, counted=counted),), (*STREAM, DROPPING, BETWEEN, BETWEEN))
 
 
 def _batch(name: str, sql: str, counted: str, python: str | None = None, **config: Any) -> Kind:
@@ -106,6 +124,10 @@ def model(dbt, session):
     return bid.groupBy("k").count().withColumnRenamed("count", "n")
 """
 
+TURN = "{{ var('turn', 0) }}"
+"""A number that dbt is given, another one now and then."""
+REFRESHES = "{{ config(full_refresh=(var('turn', 0) % 2 == 1)) }}\n"
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -120,6 +142,27 @@ KINDS = {
             "tumble_compacted",
             _windows("tumble_compacted", f"{COUNTS} {TUMBLE} {GROUPED}", compact_every=1).models,
             (*STREAM, SWAPPED, SWAPPED),
+        ),
+        _made_anew(
+            _rows(
+                "swapped",
+                f"select id, ts, k, v, {TURN} as turn from {{{{ {BID} }}}}",
+                on_query_change="swap",
+                max_files_per_trigger=1,
+            ),
+            "count(*)",
+        ),
+        _made_anew(
+            _windows(
+                "swapped_compacted",
+                f"select *, {TURN} as turn from ({COUNTS} {TUMBLE} {GROUPED})",
+                on_query_change="swap",
+                compact_every=1,
+            )
+        ),
+        _made_anew(
+            _rows("refreshed", f"{REFRESHES}select id, ts, k, v from {{{{ {BID} }}}}", on_full_refresh="swap"),
+            "count(*)",
         ),
         _windows("tumble", f"{COUNTS} {TUMBLE} {GROUPED}"),
         _windows("hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),

@@ -1,4 +1,4 @@
-"""When to kill: at a chosen time, or when something appears among the files of a model's table."""
+"""When to kill: at a chosen time, when something appears among the files of a model's table, or before a statement."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ class Moment:
     Attributes:
         name: for the report.
         seen: whether a path within the folder of the tables says that the moment has come, when it appears or goes;
-            None for a moment by the clock.
+            None for a moment by the clock, or before a statement.
+        statement: a part of the statement that names the table: dbt waits before it, to be killed; empty for no
+            statement.
     """
 
     name: str
     seen: Callable[[str], bool] | None = None
+    statement: str = ""
 
 
 def _in(folder: str) -> Callable[[str], bool]:
@@ -57,6 +60,11 @@ CORRECTED = Moment("corrected", lambda path: "/_corrected/" in path)
 SWAPPED = Moment("swapped", lambda path: "/" not in path)
 """A folder of the table, or of one that is built beside it, has appeared or gone."""
 
+DROPPING = Moment("dropping", statement="DROP TABLE")
+"""A table aside has all rows, and the table whose place it takes is there still; or the table aside is given up."""
+BETWEEN = Moment("between", statement="RENAME TO")
+"""The catalog has forgotten a table, and the one that takes its place hasn't its name yet."""
+
 COMMITTED = Moment("committed", lambda path: "/_delta_log/" in path or "/metadata/" in path)
 """Delta or Iceberg commits what a statement has done to the table."""
 
@@ -68,7 +76,7 @@ def paths(warehouse: Path, table: str) -> set[str]:
     """What lies in the folders of a table, of its checkpoint, and of tables named like it with `__` and more."""
     found: set[str] = set()
     for entry in _entries(warehouse / CHECKPOINTS):
-        if entry.name.startswith(f"{table}-"):
+        if entry.name.startswith((f"{table}-", f"{table}__")):
             found.update(_below(Path(entry.path), f"{CHECKPOINTS}/{entry.name}", 1))
     for entry in _entries(warehouse):
         if entry.name == table or entry.name.startswith(f"{table}__"):

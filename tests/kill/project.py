@@ -178,7 +178,7 @@ def _witness(model: Model) -> str:
 def _sql(model: Model) -> str:
     """The text of a model."""
     read = "stream({})" if model.streams else "{}"
-    more = {} if model.streams else {"pre_hook": _witness(model)}
+    more = {"pre_hook": _witness(model)} if model.counted else {}
     return _config(model, **more) + _reading(model.sql, read, "")
 
 

@@ -24,6 +24,8 @@ PROBABLE = 0.9
 PATIENCE = 5
 """How often a model may end with `NO_WORKER` before it counts as stuck. Spark gives a Python on the server ten seconds
 to start, and a busy machine may take longer. It has nothing to do with kills, so dbt is run again."""
+TURNS = 0.6
+"""Of a run to have another number for models that take turns."""
 PART = 0.4
 """Of a cascade to be run without the model that it reads."""
 LOOKS = 0.02
@@ -155,6 +157,8 @@ class Series:
         self._broken: set[str] = set()
         self._made: set[str] = set()
         self._busy: Counter[str] = Counter()
+        self._takes_turns = any(model.takes_turns for kind in kinds for model in kind.models)
+        self._turn = 0
 
     def __call__(self, kills: int, deadline: float = float("inf")) -> Told:
         """Kills that many processes, and proves what is left.
@@ -189,7 +193,9 @@ class Series:
         plan = self._plan(kinds, models) if self._rng.random() < PROBABLE else None
         self._project.arrive()
         before = paths(self._method.tables, plan.aim) if plan is not None else set()
-        command = self._dbt("run", "--select", *(model.name for model in models))
+        held = (plan.aim, plan.moment.statement) if plan is not None and plan.moment.statement else None
+        self._turn += self._rng.random() < TURNS
+        command = self._dbt("run", "--select", *(model.name for model in models), waits_before=held)
         killed = plan is not None and self._come_to(plan, command, before)
         failed, at_work = command.failed, command.at_work
         if plan is not None and killed:
@@ -219,9 +225,11 @@ class Series:
         arrival = rng.uniform(0, 5) if rng.random() < 0.5 else None
         return Plan(rng.choice(self._victims), moment, aim.name, delay, arrival)
 
-    def _dbt(self, *arguments: str) -> Command:
+    def _dbt(self, *arguments: str, waits_before: tuple[str, str] | None = None) -> Command:
         log = self._folder / "runs" / f"{len(self._commands):03}"
-        command = Command(self._folder, log, *arguments)
+        # With other variables dbt reads the whole project again.
+        turn = ["--vars", f"{{turn: {self._turn}}}"] if self._takes_turns else []
+        command = Command(self._folder, log, *arguments, *turn, waits_before=waits_before)
         self._commands.append(command)
         return command
 
@@ -240,6 +248,9 @@ class Series:
             if plan.moment is WHENEVER:
                 if first is not None and now > first + plan.delay * self._span:
                     return True
+            elif plan.moment.statement:
+                if command.waits:
+                    return not command.wait(min(plan.delay, 0.1))
             elif plan.aim in command.starts:
                 here = paths(self._method.tables, plan.aim)
                 if any(plan.moment.seen(path) for path in here ^ before):  # type: ignore[misc]
@@ -332,8 +343,8 @@ class Series:
                 continue
             rows = told[-1].rpartition(": ")[2].strip()
             least = self._seen.get(model.name)
-            complete = self._project.counts[1:]
-            if not is_complete(rows, least, complete):
+            complete = self._project.counts[0 if model.streams else 1 :]
+            if not is_complete(rows, least, complete, swaps=model.streams):
                 had = "no table" if least is None else f"{least} rows"
                 evidence = f"{command.log}: there are {rows} rows, after {had}; complete are {complete}"
                 self._fail([self._kind_of[model.name]], "half", evidence)

@@ -38,6 +38,11 @@ def test_a_few_kills_on_a_server(tmp_path: Path) -> None:
     assert list(tmp_path.glob("**/_sparkstream/hop-*/checkpoint_history/kept_*")), "the state of hop isn't slices"
 
 
+@pytest.mark.long
+def test_a_kill_between_the_two_statements_of_a_swap(tmp_path: Path) -> None:
+    killed(tmp_path, "session", ("swapped",), 1, seed=9, moments=("between",))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_many_kills(tmp_path: Path, method: str) -> None:

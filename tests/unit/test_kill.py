@@ -61,6 +61,8 @@ def test_a_window_with_another_count_is_found() -> None:
 )
 def test_half_a_table_is_found(rows: str, least: int | None, complete: bool) -> None:
     assert is_complete(rows, least, [20, 40, 60]) == complete
+    # Between the two statements of a swap there is no table.
+    assert is_complete(rows, least, [20, 40, 60], swaps=True) == (complete or rows == "none")
 
 
 @pytest.mark.parametrize(
@@ -87,12 +89,17 @@ def test_moments(moment: Moment, path: str, seen: bool) -> None:
 
 def test_the_files_of_a_table(tmp_path: Path) -> None:
     checkpoint = "_sparkstream/t-1f/checkpoint"
-    names = (f"{checkpoint}/offsets/0", f"{checkpoint}/state/0", "_sparkstream/t2-9a/x")
+    names = (
+        f"{checkpoint}/offsets/0",
+        f"{checkpoint}/state/0",
+        "_sparkstream/t2-9a/x",
+        "_sparkstream/t__rebuilt-0a-1f/x",
+    )
     for name in (*names, "t/micro_batch=0/x.parquet", "t__late/x", "t2/x"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     found = paths(tmp_path, "t")
-    assert {"t", f"{checkpoint}/offsets/0", "t/micro_batch=0", "t__late"} <= found
+    assert {"t", f"{checkpoint}/offsets/0", "t/micro_batch=0", "t__late", "_sparkstream/t__rebuilt-0a-1f/x"} <= found
     assert not [path for path in found if "t2" in path or path.endswith("state/0")]
     assert paths(tmp_path / "nowhere", "t") == set()
 
