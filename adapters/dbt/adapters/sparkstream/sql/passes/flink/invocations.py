@@ -121,7 +121,8 @@ class Invocations(Rewriter):
             if isinstance(outer, exp.WithinGroup):
                 self.refuse(outer, f"Flink's {name} takes no WITHIN GROUP")
             if isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)):
-                self.refuse(outer, f"Flink's {name} takes no IGNORE or RESPECT NULLS: it skips NULLs")
+                verb = "heeds" if name in ("LAG", "LEAD") else "takes"
+                self.refuse(outer, f"Flink's {name} {verb} no IGNORE or RESPECT NULLS", "leave it out")
         return outer
 
     def _timestamp_arithmetic(self, node: exp.Anonymous, name: str, span: Span) -> Iterator[Edit]:
