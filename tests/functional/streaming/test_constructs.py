@@ -125,6 +125,10 @@ CONSTRUCTS = {
     "full_join": f"SELECT coalesce(L.window_end, R.window_end) AS window_end, L.id AS a, R.id AS b "
     f"FROM {L} FULL JOIN {R} {JOIN}",
     "semi_join": f"SELECT L.* FROM {L} LEFT SEMI JOIN {R} {JOIN}",
+    "windows_of_semi_join": f"SELECT {BOUNDS}, count(*) AS n FROM (SELECT L.* FROM {L} LEFT SEMI JOIN {R} {JOIN}) "
+    f"GROUP BY {BOUNDS}",
+    "over_semi_join": f"SELECT *, row_number() OVER (PARTITION BY {BOUNDS}, k ORDER BY ts, id) AS n FROM (SELECT L.* "
+    f"FROM {L} LEFT SEMI JOIN {R} {JOIN})",
     "anti_join": f"SELECT * FROM {L} LEFT ANTI JOIN {R} {JOIN}",
     "interval_join": f"SELECT L.ts, L.id AS a, R.id AS b FROM bid L JOIN ask R ON L.k = R.k AND L.v <= R.v AND {NEAR}",
     "interval_left_join": f"SELECT L.ts, L.id AS a, R.id AS b FROM bid L LEFT JOIN ask R ON L.k = R.k AND L.v > 1 "
@@ -188,6 +192,7 @@ FIRST = (
     "session_closed",
     "cascade",
     "anti_join",
+    "windows_of_semi_join",
     "interval_left_join",
     "interval_of_rows",
     "as_of_within",
@@ -204,6 +209,7 @@ FLUSHED = (
     "extremes_of_slices",
     "session",
     "left_join",
+    "over_semi_join",
     "interval_full_join",
     "static_join",
     "over_time",

@@ -71,6 +71,10 @@ class Rows:
         return bool(self.frame.isStreaming)
 
 
+_EXCLUDED = "spark.sql.optimizer.excludedRules"
+_PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
+
+
 class Engine:
     """A Spark session of its own for one run of one model.
 
@@ -272,6 +276,7 @@ class Engine:
             StreamingError: what Spark says is wrong, or nothing says when rows may leave the stream.
         """
         with spark_errors():
+            self._leave_semi_joins()
             rows = self._spark.sql(plan.query)
             if plan.waits_longer and plan.time is not None:
                 rows = rows.withMetadata(plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
@@ -283,8 +288,9 @@ class Engine:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:
                 raise StreamingError(
-                    "the rows below OVER have no window whose end closes it\n"
-                    "  select window_end of a window function with them"
+                    "the rows below OVER, or a join as of a time, have no column that a watermark closes\n"
+                    "  select window_end of a window function with them; or make what is below a streaming model "
+                    "of its own, and read that"
                 )
             names = ", ".join(f"`{field.name}`" for field in fields)
             rows.createOrReplaceTempView("__open_rows")
@@ -294,6 +300,17 @@ class Engine:
                     f"WHERE `{marked[0]}` IS NOT NULL GROUP BY `{marked[0]}`"
                 )
         return self._understood(rows)
+
+    def _leave_semi_joins(self) -> None:
+        """Leaves a LEFT SEMI JOIN of streams above the projection that marks the end of windows.
+
+        Spark 4.3 pushes the join below that projection. The join then knows no watermark, and what stands above it
+        waits for ever: GROUP BY, or OVER.
+        """
+        known = str(self._spark.conf.get(_EXCLUDED, "") or "")
+        rules = [rule for rule in known.split(",") if rule.strip()]
+        if _PUSHES_SEMI_JOINS not in rules:
+            self._spark.conf.set(_EXCLUDED, ",".join([*rules, _PUSHES_SEMI_JOINS]))
 
     def table_columns(self, ending: Ending, rows: Rows) -> tuple[tuple[str, str], ...]:
         """The columns of the rows that get into the table, of the rows that leave the stream."""
