@@ -51,6 +51,11 @@ GAPS = macros(streams=True).call(
     f"'5 seconds') GROUP BY {BOUNDS}, k)", "k", "5 seconds", max_gap=9,
     fill={"m": "linear", "s": "locf", "l": "nearest", "n": 0}, **{"from": "1970-01-01 00:16:00"},
 )  # fmt: skip
+SUMS, SUMS_OF_HOP = (
+    f"(SELECT {BOUNDS}, k, sum(v) AS s, count(*) AS n FROM {window} GROUP BY {BOUNDS}, k)"
+    for window in ("tumble(bid, ts, '20 seconds')", "hop(bid, ts, '10 seconds', '20 seconds')")
+)
+NAMES = "(VALUES ('a', 'Ada'), ('b', 'Bob'), ('a', 'Anna') AS n (k, name))"
 CONSTRUCTS = {
     "rows": "SELECT id, ts, k, v + 1 AS w FROM bid WHERE v > 1",
     "windows": "SELECT * FROM tumble(bid, ts, '20 seconds')",
@@ -172,6 +177,41 @@ CONSTRUCTS = {
     f"(SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY {BOUNDS}, k)",
     "share_of_window": f"WITH a AS (SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(bid, ts, '20 seconds') GROUP BY "
     f"{BOUNDS}, k) SELECT *, s / sum(s) OVER (PARTITION BY {BOUNDS}) AS share FROM a",
+    "lag_of_hop": f"SELECT *, lag(s, 2, 0) OVER (PARTITION BY k ORDER BY window_end) AS p FROM {SUMS_OF_HOP}",
+    "rows_of_slices": f"SELECT *, sum(s) OVER (PARTITION BY k ORDER BY window_end ROWS BETWEEN 2 PRECEDING AND CURRENT "
+    f"ROW) AS p FROM (SELECT {BOUNDS}, k, sum(v) AS s FROM hop(bid, ts, '5 seconds', '60 seconds') "
+    f"GROUP BY {BOUNDS}, k)",
+    "range_of_windows": f"SELECT *, max(s) OVER (ORDER BY window_end RANGE BETWEEN INTERVAL '40' SECOND PRECEDING AND "
+    f"CURRENT ROW) AS p FROM {SUMS}",
+    "named_over": f"SELECT a.*, name FROM (SELECT *, lag(s) OVER (PARTITION BY k ORDER BY window_end) AS p "
+    f"FROM {SUMS}) a LEFT JOIN {NAMES} USING (k)",
+    "lateral_view": f"SELECT {BOUNDS}, x, count(*) AS n FROM tumble((SELECT ts, x FROM bid LATERAL VIEW "
+    f"explode(array(v, v + 1)) e AS x), ts, '20 seconds') GROUP BY {BOUNDS}, x",
+    "union_of_windows": f"SELECT {BOUNDS}, sum(n) AS n FROM (SELECT {BOUNDS}, n FROM {SUMS} UNION ALL SELECT {BOUNDS}, "
+    f"count(*) AS n FROM tumble(ask, ts, '20 seconds') GROUP BY {BOUNDS}) GROUP BY {BOUNDS}",
+    "over_union": "SELECT id, ts, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '9' SECOND PRECEDING) AS n "
+    "FROM (SELECT * FROM bid UNION ALL SELECT * FROM ask)",
+    "full_join_of_sums": f"SELECT coalesce(L.window_end, R.window_end) AS window_end, L.s, R.s AS t FROM {SUMS} L FULL "
+    f"JOIN (SELECT {BOUNDS}, k, sum(v) AS s FROM tumble(ask, ts, '20 seconds') GROUP BY {BOUNDS}, k) R {JOIN}",
+    "self_join": f"SELECT L.window_start, L.window_end, L.id AS a, R.id AS b FROM {L} JOIN (SELECT * FROM tumble(bid, "
+    f"ts, '20 seconds')) R {JOIN} AND L.id < R.id",
+    "three_levels": f"SELECT {BOUNDS}, max(a) AS m FROM tumble((SELECT window_time AS t, avg(n) AS a FROM (SELECT "
+    f"{BOUNDS}, window_time, k, count(*) AS n FROM tumble(bid, ts, '5 seconds') GROUP BY {BOUNDS}, window_time, k) "
+    f"GROUP BY {BOUNDS}, window_time), t, '20 seconds') GROUP BY {BOUNDS}",
+    "over_session": f"SELECT *, sum(v) OVER (PARTITION BY {BOUNDS}, k ORDER BY ts, id) AS run FROM session(bid "
+    "PARTITION BY k, ts, '7 seconds')",
+    "top_of_interval_join": f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {BOUNDS} ORDER BY n DESC, k) "
+    f"AS r FROM (SELECT {BOUNDS}, k, count(*) AS n FROM tumble((SELECT L.ts, L.k FROM bid L JOIN ask R ON L.k = R.k "
+    f"AND {NEAR}), ts, '20 seconds') GROUP BY {BOUNDS}, k)) WHERE r = 1",
+    "over_interval_join": f"SELECT a, b, ts, lag(b) OVER (PARTITION BY k ORDER BY ts, a, b) AS p FROM (SELECT L.ts, "
+    f"L.k, L.id AS a, R.id AS b FROM bid L JOIN ask R ON L.k = R.k AND {NEAR})",
+    "as_of_filtered": "SELECT bid.id, bid.ts, ask.ts AS q FROM (SELECT * FROM bid WHERE v > 1) bid ASOF JOIN (SELECT * "
+    "FROM ask WHERE v IS NOT NULL) ask MATCH_CONDITION (bid.ts > ask.ts) ON bid.k = ask.k",
+    "change_within_cumulate": f"SELECT *, s - lag(s) OVER (PARTITION BY window_start, k ORDER BY window_end) AS d FROM "
+    f"(SELECT {BOUNDS}, k, sum(v) AS s FROM cumulate(bid, ts, '10 seconds', '40 seconds') GROUP BY {BOUNDS}, k)",
+    "two_overs": f"SELECT *, sum(r) OVER (PARTITION BY {BOUNDS}) AS t FROM (SELECT *, row_number() OVER (PARTITION BY "
+    f"{BOUNDS} ORDER BY s, k) AS r FROM {SUMS})",
+    "unpivot": f"SELECT * FROM {SUMS} UNPIVOT INCLUDE NULLS (val FOR c IN (s, n))",
 }
 
 FLINK = {
