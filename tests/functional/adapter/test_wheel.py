@@ -8,6 +8,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -25,7 +26,9 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=ROOT, check=True)
     [source] = folder.glob("*.tar.gz")
     with tarfile.open(source) as archive:
-        archive.extractall(folder / "source", filter="data")
+        # Python before 3.11.4, such as Debian 12's, has no filters, and since 3.14 this one is the default.
+        safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(folder / "source", **safely)
     [unpacked] = (folder / "source").iterdir()
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=unpacked, check=True)
     return folder
