@@ -238,7 +238,7 @@ def test_files_from_before_a_swap_go_after_an_hour(feed: Feed, monkeypatch: pyte
     run(feed, sql.format("v * 10"), **options)  # compacts what was filled aside
     assert len({row[0] for row in feed.spark.table(f"{feed.schema}.model").select("micro_batch").collect()}) == 1
     assert list(before.rglob("*.parquet"))
-    monkeypatch.setattr(compaction, "GRACE", 0.0)
+    monkeypatch.setattr(compaction, "GRACE", -1.0)  # noted in whole seconds, maybe of the next one
     run(feed, sql.format("v * 10"), **options)
     assert not list(before.rglob("*.parquet"))
     assert strange.exists()
