@@ -79,32 +79,20 @@ class AvroRows:
             schema = schema_of(schema, _SINK, root, registry is not None)
         return cls(schema, registry)
 
-    def checked(self, columns: Sequence[tuple[str, str]], row: str, topic: str) -> str:
-        """A row as bytes, as SQL, without the number of a schema before it. The registry gets nothing.
-
-        Args:
-            columns: names and types of the model's columns.
-            row: the struct of them, as SQL.
-            topic: the topic, which a schema of the columns is named by.
-
-        Raises:
-            StreamingError: the schema isn't one of these columns, or the registry hasn't the version.
-        """
-        return _written(row, self._schema(columns, topic))
-
-    def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str) -> str:
+    def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str, *, registers: bool = True) -> str:
         """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
 
         Args:
             columns: names and types of the model's columns.
             row: the struct of them, as SQL.
             topic: the topic, which a schema of the columns is named by.
+            registers: whether the registry is told, and its number stands before the bytes; no for a check.
 
         Raises:
             StreamingError: the schema isn't one of these columns, or the registry doesn't take it.
         """
         schema = self._schema(columns, topic)
-        if self.registry is None:
+        if self.registry is None or not registers:
             return _written(row, schema)
         url, subject = self.registry
         is_version = isinstance(self.schema, int)

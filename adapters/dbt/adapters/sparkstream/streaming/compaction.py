@@ -16,12 +16,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.lease import KEY, Holder
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.sink import quoted
-from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, PREFIX, Facts, named_beside, pairs
+from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, PREFIX, Facts
 
 SUFFIX = "__compacted"
 
@@ -42,7 +42,7 @@ _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""
 
 
-class Compaction:
+class Compaction(AsideTable):
     """The compaction of one table.
 
     Args:
@@ -51,19 +51,8 @@ class Compaction:
     """
 
     def __init__(self, engine: Engine, table: str) -> None:
-        self._engine = engine
-        self._table = table
-        self._aside = named_beside(table, SUFFIX)
-
-    def restore(self) -> bool:
-        """Gives the table's name to a whole table aside, where a run was killed before it did; False for none."""
-        if not self._engine.exists(self._aside):
-            return False
-        known = self._properties(self._aside)
-        if WHOLE not in known or known.get(OF) != self._table:
-            return False
-        self._rename()
-        return True
+        foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
+        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
 
     def tidy(self, known: Mapping[str, str]) -> bool:
         """Removes what a killed run has left aside, and files from before a compaction that nobody reads any more.
@@ -74,7 +63,7 @@ class Compaction:
         Returns:
             Whether files were removed: then `LEFT` is to be noted as empty.
         """
-        self._drop_aside()
+        self.drop()
         if not is_over(known.get(LEFT)):
             return False
         self._clear(self.other(Facts.of(self._engine, self._table).location))
@@ -107,7 +96,7 @@ class Compaction:
         if COMPACTS not in known:
             raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
         facts = Facts.of(self._engine, self._table)
-        self._drop_aside()
+        self.drop()
         place = self.other(facts.location)
         self._clear(place)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
@@ -115,35 +104,26 @@ class Compaction:
         given = {name: text for name, text in given.items() if name != PREFIX + WHOLE} | {PREFIX + OF: self._table}
         properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
         self._engine.sql(
-            f"CREATE TABLE {self._aside} LIKE {self._table} USING {facts.provider} "
+            f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
             f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
         )
         if facts.comment:
-            self._engine.sql(f"COMMENT ON TABLE {self._aside} IS {string_literal(facts.comment)}")
+            self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
         values = ", ".join([*map(quoted, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
         hint = f"REBALANCE({', '.join(map(quoted, partition_by))})" if partition_by else "REBALANCE"
         self._engine.write_few_files()
-        self._engine.sql(f"INSERT INTO {self._aside} SELECT /*+ {hint} */ {values} FROM {self._table}")
+        self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
         before, after = (
-            int(self._engine.sql(f"SELECT count(*) FROM {name}")[0][0]) for name in (self._table, self._aside)
+            int(self._engine.sql(f"SELECT count(*) FROM {name}")[0][0]) for name in (self._table, self.name)
         )
         if before != after:
-            raise StreamingError(f"{self._table} has {before} rows, and {self._aside} got {after}: it stays as it is")
-        files = noted(self._aside)
+            raise StreamingError(f"{self._table} has {before} rows, and {self.name} got {after}: it stays as it is")
+        files = noted(self.name)
         # The catalog writes a table's properties together with its folder, which must not be that of the old one.
         with noting:
             now = self._properties(self._table)
-            if now.get("table") != known["table"] or _run(now) != _run(known):
-                raise StreamingError("another run has taken it over")
-            # Whoever sees it under the table's name sees all that belongs to it.
-            whole = {**now, "files": files, WHOLE: now["table"], LEFT: f"{time.time():.0f}"}
-            self._engine.sql(f"ALTER TABLE {self._aside} SET TBLPROPERTIES ({pairs(whole)})")
-            self._engine.sql(f"DROP TABLE {self._table}")
-            try:
-                self._rename()
-            except StreamingError:
-                if not self._engine.exists(self._table):  # else a run that was refused has done it
-                    raise
+            self._check_own(now, known, known)
+            self._take_place({**now, "files": files, WHOLE: now["table"], LEFT: f"{time.time():.0f}"})
         return files
 
     def _clear(self, folder: str) -> None:
@@ -162,32 +142,7 @@ class Compaction:
         folder = location.rstrip("/")
         return folder.removesuffix(SUFFIX) if folder.endswith(SUFFIX) else f"{folder}{SUFFIX}"
 
-    def _rename(self) -> None:
-        self._engine.sql(f"ALTER TABLE {self._aside} RENAME TO {self._table}")
-
-    def _drop_aside(self) -> None:
-        if self.is_foreign():
-            raise StreamingError(
-                f"{self._aside} is there, and no compaction has made it\n"
-                "  give it another name, or leave compact_every out"
-            )
-        self._engine.sql(f"DROP TABLE IF EXISTS {self._aside}")
-
-    def is_foreign(self) -> bool:
-        """Whether the name of the table aside, and its folder with it, is somebody else's."""
-        return self._engine.exists(self._aside) and self._properties(self._aside).get(OF) != self._table
-
-    def _properties(self, table: str) -> dict[str, str]:
-        rows = self._engine.sql(f"SHOW TBLPROPERTIES {table}")
-        return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
-
 
 def is_over(left: str | None) -> bool:
     """Whether nobody reads any more what was left, by what is noted under `LEFT`."""
     return bool(left) and time.time() - float(left or 0) >= GRACE
-
-
-def _run(known: Mapping[str, str]) -> str | None:
-    """The id of the run that has a table."""
-    holder = Holder.read(known.get(KEY))
-    return holder.id if holder is not None else None

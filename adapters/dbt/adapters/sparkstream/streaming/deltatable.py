@@ -12,7 +12,15 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.table import DELTA, PREFIX, Facts, StreamTable, named_beside, pairs
+from dbt.adapters.sparkstream.streaming.table import (
+    DELTA,
+    PREFIX,
+    Facts,
+    StreamTable,
+    named_beside,
+    pairs,
+    properties_of,
+)
 
 SUFFIX = "__stream"
 
@@ -51,7 +59,7 @@ class DeltaTable(StreamTable):
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
-            properties = self._properties(f"delta.`{folder}`")
+            properties = properties_of(self._engine, f"delta.`{folder}`")
         except StreamingError:
             super()._clear(folder, occupied)  # there is no table in Delta
             return
@@ -80,7 +88,7 @@ class DeltaTable(StreamTable):
 
     def _noted_beside(self) -> dict[str, str] | None:
         """What the table beside says; None where there is none."""
-        return self._properties(self._beside) if self._engine.exists(self._beside) else None
+        return properties_of(self._engine, self._beside) if self._engine.exists(self._beside) else None
 
     def _note(self, facts: Mapping[str, str]) -> None:
         known, noted = self.properties(), self._noted_beside()

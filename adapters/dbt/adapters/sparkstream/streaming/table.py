@@ -236,11 +236,7 @@ class StreamTable:
 
     def properties(self) -> dict[str, str]:
         """What was noted of the table, by `note`."""
-        return self._properties(self.name)
-
-    def _properties(self, table: str) -> dict[str, str]:
-        rows = self._engine.sql(f"SHOW TBLPROPERTIES {table}")
-        return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+        return properties_of(self._engine, self.name)
 
     def note(self, **facts: str) -> None:
         """Notes facts in the table's properties."""
@@ -328,6 +324,12 @@ class StreamTable:
             f" GROUP BY {BATCH}"
         )
         return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
+
+
+def properties_of(engine: Engine, table: str) -> dict[str, str]:
+    """What is noted of a table, by its name as SQL has it."""
+    rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
+    return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
 
 def named_beside(table: str, suffix: str) -> str:

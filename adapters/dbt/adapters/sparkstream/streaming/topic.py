@@ -112,9 +112,7 @@ class Topic:
             StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
         """
         self._key_sql(columns)
-        if self.avro is not None:
-            return self.avro.checked(columns, _struct([name for name, _ in columns]), self.name)
-        return self._value_sql(columns)
+        return self._value_sql(columns, registers=False)
 
     def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The key of a record: a column as text, several as a JSON object."""
@@ -133,10 +131,10 @@ class Topic:
         [(name, type_)] = key
         return quoted(name) if type_ == "binary" else f"CAST({quoted(name)} AS STRING)"
 
-    def _value_sql(self, columns: Sequence[tuple[str, str]]) -> str:
+    def _value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
         """The value of a record: all columns of the model."""
         if self.avro is not None:
-            return self.avro.sql(columns, _struct([name for name, _ in columns]), self.name)
+            return self.avro.sql(columns, _struct([name for name, _ in columns]), self.name, registers=registers)
         options = {**_DEFAULTS[self.value_format], **dict(self.value_options)}
         settings = f", {string_map(options)}" if options else ""
         return f"{FUNCTIONS[self.value_format]}({_struct([name for name, _ in columns])}{settings})"

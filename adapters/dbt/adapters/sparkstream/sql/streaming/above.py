@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
@@ -30,6 +31,11 @@ class Part:
 
     name: str
     hint: str
+
+    def needs_several(self, node: exp.Expr, source: Source) -> TranslationError:
+        """The error for what stands above it and needs rows of several micro-batches."""
+        message = f"this needs rows of several micro-batches, as it stands above {self.name}"
+        return source.error(source.span(node), message, self.hint)
 
 
 def check_around(
@@ -98,8 +104,7 @@ def _check_alone(relation: exp.Expr, source: Source, part: Part) -> None:
     pivots = [pivot for pivot in relation.args.get("pivots") or [] if not pivot.args.get("unpivot")]
     sample = relation.args.get("sample")
     if pivots or (sample is not None and sample.args.get("size")):
-        message = f"this needs rows of several micro-batches, as it stands above {part.name}"
-        raise source.error(source.span(relation), message, part.hint)
+        raise part.needs_several(relation, source)
 
 
 def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:

@@ -235,11 +235,7 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
         places = [*([] if group is None else [group]), *own_frames(around)]
         keys = [*([] if group is None else [grouping_keys(around, group)]), *keys_of_frames(around)]
         if places and not (window_by_window and all(_has_end(some, around, resolver) for some in keys)):
-            raise cut.source.error(
-                cut.source.span(places[0]),
-                f"this needs rows of several micro-batches, as it stands above {OVER.name}",
-                OVER.hint,
-            )
+            raise OVER.needs_several(places[0], cut.source)
 
 
 def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:

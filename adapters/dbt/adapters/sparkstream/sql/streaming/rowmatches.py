@@ -80,8 +80,7 @@ def row_matches(tree: exp.Expr, source: Source, streams: Streams, resolver: Reso
         places = [around.args.get("group"), *own_frames(around)]
         needs = [place for place in places if place is not None]
         if needs and not any(reads_from(node, around) for node in below) and reads_from(around, match):
-            message = f"this needs rows of several micro-batches, as it stands above {MATCHES.name}"
-            raise source.error(source.span(needs[0]), message, MATCHES.hint)
+            raise MATCHES.needs_several(needs[0], source)
     return RowMatches(match, Matches(source, resolver))
 
 
