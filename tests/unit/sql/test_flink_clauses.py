@@ -35,8 +35,27 @@ class TestClauses(Pairs):
 
     def test_one_group_of_all_rows(self) -> None:
         self.becomes("SELECT COUNT(*) AS z FROM c GROUP BY () HAVING COUNT(*) > 0", "SELECT COUNT(*) AS z FROM c HAVING COUNT(*) > 0")
-        for sql in ("SELECT 1 AS z FROM c GROUP BY ()", "SELECT COUNT(*) FROM c GROUP BY (), i"):
-            self.refused_flink(sql, "Spark's GROUP BY has no ()", at="()", hint="leave () out", schema=SCHEMA)
+        self.becomes("SELECT 1 AS z FROM c GROUP BY ()", "SELECT 1 AS z FROM c HAVING COUNT(*) >= 0")
+        self.becomes("SELECT COUNT(*) AS z FROM c GROUP BY (), i", "SELECT COUNT(*) AS z FROM c GROUP BY i")
+        sql = "SELECT 1 AS z FROM c GROUP BY () HAVING 1 = 2"
+        self.refused_flink(sql, "Spark's GROUP BY has no ()", at="GROUP BY ()", hint="leave GROUP BY () out", schema=SCHEMA)
+
+    def test_sets_that_come_again(self) -> None:
+        """Flink groups by all keys where only one set is left for the second go."""
+        for sets, written in (
+            ("GROUPING SETS ((i), (i), (i, k))", "GROUPING SETS ((i), (i, k), (i, k))"),
+            ("i, ROLLUP(i, k)", "GROUPING SETS ((i), (i, k), (i, k))"),
+            ("GROUPING SETS ((i), (i), (k), (k))", "GROUPING SETS ((i), (i), (k), (k))"),
+            ("DISTINCT ROLLUP(i), ROLLUP(i, k)", "GROUPING SETS ((), (i), (i, k))"),
+            ("DISTINCT i, k", "i, k"),
+        ):
+            self.becomes(f"SELECT COUNT(*) AS z FROM c GROUP BY {sets}", f"SELECT COUNT(*) AS z FROM c GROUP BY {written}")
+        sql = "SELECT GROUPING(i) AS g FROM c GROUP BY GROUPING SETS ((i), (i), (i, k))"
+        self.refused_flink(sql, "one set alone comes again", at="GROUPING(i)", hint="each set of keys once", schema=SCHEMA)
+
+    def test_a_column_of_using(self) -> None:
+        sql = "SELECT c.i FROM c JOIN u USING (i)"
+        self.refused_flink(sql, "there is no i on that of u", at="i", hint="there are a, b", schema=SCHEMA)
 
     def test_samples_and_rows(self) -> None:
         self.becomes("SELECT i FROM c TABLESAMPLE BERNOULLI (10) REPEATABLE (3) AS x", "SELECT i FROM c TABLESAMPLE (10 PERCENT) REPEATABLE (3) AS x")

@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql import translate
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
+from dbt.adapters.sparkstream.sql.translate import tables, translate
 from tests.unit.sql.pairs import Pairs, flat, tumble
 
 SCHEMA = {
@@ -199,3 +202,33 @@ class TestTemporalJoin(Pairs):
         self.refused_flink(f"{first} SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "aren't known", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="DESC")
         starred = VERSIONS.replace("SELECT k, name, bt", "SELECT *")
         self.refused_flink(f"{starred} SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "are to be listed", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="SELECT k, x, ts")
+
+
+class TestNames(Pairs):
+    def test_own_catalog(self) -> None:
+        """Spark has no default_catalog: a name without it is one of the model's schema."""
+        for before in ("default_catalog.default_database.", "`default_catalog`.default_database.", "default_database."):
+            self.flink(f"SELECT {before}d.x, name FROM {before}d", spark="SELECT d.x, name FROM d", schema=SCHEMA)
+            self.flink(f"SELECT q.x FROM {before}d AS q JOIN db.d ON TRUE", spark="SELECT q.x FROM d AS q JOIN db.d ON TRUE")
+        typed = translate("SELECT x / 2 AS h FROM default_catalog.default_database.d", "flink", schema=SCHEMA)
+        assert typed == "SELECT CAST(x DIV 2 AS INT) AS h FROM d"
+        window = "TUMBLE(TABLE default_database.t, DESCRIPTOR(ts), INTERVAL '5' MINUTES)"
+        assert "FROM t\n" in translate(f"SELECT * FROM {window}", "flink", schema=SCHEMA)
+        assert tables(f"SELECT * FROM {window} JOIN default_catalog.default_database.d ON TRUE", "flink") == ["d", "t"]
+        self.refused_flink("WITH d AS (SELECT 1 AS x) SELECT x FROM default_database.d", "WITH has a query called d", at="default_database.d", hint="another name")
+
+    def test_columns_that_flink_does_not_read(self) -> None:
+        window = "TUMBLE(TABLE t, DESCRIPTOR({}), INTERVAL '5' MINUTES)"
+        with pytest.warns(TranslationWarning, match="the first column of DESCRIPTOR"):
+            several = translate(f"SELECT * FROM {window.format('ts, id, v')}", "flink", schema=SCHEMA)
+        assert several == translate(f"SELECT * FROM {window.format('ts')}", "flink", schema=SCHEMA)
+        self.refused_flink(f"SELECT * FROM {window.format('ts, 77')}", "DESCRIPTOR takes columns", at="77", hint="DESCRIPTOR(ts)")
+
+    def test_functions_of_tables(self) -> None:
+        for call, name in (
+            ("ML_PREDICT(TABLE t, MODEL m, DESCRIPTOR(id))", "ML_PREDICT"),
+            ("TABLE(TO_CHANGELOG(input => TABLE t PARTITION BY id))", "TO_CHANGELOG"),
+            ("d, LATERAL VECTOR_SEARCH(TABLE t, DESCRIPTOR(arr), d.x, 10)", "VECTOR_SEARCH"),
+            ("Mine(1, TABLE t)", "Mine"),
+        ):
+            self.refused_flink(f"SELECT * FROM {call}", "is a function of tables", at=name, hint="table function of Spark's", schema=SCHEMA)

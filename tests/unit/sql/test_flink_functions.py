@@ -92,6 +92,9 @@ class TestFunctions(Pairs):
         self.refused_flink("SELECT ARRAY_SORT(a, i > 1) FROM c", "TRUE or FALSE", at="ARRAY_SORT(a, i > 1)", hint="FALSE", schema=SCHEMA)
         self.refused_flink("SELECT ARRAY_SORT() FROM c", "takes 1 to 3 arguments", at="ARRAY_SORT()")
 
+    def test_first_bytes(self) -> None:
+        self.rewritten("ASCII(k)", "IF(k = '', 0, CAST(CONV(LEFT(HEX(k), 2), 16, 10) AS INT) << 24 >> 24)")
+
     def test_maps(self) -> None:
         self.rewritten("MAP_UNION(m, m)", "MAP_CONCAT(MAP_FILTER(m, (__k, __v) -> NOT MAP_CONTAINS_KEY(m, __k)), m)")
 
@@ -104,6 +107,13 @@ class TestFunctions(Pairs):
             self.rewritten("ARRAY_AGG(i RESPECT NULLS ORDER BY k DESC)", kept)
         self.refused_flink("SELECT SUM(i ORDER BY k) FROM c", "takes no ORDER BY", at="SUM(i ORDER BY k)", hint="leave it out", schema=SCHEMA)
         self.refused_flink("SELECT SUM(i IGNORE NULLS) FROM c", "takes no IGNORE", at="SUM(i IGNORE NULLS)", hint="leave it out", schema=SCHEMA)
+
+    def test_neighbours_heed_no_nulls(self) -> None:
+        over = "OVER (ORDER BY i)"
+        with pytest.warns(TranslationWarning, match="LAG heeds no IGNORE NULLS"):
+            self.rewritten(f"LAG(i) IGNORE NULLS {over}", f"LAG(i) {over}")
+        self.rewritten(f"LEAD(i, 2, 0) RESPECT NULLS {over}", f"LEAD(i, 2, 0) {over}")
+        self.refused_flink("SELECT LAG(i) IGNORE NULLS FROM c", "LAG needs a window", at="LAG(i)", hint="OVER", schema=SCHEMA)
 
     def test_lengths_as_texts(self) -> None:
         clock = "DATE_FORMAT(TIMESTAMP_NTZ '1970-01-01' + ABS(CAST(INTERVAL '1' DAY * i AS INTERVAL DAY TO SECOND)), 'HH:mm:ss.SSS')"

@@ -17,6 +17,18 @@ def names_of(node: exp.Expr | None) -> list[str] | None:
     return None
 
 
+_DEFAULT = ("default_catalog", "default_database")
+
+
+def default_qualifiers(names: Sequence[str]) -> int:
+    """How many parts before the last one say nothing but Flink's own catalog and database, from the first one on.
+
+    Spark has no such catalog: there, a name without them is one of the model's schema.
+    """
+    before = tuple(name.casefold() for name in names[:-1])
+    return next((len(known) for known in (_DEFAULT, _DEFAULT[1:]) if before[: len(known)] == known), 0)
+
+
 def output_name(projection: exp.Expr) -> str:
     """The name that a column of a SELECT has from its author: of its alias, its column or its field; else empty."""
     if isinstance(projection, exp.Alias):

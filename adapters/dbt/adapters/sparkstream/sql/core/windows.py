@@ -179,6 +179,7 @@ WINDOWS: dict[str, type[Tumble] | type[Hop] | type[Cumulate] | type[Session]] = 
 
 BOUNDS = ("window_start", "window_end")
 WINDOW_COLUMNS = (*BOUNDS, "window_time")
+"""The columns that every row window appends, in this order (Flink: Windowing table-valued functions)."""
 
 GROUP_WINDOWS = {"TUMBLE": Tumble, "HOP": Hop, "SESSION": Session}
 """Name of a window in GROUP BY, such as `GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)` -> its type."""
@@ -186,7 +187,8 @@ AUXILIARY = {
     f"{name}_{bound}": (name, bound) for name in GROUP_WINDOWS for bound in ("START", "END", "ROWTIME", "PROCTIME")
 }
 """Name of a function for a bound of such a window, `TUMBLE_START` -> its window and bound."""
-"""The columns that every row window appends, in this order (Flink: Windowing table-valued functions)."""
+UNREAD = "unread"
+"""Key of the time column's meta for the span of what stands behind it in DESCRIPTOR, which Flink doesn't read."""
 
 
 class WindowFunction(exp.Expression, exp.Func):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.difference import UNITS, Difference
-from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
+from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
@@ -20,6 +21,8 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
+QUALIFIER = "qualifier"
+"""Key of a table's meta for the span of its catalog and database, where Spark is to see none."""
 
 _SCRIPT_WORDS = (
     "SET RESET CREATE DROP ALTER INSERT UPDATE DELETE TRUNCATE ANALYZE EXECUTE COMPILE USE CALL EXPLAIN DESCRIBE "
@@ -59,7 +62,7 @@ class Flink(SparkStream):
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
         VAR_SINGLE_TOKENS: ClassVar[set[str]] = {"$"}  # EXPR$0 is a name
 
-    @with_spans("_parse_limit", "_parse_offset")
+    @with_spans("_parse_limit", "_parse_offset", "_parse_group")
     class Parser(MatchGrammar):
         STRICT_FLINK = True
         FUNCTION_PARSERS = {
@@ -98,14 +101,52 @@ class Flink(SparkStream):
             difference.meta[SPAN] = start, self._prev.end + 1
             return difference
 
+        def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
+            """A table's name; what says Flink's own catalog and database is none of it, and noted as QUALIFIER."""
+            table = super()._parse_table_parts(*args, **kwargs)
+            if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+                return table
+            parts = table.parts
+            unsaid = default_qualifiers([part.name for part in parts])
+            if unsaid:
+                table.set("catalog", None)
+                table.set("db", None)
+                table.meta[QUALIFIER] = parts[0].meta["start"], parts[unsaid].meta["start"]
+            return table
+
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # ROW<v INT> and AS ROW(v INT) are what sqlglot calls a struct; ROW(1, 2) is a call.
+            _check_functions_of_tables(raw_tokens, sql)
             before, behind = [None, *raw_tokens[:-1]], [*raw_tokens[1:], None]
             tokens = [_as_struct(*three) for three in zip(before, raw_tokens, behind, strict=True)]
             return super().parse(tokens, sql)
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}
+
+
+def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:
+    """Refuses calls that take a table, as `ML_PREDICT(TABLE t, ...)` does, but for those of windows."""
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.token_type == TokenType.L_PAREN:
+            opened.append(at)
+        elif token.token_type == TokenType.R_PAREN and opened:
+            opened.pop()
+        elif token.token_type == TokenType.TABLE and opened and opened[-1] and at + 1 < len(tokens):
+            name = tokens[opened[-1] - 1]
+            if (
+                tokens[at - 1].token_type in (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
+                and tokens[at + 1].token_type != TokenType.L_PAREN
+                and name.token_type == TokenType.VAR
+                and name.text.upper() not in WINDOWS
+            ):
+                raise error_at(
+                    sql,
+                    (name.start, name.end + 1),
+                    f"{name.text.upper()} is a function of tables, and no window: it has no counterpart in Spark",
+                    "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
+                )
 
 
 def _as_struct(before: Token | None, token: Token, following: Token | None) -> Token:

@@ -8,7 +8,8 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
-from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
+from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
@@ -178,11 +179,11 @@ class ArgumentGrammar(SpecGrammar):
         name = self._prev
         if described:
             if self._match(TokenType.COMMA, advance=False):
-                raise self._error(
-                    "DESCRIPTOR takes one column: the time column",
-                    f"write DESCRIPTOR({name.text})",
-                    self._curr,
-                )
+                if not self.STRICT_FLINK:
+                    raise self._error(
+                        "DESCRIPTOR takes one column: the time column", f"write DESCRIPTOR({name.text})", self._curr
+                    )
+                column.meta[UNREAD] = self._parse_unread_columns()
             self._match_r_paren()
         elif self.STRICT_FLINK:
             raise self._error(
@@ -196,6 +197,14 @@ class ArgumentGrammar(SpecGrammar):
             self._skip_argument()
             raise self._error("the time column is a plain column of the input", hint, first, self._prev)
         return column
+
+    def _parse_unread_columns(self) -> Span:
+        """Reads the columns behind the first one of DESCRIPTOR."""
+        first = self._curr
+        while self._match(TokenType.COMMA):
+            if self._parse_id_var(any_token=False) is None:
+                raise self._error("DESCRIPTOR takes columns", "write DESCRIPTOR(ts)", self._curr)
+        return span_of(first, self._prev)
 
     def _parse_window_interval(self, function: str, name: str) -> Interval:
         first = self._index

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
@@ -34,7 +33,6 @@ class Clauses(Rewriter):
             exp.Limit: self._limit,
             exp.Offset: self._offset,
             exp.In: self._in,
-            exp.Group: self._group,
             exp.TableSample: self._sample,
             exp.All: self._quantified,
             exp.Any: self._quantified,
@@ -98,29 +96,6 @@ class Clauses(Rewriter):
             yield self.edit(node, lambda: f"OFFSET {self.text(node.expression)}")
 
     # -- GROUP BY (), TABLESAMPLE --------------------------------------------------------------------------
-    def _group(self, node: exp.Expr) -> Iterator[Edit]:
-        """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
-        start, end = self.source.span(node)
-        keyword = self.source.tokens[self.source.tokens.at(start) - 1]
-        if keyword.token_type == TokenType.DISTINCT:
-            if any(node.args.get(kind) for kind in ("grouping_sets", "cube", "rollup")):
-                self.refuse(node, "Spark's GROUP BY takes no DISTINCT", "write each set of keys once")
-            yield Edit((keyword.start, keyword.end + 1), lambda: "")
-        nothing = [key for key in node.expressions if isinstance(key, exp.Tuple) and not key.expressions]
-        if not nothing:
-            return
-        select = node.parent
-        calls = select.find_all(exp.Anonymous) if isinstance(select, exp.Select) else ()
-        aggregates = any(call.name.upper() in AGGREGATES and call.parent_select is select for call in calls)
-        several = any(node.args.get(kind) for kind in ("grouping_sets", "cube", "rollup"))
-        if len(node.expressions) > 1 or several or not aggregates:
-            self.refuse(
-                nothing[0],
-                "Spark's GROUP BY has no ()",
-                "leave () out; for one group of all rows, select COUNT(*) or MAX(x)",
-            )
-        yield Edit((keyword.start, end), lambda: "")
-
     def _sample(self, node: exp.Expr) -> Iterator[Edit]:
         """`TABLESAMPLE BERNOULLI (10)` takes ten of a hundred rows."""
         tokens = self.source.tokens

@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
 from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
+from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -50,6 +51,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Groupings,
     Json,
     JsonTexts,
+    Qualifiers,
     QueryChecks,
     Relations,
     Unnesting,

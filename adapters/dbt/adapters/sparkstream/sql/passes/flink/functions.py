@@ -141,6 +141,12 @@ def _replace(call: FlinkCall) -> str:
     return around if call.literals[1] == "" else f"CASE WHEN {call.args[1]} = '' THEN {around} ELSE {same} END"
 
 
+def _ascii(call: FlinkCall) -> str:
+    """The first byte of a text in UTF-8, with its sign; Spark gives the first character's number."""
+    text = call.args[0]
+    return f"IF({text} = '', 0, CAST(CONV(LEFT(HEX({text}), 2), 16, 10) AS INT) << 24 >> 24)"
+
+
 def _initcap(call: FlinkCall) -> str:
     """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
     _text_first(call)
@@ -324,6 +330,7 @@ FUNCTIONS: dict[str, Function] = {
     # texts
     **_named_functions("UPPER LOWER BTRIM REPEAT TRANSLATE", _text_first),
     "REPLACE": Function(_replace, (3, 3)),
+    "ASCII": Function(_ascii, (1, 1), always("int")),
     "INITCAP": Function(_initcap, (1, 1), returns=_STRING),
     "LTRIM": Function(lambda c: _trim(c, "LEADING"), (1, 2)),
     "RTRIM": Function(lambda c: _trim(c, "TRAILING"), (1, 2)),
@@ -337,7 +344,7 @@ FUNCTIONS: dict[str, Function] = {
     "CONCAT": Function(_texts_only, returns=_STRING),
     "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
-    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH ASCII POSITION INSTR LOCATE REGEXP"),
+    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH POSITION INSTR LOCATE REGEXP"),
     **_named_functions("SHA224 SHA256 SHA384 SHA512", _sha, (1, 1), _STRING),
     **_named_functions("STARTSWITH ENDSWITH", None, (2, 2), always("boolean")),
     **_named_functions("REGEXP_COUNT REGEXP_INSTR", None, (2, 2), always("int")),

@@ -1,16 +1,19 @@
-"""GROUPING and GROUP_ID of Flink SQL."""
+"""GROUP BY with several sets of keys, GROUPING and GROUP_ID of Flink SQL."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product
 from math import prod
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.queries import key_parts
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 
@@ -19,14 +22,73 @@ _MOST_SETS = 4096
 
 
 class Groupings(Rewriter):
-    """Refuses GROUP_ID() where two grouping sets are equal (else it is 0), and GROUPING where Spark doesn't know it."""
+    """Writes sets of keys as Flink groups by them, and refuses GROUPING and GROUP_ID where Spark doesn't know them."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
         self.handlers = {
             exp.Anonymous: self._call,
+            exp.Group: self._group,
         }
 
+    # -- GROUP BY ----------------------------------------------------------------------------------------
+    def _group(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Group)
+        inner = self.source.tokens_in(self.source.span(node))[1:]
+        distinct = inner[0].token_type == TokenType.DISTINCT
+        several = _several(node)
+        nothing = sum(isinstance(key, exp.Tuple) and not key.expressions for key in node.expressions)
+        if several or len(node.expressions) > nothing > 0:
+            yield from self._sets_of(node, distinct, nothing > 0)
+        elif nothing:
+            yield from self._one_group(node)
+        elif distinct:
+            yield Edit((inner[0].start, inner[1].start), lambda: "")
+
+    def _one_group(self, node: exp.Group) -> Iterator[Edit]:
+        """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
+        select = node.parent
+        calls = select.find_all(exp.Anonymous) if isinstance(select, exp.Select) else ()
+        aggregates = any(call.name.upper() in AGGREGATES and call.parent_select is select for call in calls)
+        filtered = select is not None and select.args.get("having") is not None
+        if filtered and not aggregates:
+            self.refuse(node, "Spark's GROUP BY has no ()", "leave GROUP BY () out, and write HAVING as WHERE")
+        yield self.edit(node, lambda: "" if aggregates else "HAVING COUNT(*) >= 0")
+
+    def _sets_of(self, node: exp.Group, distinct: bool, nothing: bool) -> Iterator[Edit]:
+        """Writes all sets out where Spark would group by others than Flink, or can't read them.
+
+        Flink groups by the sets that come again in a second go, and so on; if only one set is left for a go, it groups
+        by all keys there (measured).
+        """
+        kinds = _kinds(node)
+        if prod(map(len, kinds)) > _MOST_SETS:
+            return
+        keys = {normal_form(part): part for item in (*node.expressions, *_several(node)) for part in key_parts(item)}
+        sets = [frozenset().union(*each) for each in product(*kinds)]
+        counts = Counter(sets)
+        goes = [[each for each, n in counts.items() if n > go] for go in range(1, max(counts.values()))]
+        alone = [] if distinct else [go for go in goes if len(go) == 1 and len(go[0]) < len(keys)]
+        if not (distinct or nothing or alone):
+            return
+        select = node.parent
+        asked = select.find_all(exp.Anonymous) if alone and isinstance(select, exp.Select) else ()
+        for call in asked:
+            if call.name.upper() in ("GROUPING", "GROUPING_ID"):
+                self.refuse(
+                    call, "Flink groups by all keys where one set alone comes again", "write each set of keys once"
+                )
+        again = [each if go not in alone else frozenset(keys) for go in goes for each in go]
+        written = [*counts] if distinct else [*counts, *again]
+
+        def text() -> str:
+            rows = (", ".join(self.text(key) for name, key in keys.items() if name in each) for each in written)
+            every = [f"({row})" for row in rows]
+            return f"GROUP BY {every[0][1:-1]}" if len(every) == 1 else f"GROUP BY GROUPING SETS ({', '.join(every)})"
+
+        yield self.edit(node, text)
+
+    # -- GROUPING and GROUP_ID ---------------------------------------------------------------------------
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         name = node.name.upper()
         if name not in ("GROUPING", "GROUPING_ID", "GROUP_ID"):
@@ -35,14 +97,12 @@ class Groupings(Rewriter):
         group = select.args.get("group") if select else None
         if select is None or group is None:
             self.refuse(node, f"{name} stands in a query with GROUP BY", "group by its keys")
-        several = [item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []]
-        several += [item for item in group.expressions if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup))]
-        kinds = [_sets(item) for item in {id(item): item for item in [*group.expressions, *several]}.values()]
+        kinds = _kinds(group)
         if name == "GROUP_ID":
             self._check_sets(node, kinds)
             return
         self._check_keys(node, name, kinds)
-        if not several:  # Spark knows GROUPING beside ROLLUP and the like only
+        if not _several(group):  # Spark knows GROUPING beside ROLLUP and the like only
             yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
         else:
             yield from self._in_having(node, name, select)
@@ -85,6 +145,18 @@ class Groupings(Rewriter):
                     f"in HAVING, Spark knows {name} only of keys that are selected",
                     f"select {key.name} as well, or select {name}(...) in a subquery and filter around it",
                 )
+
+
+def _several(group: exp.Group) -> list[exp.Expr]:
+    """The elements of a GROUP BY that make several sets of keys."""
+    found = [item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []]
+    found += [item for item in group.expressions if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup))]
+    return list({id(item): item for item in found}.values())
+
+
+def _kinds(group: exp.Group) -> list[list[frozenset[str]]]:
+    """The grouping sets of each element of a GROUP BY; a set of the query has one of each."""
+    return [_sets(item) for item in {id(item): item for item in [*group.expressions, *_several(group)]}.values()]
 
 
 def _sets(item: exp.Expr) -> list[frozenset[str]]:

@@ -20,8 +20,8 @@ from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, 
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import parts_of
-from dbt.adapters.sparkstream.sql.passes.flink.ordered import UNORDERED
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
@@ -77,6 +77,9 @@ class Invocations(Rewriter):
         outer = self._outer(node, name)
         if name in RANKING and not isinstance(outer, exp.Window):
             self.refuse(span, f"{name} needs a window", f"write {name}() OVER (ORDER BY ts)")
+        if name in NEIGHBOURS and isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls)):
+            words = self.source.tokens_in((span[1], self.source.span(outer)[1]))
+            yield Edit((words[0].start, words[2].start), lambda: "")  # IGNORE NULLS, which OVER follows
         if name == "NTILE" and arguments and self.text(arguments[0]).lstrip("-0") in ("", "."):
             self.refuse(span, "NTILE takes a number of groups, and 0 is none", "write NTILE(4)")
         if function.rewrite is None:
@@ -120,9 +123,8 @@ class Invocations(Rewriter):
             outer = outer.parent
             if isinstance(outer, exp.WithinGroup):
                 self.refuse(outer, f"Flink's {name} takes no WITHIN GROUP")
-            if isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)):
-                verb = "heeds" if name in ("LAG", "LEAD") else "takes"
-                self.refuse(outer, f"Flink's {name} {verb} no IGNORE or RESPECT NULLS", "leave it out")
+            if isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)) and name not in NEIGHBOURS:
+                self.refuse(outer, f"Flink's {name} takes no IGNORE or RESPECT NULLS", "leave it out")
         return outer
 
     def _timestamp_arithmetic(self, node: exp.Anonymous, name: str, span: Span) -> Iterator[Edit]:

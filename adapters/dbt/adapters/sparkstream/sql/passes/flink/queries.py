@@ -29,6 +29,7 @@ class QueryChecks(Rewriter):
         self.handlers = {
             exp.Column: self._column,
             exp.Select: self._select,
+            exp.Join: self._join,
         }
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
@@ -112,6 +113,23 @@ class QueryChecks(Rewriter):
         self._check_grouped(node)
         return ()
 
+    def _join(self, node: exp.Expr) -> Iterable[Edit]:
+        """Refuses a name in USING that an input on one side hasn't."""
+        select = node.find_ancestor(exp.Select)
+        inputs = sources(select) if select is not None else []
+        at = next((i for i, relation in enumerate(inputs) if relation is node.this), 0)
+        for name in node.args.get("using") or [] if at and not isinstance(node.this, exp.Unnest) else []:
+            for side in (inputs[:at], inputs[at : at + 1]):
+                known = [self.resolver.columns(relation) for relation in side]
+                if all(columns.complete and columns.find(name.name) is None for columns in known):
+                    there = ", ".join(column.name for columns in known for column in columns.items)
+                    self.refuse(
+                        name,
+                        f"USING takes a column of both sides, and there is no {name.name} on {_side(side)}",
+                        f"there are {there}",
+                    )
+        return ()
+
     def _check_group(self, select: exp.Select) -> None:
         """GROUP BY takes columns of the input: neither aliases nor positions."""
         group = select.args.get("group")
@@ -141,7 +159,7 @@ class QueryChecks(Rewriter):
         keys = list(group.expressions) if group else []
         for kind in ("grouping_sets", "cube", "rollup"):
             keys += (group.args.get(kind) or []) if group else []
-        flat = [inner for key in keys for inner in _key_parts(key)]
+        flat = [inner for key in keys for inner in key_parts(key)]
         for output in outputs:
             self._check_in_group(select, output, flat)
 
@@ -190,13 +208,18 @@ class QueryChecks(Rewriter):
         return bool(self.resolver.own(column, select))
 
 
-def _key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
+def _side(inputs: list[exp.Expr]) -> str:
+    names = [relation.alias_or_name for relation in inputs]
+    return f"that of {', '.join(names)}" if all(names) else "one of them"
+
+
+def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
     """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
     if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
         for inner in key.expressions:
-            yield from _key_parts(inner)
+            yield from key_parts(inner)
     elif isinstance(key, exp.Paren):
-        yield from _key_parts(key.this)
+        yield from key_parts(key.this)
     else:
         yield key
 
