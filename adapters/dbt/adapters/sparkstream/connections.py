@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from multiprocessing.context import SpawnContext
 from pathlib import Path
@@ -19,6 +19,7 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.descriptions import Descriptions
 from dbt.adapters.sparkstream.environments import Environment, environment_of
 from dbt.adapters.sparkstream.errors import described, readable
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
@@ -40,9 +41,6 @@ an incremental model of windows has to say what becomes of the windows that its 
   or incremental_strategy='append', where the query takes only windows that are new and closed"""
 """The macro `sparkstream_increment` has words like these for dbt-spark."""
 
-TABLE_MARK = "__sparkstream_table"
-"""Column that stands before the columns of each table in a description of several."""
-
 
 class SparkStreamConnectionManager(SparkConnectionManager):
     """dbt-spark's connections, with translation before Spark and readable errors after it."""
@@ -54,6 +52,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
+        self.descriptions = Descriptions(self._rows_of)
+        """The columns of tables; whoever changes a table past `add_query` has to say so there."""
         self._lock = threading.Lock()
         self._environment: Environment | None = None
 
@@ -105,15 +105,28 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         sql = self.translated(sql)
         try:
-            return super().add_query(sql, *args, **kwargs)
+            return self._sent(sql, *args, **kwargs)
         except DbtDatabaseError as error:
             folder = leftovers.folder(error.msg, self.node)
             if folder is None:
                 raise
         logger.debug(f"removes what a run that was ended has left in {folder}")
         for statement in leftovers.clearing(folder, self.node):
-            super().add_query(statement, auto_begin=False)
-        return super().add_query(sql, *args, **kwargs)
+            self._sent(statement, auto_begin=False)
+        return self._sent(sql, *args, **kwargs)
+
+    def _sent(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
+        """Sends a statement to Spark as it is."""
+        try:
+            return super().add_query(sql, *args, **kwargs)
+        finally:
+            self.descriptions.sent(sql)
+
+    def _rows_of(self, sql: str) -> Sequence[Sequence[Any]]:
+        """The rows of a statement of the adapter's own."""
+        _, cursor = self._sent(self._add_query_comment(sql), auto_begin=False)
+        rows: Sequence[Sequence[Any]] = cursor.fetchall()
+        return rows
 
     def written(
         self, sql: str, dialect: str, text: str, arrival: str | None = None, optimize: bool | None = None
@@ -247,26 +260,14 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
         if self.get_if_exists() is None:
             return False
-        _, cursor = super().add_query(self._add_query_comment("SELECT current_timezone()"), auto_begin=False)
-        return cursor.fetchone()[0] in UTC
+        return self._rows_of("SELECT current_timezone()")[0][0] in UTC
 
     def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:
-        """The columns of tables, as far as Spark has them: table -> column -> type.
-
-        Asked for each statement anew, as a model, a hook or another process may change a table at any time.
-        """
+        """The columns of tables, as far as Spark has them: table -> column -> type."""
         names = [name for name in names if not name.strip("`").startswith(EPHEMERAL)]
         if not names or self.get_if_exists() is None:
             return {}
-        try:
-            return self._describe(names)
-        except DbtDatabaseError:
-            pass  # `dbt compile` before `dbt build`: a table isn't there yet
-        schema: dict[str, dict[str, str]] = {}
-        for name in names if len(names) > 1 else []:
-            with suppress(DbtDatabaseError):
-                schema |= self._describe([name])
-        return schema
+        return self.descriptions.of(names)
 
     def schema_for(self, sql: str, dialect: str) -> dict[str, dict[str, str]]:
         """The columns of the tables whose columns matter to the windows of a statement."""
@@ -276,21 +277,6 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def schema_of(self, relation: str) -> dict[str, str]:
         """The columns of a relation, and their Spark types; none where there is no such relation."""
         return self._schema([relation]).get(relation, {})
-
-    def _describe(self, names: list[str]) -> dict[str, dict[str, str]]:
-        """Columns and types of tables, with one statement that reads no data."""
-        columns = ", ".join(f"{i} AS {TABLE_MARK}, t{i}.*" for i in range(len(names)))
-        relations = " CROSS JOIN ".join(f"{name} AS t{i}" for i, name in enumerate(names))
-        sql = self._add_query_comment(f"DESCRIBE QUERY SELECT {columns} FROM {relations}")
-        _, cursor = super().add_query(sql, auto_begin=False)
-        schema: dict[str, dict[str, str]] = {}
-        remaining = iter(names)
-        for row in cursor.fetchall():
-            if row[0] == TABLE_MARK:
-                table = schema.setdefault(next(remaining), {})
-            else:
-                table[row[0]] = row[1]
-        return schema
 
     @property
     def project(self) -> Path:

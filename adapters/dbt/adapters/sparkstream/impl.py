@@ -220,6 +220,13 @@ class SparkStreamAdapter(Namespaces):
         """Where a Python model runs that doesn't say so: on the same Spark as SQL."""
         return self.connections.environment.python or super().default_python_submission_method
 
+    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
+        """Runs a Python model, which may write any table."""
+        try:
+            return super().submit_python_job(parsed_model, compiled_code)
+        finally:
+            self.connections.descriptions.forget()
+
     @property
     def python_submission_helpers(self) -> dict[str, Any]:
         """`config(submission_method=...)` -> what runs a Python model so."""
@@ -289,7 +296,10 @@ class SparkStreamAdapter(Namespaces):
         Raises:
             DbtRuntimeError: why not.
         """
-        return self._streaming.run(model, sql, relation, **options)
+        try:
+            return self._streaming.run(model, sql, relation, **options)
+        finally:
+            self.connections.descriptions.forget()
 
     @property
     def _streaming(self) -> StreamingModels:

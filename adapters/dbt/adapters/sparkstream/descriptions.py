@@ -1,0 +1,95 @@
+"""Columns and types of tables, as Spark describes them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from dbt_common.exceptions import DbtDatabaseError
+
+Columns = dict[str, str]
+"""Column -> type."""
+
+TABLE_MARK = "__sparkstream_table"
+"""Column that stands before the columns of each table in a description of several."""
+KEPT_SECONDS = 10.0
+"""How long a description counts: another process may change a table at any time."""
+READING = ("select", "describe", "show", "explain")
+"""First words of statements that change no table."""
+
+
+class Descriptions:
+    """Asks Spark for the columns of tables, and knows them until a statement may have changed one.
+
+    `dbt compile` of many models on few tables asks once for each table then, and not once for each model.
+
+    Args:
+        rows_of: sends a DESCRIBE to Spark and gives its rows.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self, rows_of: Callable[[str], Sequence[Sequence[Any]]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rows_of = rows_of
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[float, Columns]] = {}
+        self._changes = 0
+
+    def of(self, names: Sequence[str]) -> dict[str, Columns]:
+        """Table -> its columns, for those of the tables that are there."""
+        with self._lock:
+            changes, now = self._changes, self._clock()
+            found = {n: known[1] for n in names if (known := self._known.get(n)) and now - known[0] < KEPT_SECONDS}
+        missing = [name for name in names if name not in found]
+        asked = self._asked(missing) if missing else {}
+        with self._lock:
+            # A statement that ended meanwhile may have changed a table after it was described.
+            if changes == self._changes:
+                self._known |= {name: (now, columns) for name, columns in asked.items()}
+        return {name: dict(columns) for name, columns in (found | asked).items()}
+
+    def sent(self, sql: str) -> None:
+        """Takes note of a statement that Spark has run, or tried to."""
+        if not _after_comments(sql)[:8].lower().startswith(READING):
+            self.forget()
+
+    def forget(self) -> None:
+        """Takes note that tables may have changed."""
+        with self._lock:
+            self._changes += 1
+            self._known.clear()
+
+    def _asked(self, names: list[str]) -> dict[str, Columns]:
+        with suppress(DbtDatabaseError):  # `dbt compile` before `dbt build`: a table isn't there yet
+            return self._described(names)
+        described: dict[str, Columns] = {}
+        for name in names if len(names) > 1 else []:
+            with suppress(DbtDatabaseError):
+                described |= self._described([name])
+        return described
+
+    def _described(self, names: list[str]) -> dict[str, Columns]:
+        """Columns of tables, with one statement that reads no data."""
+        columns = ", ".join(f"{i} AS {TABLE_MARK}, t{i}.*" for i in range(len(names)))
+        relations = " CROSS JOIN ".join(f"{name} AS t{i}" for i, name in enumerate(names))
+        described: dict[str, Columns] = {}
+        remaining = iter(names)
+        for row in self._rows_of(f"DESCRIBE QUERY SELECT {columns} FROM {relations}"):
+            if row[0] == TABLE_MARK:
+                table = described.setdefault(next(remaining), {})
+            else:
+                table[row[0]] = row[1]
+        return described
+
+
+def _after_comments(sql: str) -> str:
+    """A statement from its first word on; from a comment on where that isn't closed or holds another one."""
+    sql = sql.lstrip()
+    while sql.startswith("/*") and (end := sql.find("*/")) > 0 and "/*" not in sql[2:end]:
+        sql = sql[end + 2 :].lstrip()
+    return sql
