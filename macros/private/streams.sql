@@ -9,3 +9,8 @@
 {% macro sparkstream_stop_streams(models, patience) -%}
   {%- if execute -%}{%- do print(tojson(adapter.stop_streams(models, patience))) -%}{%- endif -%}
 {%- endmacro %}
+
+{# What `sparkstream backfill` runs in a project: a line that says what was done. #}
+{% macro sparkstream_backfill(model, since, until, removes=false) -%}
+  {%- if execute -%}{%- do print(adapter.backfill(model, since, until, removes, invocation_id)) -%}{%- endif -%}
+{%- endmacro %}

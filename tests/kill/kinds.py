@@ -96,6 +96,13 @@ def _corrected(name: str, sql: str) -> Kind:
     return Kind(name, _windows(name, sql, **config).models, (*STREAM, CORRECTED, CORRECTED))
 
 
+def _backfilled(name: str, sql: str) -> Kind:
+    """Windows that close at once, and get the rows that come late by a backfill after each run."""
+    hook = f"{{{{ sparkstream_backfill('{name}', '1970-01-01', '2100-01-01') }}}}"
+    config = {"watermark": "1 second", "post_hook": hook}
+    return Kind(name, _windows(name, sql, **config).models, (*STREAM, SWAPPED, DROPPING, BETWEEN, BETWEEN))
+
+
 def _made_anew(kind: Kind, counted: str | None = None) -> Kind:
     """A table that is made anew aside, by some of the runs."""
     [model] = kind.models
@@ -170,6 +177,8 @@ KINDS = {
         _shown("open_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
         _corrected("corrected", f"{COUNTS} {TUMBLE} {GROUPED}"),
         _corrected("corrected_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
+        _backfilled("backfilled", f"{COUNTS} {TUMBLE} {GROUPED}"),
+        _backfilled("backfilled_hop", f"{COUNTS} {_of_bid('hop', '1 second', '30 seconds')} {GROUPED}"),
         _windows("hop_windows", f"{COUNTS} {_of_bid('hop', '5 seconds', '30 seconds')} {GROUPED}", optimize=False),
         _windows("cumulate", f"{COUNTS} {_of_bid('cumulate', '5 seconds', '1 minute')} {GROUPED}"),
         _windows("session", f"{COUNTS} {_of_bid('session', '7 seconds', 'k')} {GROUPED}"),

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import sink
+from dbt.adapters.sparkstream.streaming.backfill import Backfill
+from dbt.adapters.sparkstream.streaming.backfillrange import Range
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -90,6 +96,34 @@ class Feed:
             stopping: whether it is to end after its micro-batch.
             options: configs.
         """
+        model, engine, plan = self._model(sql, name, warn, options)
+        run = Run(model, plan(model.config, self.optimize), engine, warn=warn, stopping=stopping)
+
+        def drop() -> None:
+            self.spark.sql(f"DROP TABLE {self.schema}.{name}")
+
+        return run(drop, rebuild=rebuild, empty=empty)
+
+    def backfill(self, sql: str, since: int, until: int, removes: bool = False, **options: Any) -> str:
+        """Replaces a range of time in a model's table.
+
+        Args:
+            sql: its query, with the tables in it.
+            since: the begin of the range, in seconds since the epoch.
+            until: its end.
+            removes: whether rows go where the sources have none any more.
+            options: configs.
+        """
+        model, engine, plan = self._model(sql, "model", lambda text: None, options)
+        batch = plan(replace(model.config, lateness=None, shows_open=False), False)
+        clock = ZoneInfo(self.zone)
+        edges = [datetime.fromtimestamp(second, clock).replace(tzinfo=None) for second in (since, until)]
+        return Backfill(model, plan(model.config, self.optimize), batch, engine)(Range(*edges), removes=removes)
+
+    def _model(
+        self, sql: str, name: str, warn: Callable[[str], None], options: Mapping[str, Any]
+    ) -> tuple[Model, Engine, Callable[[StreamConfig, bool], StreamPlan]]:
+        """A model, a session, and what makes the plan of the model's query, by its configs and whether to optimize."""
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
         sources = {
             table: StreamSource(
@@ -115,22 +149,20 @@ class Feed:
         session.conf.set("spark.sql.session.timeZone", self.zone)
         self.prepare(session)
         engine = Engine(session, project=self.project)
-        plan = planned(
-            sql,
-            self.dialect,
-            sources,
-            schema,
-            config,
-            utc=engine.is_utc(),
-            optimize=self.optimize,
-            warn=lambda warning: warn(str(warning)),
-        )
-        run = Run(model, plan, engine, warn=warn, stopping=stopping)
 
-        def drop() -> None:
-            self.spark.sql(f"DROP TABLE {self.schema}.{name}")
+        def plan(config: StreamConfig, optimize: bool) -> StreamPlan:
+            return planned(
+                sql,
+                self.dialect,
+                sources,
+                schema,
+                config,
+                utc=engine.is_utc(),
+                optimize=optimize,
+                warn=lambda warning: warn(str(warning)),
+            )
 
-        return run(drop, rebuild=rebuild, empty=empty)
+        return model, engine, plan
 
     def run_killed(self, monkeypatch: pytest.MonkeyPatch, when: str, sql: str, **options: Any) -> None:
         """Runs a model that is killed in its first micro-batch.

@@ -109,3 +109,26 @@ def test_names_of_no_stream(shop: Project, model: str, words: str) -> None:
     done = streams(shop, model)
     assert done.exit_code == 1
     assert words in done.stderr
+
+
+@pytest.mark.long
+def test_a_backfill(shop: Project) -> None:
+    """`sparkstream backfill`, of a row that came too late; figures of micro-batches stay as they are."""
+    here = ["--project-dir", str(shop.folder), "--profiles-dir", str(shop.folder)]
+
+    def backfill(*arguments: str) -> Any:
+        return CliRunner().invoke(main, ["backfill", *arguments, *here])
+
+    before = told(shop, "bids")
+    done = backfill("bids", "--from", "2020-04-15", "--to", "2020-04-15 09:00")
+    assert (done.exit_code, done.stdout.startswith("bids: ")) == (0, True), done.output
+    assert told(shop, "bids") == before
+    for arguments, words in (
+        (("plain", "--from", "2020-04-15", "--to", "2020-04-16"), "plain is no streaming model"),
+        (("bids", "--from", "Tuesday", "--to", "2020-04-16"), "--from is no time: Tuesday"),
+        (("bids", "--from", "2020-04-15T00:00Z", "--to", "2020-04-16"), "--from has an offset"),
+        (("later", "--from", "2020-04-15", "--to", "2020-04-16"), "there is no table"),
+    ):
+        done = backfill(*arguments)
+        assert done.exit_code == 1
+        assert words in done.stderr

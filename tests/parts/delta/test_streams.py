@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
+from tests.parts.backfills import check_backfills
 from tests.parts.corrections import correct
 
 if TYPE_CHECKING:
@@ -305,3 +306,9 @@ def test_a_folder_with_a_table_of_somebody_else(feed: Feed) -> None:
     with pytest.raises(StreamingError, match="holds a table of something else"):
         feed.run(ROWS, **DELTA)
     assert feed.spark.sql(f"SELECT * FROM delta.`{place}`").count() == 1
+
+
+def test_a_backfill_is_one_commit(feed: Feed) -> None:
+    check_backfills(feed, **DELTA)
+    commits = [commit for commit in history(feed) if commit[0] != "WRITE"]
+    assert commits == [("CREATE TABLE", None), *[("MERGE", "backfill")] * 3]

@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.streaming import sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
+from tests.parts.backfills import check_backfills
 from tests.parts.corrections import correct
 
 CLOSED = "window_end <= timestamp_seconds(1091)"
@@ -41,6 +42,12 @@ def test_windows_are_appended(feed: Feed) -> None:
 @pytest.mark.long
 def test_late_rows_correct_windows(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     correct(feed, "iceberg", sink.IcebergAppend, monkeypatch)
+
+
+def test_a_backfill_is_one_snapshot(feed: Feed) -> None:
+    check_backfills(feed, **ICEBERG)
+    snapshots = feed.spark.sql(f"SELECT operation FROM {feed.schema}.model.snapshots ORDER BY committed_at").collect()
+    assert [row[0] for row in snapshots if row[0] != "append"] == ["overwrite"] * 3
 
 
 @pytest.mark.parametrize("sql", [ROWS, TUMBLE, HOP], ids=["rows", "tumble", "hop_of_slices"])

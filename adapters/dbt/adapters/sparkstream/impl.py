@@ -133,6 +133,24 @@ class SparkStreamAdapter(Namespaces):
         return batchlist.batches(self, model, **options)
 
     @available
+    def backfill(self, model: str, since: str, until: str, removes: bool = False, run_id: str = "") -> str:
+        """Replaces the rows of a range of time in a streaming model's table, for `sparkstream backfill`.
+
+        Args:
+            model: the model's name, or `package.name`.
+            since: the begin of the range, such as `2026-11-17 00:00`.
+            until: its end.
+            removes: whether rows go where the sources have none any more.
+            run_id: dbt's invocation.
+
+        Returns:
+            What was done, in words.
+        """
+        from dbt.adapters.sparkstream.streaming.backfillrange import Range
+
+        return self._streaming.backfill(model, Range.read(since, until), removes, run_id)
+
+    @available
     def stop_streams(self, models: list[str], patience: float) -> dict[str, str]:
         """Ends runs of streaming models, for `sparkstream streams stop`.
 

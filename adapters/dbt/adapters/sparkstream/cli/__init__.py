@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.cli.backfill import backfill
 from dbt.adapters.sparkstream.cli.batches import batches
 from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
@@ -22,5 +23,18 @@ def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""
 
 
-for _command in (translate, explain, play, build, imports, request, stream, streams, batches, server, schemas):
+for _command in (
+    translate,
+    explain,
+    play,
+    build,
+    imports,
+    request,
+    stream,
+    streams,
+    backfill,
+    batches,
+    server,
+    schemas,
+):
     main.add_command(_command)

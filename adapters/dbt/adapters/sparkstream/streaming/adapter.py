@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, datasets, dbtflags, lineage, models
+from dbt.adapters.sparkstream.streaming.backfill import Backfill
+from dbt.adapters.sparkstream.streaming.backfillrange import Range
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
@@ -128,13 +131,14 @@ class StreamingModels:
         config: StreamConfig,
         utc: bool,
         warn: Warn = lambda _: None,
+        slices: bool = True,
     ) -> StreamPlan:
         connections = self._adapter.connections
         streams = self._registry.of(model)
         schema = self._schema(model, config)
         try:
             return models.planned(
-                sql, dialect, streams, schema, config, utc=utc, optimize=connections.optimizes(), warn=warn
+                sql, dialect, streams, schema, config, utc=utc, optimize=slices and connections.optimizes(), warn=warn
             )
         except TranslationError as error:
             message = described(error, connections.node, connections.project, "the compiled SQL")
@@ -154,10 +158,7 @@ class StreamingModels:
     ) -> dict[str, Any]:
         """Runs a streaming model."""
         adapter = self._adapter
-        runs = relation.incorporate(path={"identifier": RUNS})
-        with self._as_dbt_errors():
-            streams = self._registry.of(node["unique_id"])
-            model = models.read_model(node, sql, str(relation), str(runs), streams, run_id, adapter.connections.project)
+        model = self._read(node, sql, relation, run_id)
         interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
         model = replace(model, config=replace(model.config, interval=interval))
 
@@ -188,6 +189,48 @@ class StreamingModels:
             finally:
                 engine.close()
         return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+
+    def _read(self, node: Mapping[str, Any], sql: str, relation: Any, run_id: str) -> Model:
+        runs = relation.incorporate(path={"identifier": RUNS})
+        streams, project = self._registry.of(node["unique_id"]), self._adapter.connections.project
+        with self._as_dbt_errors():
+            return models.read_model(node, sql, str(relation), str(runs), streams, run_id, project)
+
+    def backfill(self, name: str, range_: Range, removes: bool, run_id: str = "") -> str:
+        """Replaces the rows of a range of time in a streaming model's table.
+
+        Args:
+            name: the model's name, or `package.name`.
+            range_: the range.
+            removes: whether rows go where the sources have none any more.
+            run_id: dbt's invocation.
+
+        Returns:
+            What was done, in words.
+
+        Raises:
+            DbtRuntimeError: why nothing was done.
+        """
+        from dbt.compilation import Compiler
+
+        adapter = self._adapter
+        manifest: Any = adapter.get_macro_resolver()
+        [chosen] = self._chosen([name])
+        compiled = Compiler(adapter.config).compile_node(deepcopy(manifest.nodes[chosen.id]), manifest, write=False)
+        relation = adapter.Relation.create_from(adapter.config, compiled)
+        sql = str(compiled.compiled_code)
+        model = self._read(compiled.to_dict(omit_none=True), sql, relation, run_id)
+        with self._as_dbt_errors():
+            engine = Engine.open(adapter.connections.environment)
+            try:
+                utc = engine.is_utc()
+                plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
+                # The same rows, as windows that batch has, and with nothing that is for a stream alone.
+                config = replace(model.config, lateness=None, shows_open=False)
+                batch = self._plan(model.unique_id, sql, model.dialect, config, utc, slices=False)
+                return Backfill(model, plan, batch, engine, logger.info)(range_, removes=removes)
+            finally:
+                engine.close()
 
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         """What tells OpenLineage of a run; None where that isn't configured, or can't be."""

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.lease import KEY, Holder
-from dbt.adapters.sparkstream.streaming.table import named_beside, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.table import PREFIX, Facts, named_beside, pairs, properties_of
+
+_OF_THE_CATALOG = ("transient_lastDdlTime",)
+"""Properties that the catalog makes itself."""
 
 
 class AsideTable:
@@ -67,6 +71,29 @@ class AsideTable:
             return False
         self._rename()
         return True
+
+    def _make_like(self, place: str) -> None:
+        """Makes the table aside, empty, with the columns, partitions, format and properties of the table.
+
+        Args:
+            place: its folder.
+        """
+        facts = Facts.of(self._engine, self._table)
+        theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
+        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
+        given = {name: text for name, text in given.items() if name != PREFIX + self._whole}
+        given[PREFIX + self._of] = self._table
+        properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
+        self._engine.sql(
+            f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
+            f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
+        )
+        if facts.comment:
+            self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
+
+    def _count(self, table: str) -> int:
+        """How many rows a table has."""
+        return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
 
     def _check_own(self, now: Mapping[str, str], known: Mapping[str, str], fact: Mapping[str, str]) -> None:
         """Makes sure that the table is still the run's.

@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.sink import quoted
-from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, PREFIX, Facts
+from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, Facts
 
 SUFFIX = "__compacted"
 
@@ -37,9 +36,6 @@ seconds since the epoch."""
 
 GRACE = 3600.0
 """Seconds that queries may go on reading these files."""
-
-_OF_THE_CATALOG = ("transient_lastDdlTime",)
-"""Properties that the catalog makes itself."""
 
 
 class Compaction(AsideTable):
@@ -99,23 +95,12 @@ class Compaction(AsideTable):
         self.drop()
         place = self.other(facts.location)
         self._clear(place)
-        theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
-        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
-        given = {name: text for name, text in given.items() if name != PREFIX + WHOLE} | {PREFIX + OF: self._table}
-        properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
-        self._engine.sql(
-            f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
-            f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
-        )
-        if facts.comment:
-            self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
+        self._make_like(place)
         values = ", ".join([*map(quoted, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
         hint = f"REBALANCE({', '.join(map(quoted, partition_by))})" if partition_by else "REBALANCE"
         self._engine.write_few_files()
         self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
-        before, after = (
-            int(self._engine.sql(f"SELECT count(*) FROM {name}")[0][0]) for name in (self._table, self.name)
-        )
+        before, after = self._count(self._table), self._count(self.name)
         if before != after:
             raise StreamingError(f"{self._table} has {before} rows, and {self.name} got {after}: it stays as it is")
         files = noted(self.name)

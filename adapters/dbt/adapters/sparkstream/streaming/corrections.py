@@ -19,7 +19,8 @@ FOLDER = "_corrected"
 by itself, as its name begins with `_`."""
 
 _ROWS = "__rows_to_merge"
-_REPLACED = "__replaced"
+REPLACED = "__replaced"
+"""The column that says of a row which `merge` reads whether it only marks rows of the table that go."""
 
 
 class Corrections:
@@ -54,16 +55,11 @@ class Corrections:
         spark = rows.sparkSession
         moments = ", ".join(f"({end})" for end in ends)
         marks = spark.sql(
-            f"SELECT timestamp_micros(m) AS `{self._end}`, TRUE AS {_REPLACED} FROM VALUES {moments} AS v (m)"
+            f"SELECT timestamp_micros(m) AS `{self._end}`, TRUE AS {REPLACED} FROM VALUES {moments} AS v (m)"
         )
-        given = rows.selectExpr("*", f"FALSE AS {_REPLACED}").unionByName(marks, allowMissingColumns=True)
+        given = rows.selectExpr("*", f"FALSE AS {REPLACED}").unionByName(marks, allowMissingColumns=True)
         given.createOrReplaceTempView(_ROWS)
-        names = ["`" + name.replace("`", "``") + "`" for name in rows.columns]
-        spark.sql(
-            f"MERGE INTO {self._table} AS t USING {_ROWS} AS s ON s.{_REPLACED} AND t.`{self._end}` = s.`{self._end}`\n"
-            f"WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED AND NOT s.{_REPLACED} THEN "
-            f"INSERT ({', '.join(names)}) VALUES ({', '.join(f's.{name}' for name in names)})"
-        )
+        spark.sql(merge(self._table, _ROWS, rows.columns, f"t.`{self._end}` = s.`{self._end}`"))
 
     def rewrite(self, rows: DataFrame, batch: int, ends: Sequence[int], number: str) -> DataFrame:
         """Writes partitions of a table of files anew, each with the new rows of some windows in place of the old ones.
@@ -97,3 +93,20 @@ class Corrections:
 
     def _among(self, ends: Iterable[int]) -> str:
         return f"`{self._end}` IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
+
+
+def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:
+    """The statement that puts rows into a table whose format has MERGE, and takes others out, in one commit.
+
+    Args:
+        table: the table; `t` in conditions.
+        rows: a view of the rows to put in, and of marks for rows that go; `s` in conditions. `REPLACED` tells the two.
+        columns: the table's columns.
+        same: says of a mark which rows of the table go. A row of the table has one mark at most.
+    """
+    names = ["`" + name.replace("`", "``") + "`" for name in columns]
+    return (
+        f"MERGE INTO {table} AS t USING {rows} AS s ON s.{REPLACED} AND {same}\n"
+        f"WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED AND NOT s.{REPLACED} THEN "
+        f"INSERT ({', '.join(names)}) VALUES ({', '.join(f's.{name}' for name in names)})"
+    )

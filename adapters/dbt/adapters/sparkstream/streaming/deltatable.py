@@ -12,6 +12,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
 from dbt.adapters.sparkstream.streaming.table import (
     DELTA,
     PREFIX,
@@ -35,6 +36,12 @@ HARMLESS = frozenset(
 
 MADE = ("CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE")
 """Operations that make a table. What the log has before is of the table that was there before."""
+
+
+BACKFILL = "backfill"
+"""What a commit of a backfill says, where that of a micro-batch has its number."""
+
+_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class DeltaTable(StreamTable):
@@ -109,6 +116,14 @@ class DeltaTable(StreamTable):
         made = {PREFIX + "table": known["table"]}
         return {self.name: made, self._beside: {**made, **lease}}
 
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        # The commit says whose it is, and is of no micro-batch.
+        self._engine.sql(f"SET {_METADATA} = {known['table']} {BACKFILL}")
+        try:
+            merge_rows(self._engine, self.name, replaced)
+        finally:
+            self._engine.sql(f"RESET {_METADATA}")
+
     # -- what the log says -------------------------------------------------------------------------
     def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
         self._version = max(self._version, _version_of(known.get("files")))
@@ -168,7 +183,8 @@ class DeltaTable(StreamTable):
     @staticmethod
     def _is_own(commit: Any, generation: str) -> bool:
         """Whether a commit is a micro-batch's, or leaves the rows as they are."""
-        return _batch(commit, generation) is not None or commit["operation"] in HARMLESS
+        is_backfill = str(commit["userMetadata"]) == f"{generation} {BACKFILL}"
+        return is_backfill or _batch(commit, generation) is not None or commit["operation"] in HARMLESS
 
 
 def _batch(commit: Any, generation: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,10 @@ from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, SUFFIX, WHOLE, Rebuilt, left
+from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, LEAVES, SUFFIX, WHOLE, Rebuilt, left
+from dbt.adapters.sparkstream.streaming.replacing import OF as OF_BACKFILLED
+from dbt.adapters.sparkstream.streaming.replacing import SUFFIX as SUFFIX_OF_BACKFILLED
+from dbt.adapters.sparkstream.streaming.replacing import Backfilled, Replacement
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
     COMPACTS,
@@ -40,12 +44,17 @@ class FileTable(StreamTable):
         return Compaction(self._engine, self.name)
 
     def found(self) -> bool:
-        return super().found() or self._compaction.restore() or self.rebuilt.restore()
+        asides = (self._compaction, self.rebuilt, self._backfilled)
+        return super().found() or any(aside.restore() for aside in asides)
 
     @property
     def rebuilt(self) -> Rebuilt:
         """The table that is made anew aside."""
         return Rebuilt(self._engine, self.name)
+
+    @property
+    def _backfilled(self) -> Backfilled:
+        return Backfilled(self._engine, self.name)
 
     def aside_folder(self, config: StreamConfig, identifier: str) -> str:
         """A folder for a table that is made anew aside, which nothing has been in."""
@@ -89,6 +98,8 @@ class FileTable(StreamTable):
         return schema["Location"].rstrip("/")
 
     def tidy(self, known: Mapping[str, str]) -> None:
+        if any(not since and SUFFIX_OF_BACKFILLED in folder for folder, since in left(known).items()):
+            self._backfilled.drop()  # of a backfill that was killed
         self._left = known.get(LEFT, "")
         if UPDATES in known and is_over(self._left):
             self._left = self._forget()
@@ -109,20 +120,39 @@ class FileTable(StreamTable):
     def remains(self, known: Mapping[str, str]) -> list[str]:
         location = self.facts().location
         if COMPACTS not in known:
-            return [location] if SWAPS in known else []
+            return [location] if SWAPS in known or OF_BACKFILLED in known else []
         return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
         if not self._has_many(every):
             return None
 
-        def files_of(table: str) -> str:
-            return FileTable(self._engine, table).noted_files()
-
-        noted = self._compaction(finished, self.columns(), partition_by, files_of, self._noting)
+        noted = self._compaction(finished, self.columns(), partition_by, self._files_of, self._noting)
         self._facts = None
         self.refresh()
         return noted
+
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        facts, now = self.facts(), round(time.time())
+        place = Backfilled.place(facts.location)
+        # For a run that is killed meanwhile: nobody reads the folder yet.
+        self.note(**{LEAVES: json.dumps({**left(known), place: 0})})
+        self._backfilled.fill(replaced, place, self.columns(), self._partitions())
+        leaves = left(known) | dict.fromkeys([facts.location, *self.remains(known)], now)
+        if facts.kind != "EXTERNAL":
+            leaves[facts.location] = 0  # the files of a MANAGED table go with it
+        self._backfilled.give_place(known, fact, leaves, self._files_of, self._noting)
+        self._facts = None
+        self.refresh()
+
+    def _partitions(self) -> int:
+        """How many columns it is partitioned by."""
+        [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
+        return len(str(spec).split("/"))
+
+    def _files_of(self, table: str) -> str:
+        """What `check_foreign` needs to know of the files of a table aside."""
+        return FileTable(self._engine, table).noted_files()
 
     def noted_files(self) -> str:
         """What `check_foreign` needs to know of the files that it has."""

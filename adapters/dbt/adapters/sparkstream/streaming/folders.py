@@ -59,6 +59,11 @@ class Folders:
         with spark_errors():
             self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
 
+    def write(self, path: str, query: str) -> None:
+        """Makes a folder with the rows of a query in Parquet files, in place of what is there."""
+        with spark_errors():
+            self._spark.sql(query).write.mode("overwrite").parquet(path)
+
     def rewrite(self, path: str, query: str) -> None:
         """Makes a folder with one Parquet file of a query's rows, in place of what is there."""
         with spark_errors():

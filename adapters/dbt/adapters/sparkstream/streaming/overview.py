@@ -101,9 +101,10 @@ def _noted(engine: Engine, runs: str, models: Sequence[StreamModel]) -> dict[str
     sums = [name for name in TOTALS + LEFT_OUT if name in columns]
     added = "".join(f", coalesce(sum({name}), 0) AS {name}" for name in sums)
     ids = ", ".join(string_literal(model.id) for model in models)
+    only = " AND backfilled IS NULL" if "backfilled" in columns else ""
     rows = engine.sql(
         f"SELECT model, max_by(struct({last}), struct(started_at, batch)) AS last{added} "
-        f"FROM {runs} WHERE model IN ({ids}) GROUP BY model"
+        f"FROM {runs} WHERE model IN ({ids}){only} GROUP BY model"
     )
     return {row["model"]: _facts(row.asDict(recursive=True), sums) for row in rows}
 

@@ -14,7 +14,6 @@ from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.filetable import FileTable
-from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.leftovers import Leftovers
@@ -124,11 +123,7 @@ class Run:
         self._query.check_contract(columns)
         self._query.check_sink(columns)
         self._views.check(columns)
-        flushes = self.model.config.flush is not None
-        zone = self._engine.zone()
-        lateness = self.model.config.lateness
-        keeps = (*self._plan.keeps, *([] if lateness is None else [str(lateness.micros)]))
-        query = fingerprint(self.model.sql, self.model.dialect, sources, columns, flushes, zone, keeps=keeps)
+        query = self._query.fingerprint(sources, columns)
         identities = {source.view: self._sources.identity(source) for source in sources}
         wanted = Wanted(query, sources, identities)
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
@@ -154,7 +149,7 @@ class Run:
             if empty:
                 return Outcome("made, with no rows read", 0)
             checkpoint = self._places.checkpoint(known)
-            if flushes:
+            if self.model.config.flush is not None:
                 self._engine.folders.prepare_flush(_flush_folder(checkpoint))
                 sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
                 rows, _ = self._query.understood()

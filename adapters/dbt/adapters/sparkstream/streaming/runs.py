@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,11 @@ COLUMNS = {
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
     "windows_corrected": ("BIGINT", "windows that were closed before and have got late rows, with late_rows: update"),
     "aside": ("BOOLEAN", "whether the rows went to a table that is made anew aside, to take the place of the other"),
+    "backfilled": (
+        "STRING",
+        "the range of a backfill, which put rows_appended in the place of others; else NULL",
+    ),
+    "rows_removed": ("BIGINT", "rows that a backfill has taken out of the table"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
@@ -53,6 +59,23 @@ class RunRecord:
     relation: str
     aside: bool = False
     """Whether its rows went to a table that is made anew aside."""
+
+
+@dataclass(frozen=True)
+class Backfilled:
+    """What a backfill has done.
+
+    Attributes:
+        range: the range that it was given, in words.
+        added: rows that it has put in.
+        removed: rows that it has taken out.
+        windows: windows that the rows put in are of; None where columns don't tell.
+    """
+
+    range: str
+    added: int
+    removed: int
+    windows: int | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +116,7 @@ def record(
     """
     if not batches:
         return
-    rows = []
+    found = []
     for batch in batches:
         written, windows = counts.appended.get(batch.number, (0, None))
         left = counts.aside.get(batch.number, Aside())
@@ -116,7 +139,52 @@ def record(
             "rows_unreadable": left.unreadable,
             "aside": str(run.aside).lower(),
         }
-        rows.append("(" + ", ".join(str(values[name]) for name in COLUMNS) + ")")
+        found.append(values)
+    _add(engine, table, run, found, file_format, batches[0].number // MERGED < (batches[-1].number + 1) // MERGED)
+
+
+def record_backfill(
+    engine: Engine, table: str, run: RunRecord, done: Backfilled, batch: int, started: float, file_format: str
+) -> None:
+    """Adds a backfill to the table.
+
+    Args:
+        engine: a session.
+        table: the table, as SQL names it.
+        run: the run.
+        done: what was done.
+        batch: the number of the last micro-batch, which the rows have got.
+        started: when it began, in seconds since the epoch.
+        file_format: as `record` takes it.
+
+    Raises:
+        StreamingError: what Spark says is wrong.
+    """
+    values = {
+        "run_id": string_literal(run.id),
+        "relation": string_literal(run.relation),
+        "batch": batch,
+        "started_at": _moment(started),
+        "duration_ms": round((time.time() - started) * 1000),
+        "rows_appended": done.added,
+        "windows_closed": "NULL" if done.windows is None else done.windows,
+        "aside": "false",
+        "backfilled": string_literal(done.range),
+        "rows_removed": done.removed,
+    }
+    _add(engine, table, run, [values], file_format, merges=False)
+
+
+def _add(
+    engine: Engine,
+    table: str,
+    run: RunRecord,
+    found: Sequence[Mapping[str, object]],
+    file_format: str,
+    merges: bool,
+) -> None:
+    """Adds rows: column -> SQL. Those of the model are put into one file then, if that is due."""
+    rows = ["(" + ", ".join(str(values.get(name, "NULL")) for name in COLUMNS) + ")" for values in found]
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
     new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(rows) + f"\nAS v ({', '.join(COLUMNS)})"
     with _lock:
@@ -135,7 +203,7 @@ def record(
     if folder is None:
         engine.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS {partition} LOCATION {string_literal(first)}")
     engine.sql(f"REFRESH TABLE {table}")
-    if folder is not None and batches[0].number // MERGED < (batches[-1].number + 1) // MERGED:
+    if folder is not None and merges:
         _merge(engine, table, run.model, partition, first, folder)
 
 

@@ -217,6 +217,34 @@ class Sources:
         is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
         return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
 
+    def all_read(self, sources: Sequence[StreamSource], noted: Noted) -> Mapping[str, int]:
+        """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read.
+
+        Args:
+            sources: the sources.
+            noted: what the model's checkpoint says.
+
+        Raises:
+            StreamingError: there are others, or nobody can tell.
+        """
+        found: dict[str, int] = {}
+        read = _ReadFiles.of(noted)
+        for source in sources:
+            folder = self._folder(source)
+            if folder is None:
+                raise StreamingError(
+                    f"nobody can tell which rows of {source.relation} the model has, and which it will append yet: it "
+                    f"is stored as {self._format(source)}\n  run the model with --full-refresh"
+                )
+            files = self._engine.folders.stored_files(folder)
+            if unread := sorted(files.keys() - read.done):
+                raise StreamingError(
+                    f"{source.relation} has files that the model hasn't read, such as {unread[0]}: the next run would "
+                    "append their rows once more\n  run the model first"
+                )
+            found |= files
+        return found
+
     def _change(self, source: StreamSource, read: _ReadFiles) -> Change | None:
         """What has become of the files of a source; None if they are as they were."""
         folder = self._folder(source)

@@ -174,15 +174,34 @@ class Streams:
     def define_portion(self, source: StreamSource, portion: Portion, drop: tuple[str, ...]) -> None:
         """Makes the rows of a stream that a micro-batch has read known under its name."""
         with spark_errors():
-            rows = self._rows_of(source, portion)
-            if source.reader:
-                if has_values(source.reader):
-                    rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-                rows = seen(rows, source.reader, source.relation)
-            rows = self._seen(rows, source.seen).drop(*drop)
-            if source.event_time is not None and source.watermark is not None:
-                rows = self._as_event_time(rows, source.event_time)
+            self._as_streamed(self._rows_of(source, portion), source, drop).createOrReplaceTempView(source.view)
+
+    def define_batch(self, source: StreamSource, until: str | None, drop: tuple[str, ...]) -> None:
+        """Makes all rows that a stream's files, or its table, have by now known under its name.
+
+        Args:
+            source: the stream.
+            until: the first time, as SQL, that is too far ahead: its rows are left out; None where all rows stay.
+            drop: columns to leave out.
+        """
+        with spark_errors(f"can't read {source.relation}"):
+            if not source.reader:
+                self._spark.catalog.refreshTable(source.relation)
+            rows = self._as_streamed(self._stored(source), source, drop)
+            if until is not None and source.event_time is not None:
+                rows = rows.where(f"coalesce(`{source.event_time}` < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
+
+    def _as_streamed(self, rows: DataFrame, source: StreamSource, drop: tuple[str, ...]) -> DataFrame:
+        """Rows that a source has, as the stream gives them to the model."""
+        if source.reader:
+            if has_values(source.reader):
+                rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
+            rows = seen(rows, source.reader, source.relation)
+        rows = self._seen(rows, source.seen).drop(*drop)
+        if source.event_time is not None and source.watermark is not None:
+            rows = self._as_event_time(rows, source.event_time)
+        return rows
 
     def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
         """Makes known which rows that a micro-batch has read of a stream have values that can't be read.
@@ -216,14 +235,18 @@ class Streams:
             return self._records(reader, portion)
         if is_other(reader):  # a socket, for one, has no files
             return self._spark.createDataFrame([], self._as_it_is(reader, {}).schema)
-        if reader:
-            loader = self._spark.read.format(str(reader["format"])).options(**given_options(reader))
-            with_schema = "schema" in reader and not has_values(reader)
-            rows = (loader.schema(str(reader["schema"])) if with_schema else loader).load(str(reader["path"]))
-        else:
-            rows = self._spark.read.table(source.relation)
+        rows = self._stored(source)
         names = ", ".join(string_literal(spelled) for name in portion.files for spelled in _spellings(name))
         return rows.where(f"_metadata.file_path IN ({names})" if portion.files else "FALSE")
+
+    def _stored(self, source: StreamSource) -> DataFrame:
+        """All rows of a table, or of a source's files."""
+        reader = source.reader
+        if not reader:
+            return self._spark.read.table(source.relation)
+        loader = self._spark.read.format(str(reader["format"])).options(**given_options(reader))
+        with_schema = "schema" in reader and not has_values(reader)
+        return (loader.schema(str(reader["schema"])) if with_schema else loader).load(str(reader["path"]))
 
     def records(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
         """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.

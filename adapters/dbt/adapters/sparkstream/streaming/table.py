@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -13,6 +14,9 @@ from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.making import make
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.streaming.replacing import Replacement
 
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""
@@ -303,6 +307,19 @@ class StreamTable:
         """
         found = self._appended(after, windows, None)
         return {n: counts for n, counts in found.items() if n <= finished}, ""
+
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        """Replaces rows, in one step that readers see.
+
+        Args:
+            replaced: the rows.
+            known: what is noted of the table, by the run that has it.
+            fact: says that the table is that run's.
+
+        Raises:
+            StreamingError: what keeps it from that; the table stays as it is.
+        """
+        raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
 
     def corrected(self) -> dict[str, str]:
         """What is to be noted of it when late rows have corrected windows."""

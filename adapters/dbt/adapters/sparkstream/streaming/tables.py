@@ -6,9 +6,10 @@ from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.filetable import FileTable
-from dbt.adapters.sparkstream.streaming.table import DELTA, StreamTable
+from dbt.adapters.sparkstream.streaming.icebergtable import IcebergTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, ICEBERG, StreamTable
 
-_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable}
+_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable, ICEBERG: IcebergTable}
 
 
 def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:

@@ -39,6 +39,7 @@ from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, withou
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
 from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
+from dbt.adapters.sparkstream.sql.streaming.held import is_held
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
@@ -66,9 +67,11 @@ class StreamPlan:
         decisions: for each HOP and CUMULATE, whether its slices are kept, or why its windows are.
         time: the column by whose watermark rows have to leave the stream; None where Spark checks that itself.
         waits_longer: whether `time` is later than the event times of some rows, which wait until then.
-        windows: the columns that tell the window of a row, where the rows have them.
+        windows: the columns that tell the window of a row, where the rows have them: its end is the last one.
         by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
         joined: whether rows of one stream wait for those of another one, by their times.
+        held: whether the stream holds all rows back until their window is closed, and drops those that come later.
+        meets: whether rows of a stream meet those of another one, or of itself: in a join, or in a condition.
     """
 
     stages: tuple[Stage, ...]
@@ -85,6 +88,8 @@ class StreamPlan:
     waits_longer: bool = False
     by_instant: bool = False
     joined: bool = False
+    held: bool = False
+    meets: bool = False
 
     @property
     def slices(self) -> bool:
@@ -203,6 +208,9 @@ def plan(
             buffered=cut is not None and cut.buffered,
             late=late,
             waits=bool(late) or any(True for _ in names.joins(tree)),
+            held=(cut is not None and cut.buffered) or is_held(tree, names),
+            meets=any(True for _ in names.joins(tree))
+            or any(names.feeds(condition) for condition in tree.find_all(exp.In, exp.SubqueryPredicate)),
             read_once=names.is_read_once(tree),
             windows=_windows(resolver.columns(tree)),
             time=None if cut is None else cut.order,
@@ -310,7 +318,7 @@ def _windows(columns: Columns) -> tuple[str, ...]:
     for column in columns.items:
         if column.origin in ("window_start", "window_end"):
             bounds.setdefault(column.origin, column.name)
-    return tuple(bounds.values()) if "window_end" in bounds else ()
+    return tuple(bounds[name] for name in sorted(bounds, reverse=True)) if "window_end" in bounds else ()
 
 
 def _end(columns: Columns, source: Source, tree: exp.Expr) -> str:

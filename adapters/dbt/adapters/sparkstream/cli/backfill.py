@@ -1,0 +1,24 @@
+"""`sparkstream backfill`: a range of time in a streaming model's table anew."""
+
+from __future__ import annotations
+
+import click
+
+from dbt.adapters.sparkstream.cli.common import complete_models, project_options, run_operation
+
+
+@click.command()
+@click.argument("model", shell_complete=complete_models)
+@click.option("--from", "since", required=True, metavar="TIME", help="The first time, such as '2026-11-17 00:00'.")
+@click.option("--to", "until", required=True, metavar="TIME", help="The first time that isn't in the range any more.")
+@click.option("--remove", "removes", is_flag=True, help="Take rows out where the sources have none for the range.")
+@project_options
+def backfill(model: str, since: str, until: str, removes: bool, **options: str | None) -> None:
+    """Replace a range of time in the table of a streaming MODEL by what its sources give for it now.
+
+    Windows that lie in the range, wholly or partly, are replaced, all in one step; of a model without windows, the
+    rows with an event time in it. Windows that the stream has open stay its own. The times are those of the session's
+    time zone. No run of the model may be on its way. A backfill that was interrupted is given again.
+    """
+    arguments = {"model": model, "since": since, "until": until, "removes": removes}
+    run_operation("sparkstream_backfill", arguments, options, lambda line: click.echo(f"{model}: {line}"))

@@ -1,0 +1,162 @@
+"""Rows of a streaming model's table that others take the place of, in one step that readers see."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
+from dbt.adapters.sparkstream.streaming.compaction import LEFT
+from dbt.adapters.sparkstream.streaming.corrections import REPLACED, merge
+from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.paths import beside
+from dbt.adapters.sparkstream.streaming.rebuilt import LEAVES
+from dbt.adapters.sparkstream.streaming.sink import quoted
+from dbt.adapters.sparkstream.streaming.table import BATCH
+
+SUFFIX = "__backfilled"
+
+OF = "backfill_of"
+"""The property of a table aside: the name of the table whose place it is to take. It stays when it has taken it."""
+
+WHOLE = "backfill_whole"
+"""The property of a table aside that has all rows: the generation of the table."""
+
+_MARKED = "__rows_and_marks"
+
+
+class Condition(Protocol):
+    """Says as SQL which rows of a table go, where their columns have a prefix such as `t.`."""
+
+    def __call__(self, prefix: str = "") -> str: ...
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Rows that others take the place of.
+
+    Attributes:
+        goes: which rows of the table go.
+        rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
+        key: the column with the time by which rows go: all that go have one.
+        batch: the number that the new rows get: that of a micro-batch that is done.
+        removed: how many rows go.
+        added: how many come.
+    """
+
+    goes: Condition
+    rows: str
+    key: str
+    batch: int
+    removed: int
+    added: int
+
+
+def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
+    """Replaces rows of a table whose format has MERGE, in one commit.
+
+    Args:
+        engine: a session.
+        table: the table's name.
+        replaced: the rows.
+
+    Raises:
+        StreamingError: what Spark says is wrong; the table stays as it is.
+    """
+    columns = engine.described(table)
+    # NULL of any type: a mark has the time alone.
+    mark = [quoted(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
+    row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else quoted(name) for name, _ in columns]
+    names = ", ".join([*(quoted(name) for name, _ in columns), REPLACED])
+    engine.sql(
+        f"CREATE OR REPLACE TEMPORARY VIEW {_MARKED} ({names}) AS\n"
+        f"SELECT {', '.join(row)}, FALSE FROM {replaced.rows}\nUNION ALL\n"
+        f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {quoted(replaced.key)} FROM {table} "
+        f"WHERE {replaced.goes()})"
+    )
+    same = f"t.{quoted(replaced.key)} = s.{quoted(replaced.key)} AND {replaced.goes('t.')}"
+    engine.sql(merge(table, _MARKED, [name for name, _ in columns], same))
+
+
+class Backfilled(AsideTable):
+    """A table of plain files aside, with the rows of another one but for some that are new. It takes its place.
+
+    It is the same table in all else: its generation, its checkpoint and what is noted of it stay.
+
+    Args:
+        engine: a session.
+        table: the table's name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, table: str) -> None:
+        foreign = "is there, and no backfill has made it\n  give it another name"
+        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
+
+    @staticmethod
+    def place(location: str) -> str:
+        """A folder for a table aside, which nothing has been in.
+
+        Args:
+            location: the folder of the table.
+        """
+        folder = location.rstrip("/")
+        name = folder.rpartition("/")[2].partition(SUFFIX)[0]
+        return f"{beside(folder)}/{name}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+
+    def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
+        """Makes the table aside, with all rows that the table is to have.
+
+        Args:
+            replaced: the rows that others take the place of.
+            place: its folder.
+            columns: the table's columns; those it is partitioned by stand last.
+            partitions: how many these are.
+
+        Raises:
+            StreamingError: what Spark says is wrong, or rows are missing.
+        """
+        self._make_like(place)
+        names = ", ".join(map(quoted, columns))
+        new = ", ".join([*map(quoted, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(quoted, columns[-partitions:]))})"
+        self._engine.write_few_files()
+        self._engine.sql(
+            f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n"
+            f"SELECT {names} FROM {self._table} WHERE NOT coalesce({replaced.goes()}, FALSE)\nUNION ALL\n"
+            f"SELECT {new} FROM {replaced.rows})"
+        )
+        wanted = self._count(self._table) - replaced.removed + replaced.added
+        if (got := self._count(self.name)) != wanted:
+            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} aside: it stays as it is")
+
+    def give_place(
+        self,
+        known: Mapping[str, str],
+        fact: Mapping[str, str],
+        leaves: Mapping[str, int],
+        noted: Callable[[str], str],
+        noting: AbstractContextManager[Any],
+    ) -> None:
+        """Gives the table's name to the table aside.
+
+        Args:
+            known: what is noted of the table, by the run that has it.
+            fact: says that the table is that run's.
+            leaves: what is noted under `LEAVES`, as a value.
+            noted: gives what `check_foreign` needs of a table, by its name.
+            noting: held while something is noted of the table.
+
+        Raises:
+            StreamingError: another run has the table, or what Spark says is wrong.
+        """
+        files = noted(self.name)
+        with noting:
+            now = self._properties(self._table)
+            self._check_own(now, known, fact)
+            own = {"files": files, WHOLE: now["table"], LEFT: "", LEAVES: json.dumps(dict(leaves))}
+            self._take_place({**now, **own})
