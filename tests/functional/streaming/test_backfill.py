@@ -351,3 +351,48 @@ def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
     for since, until in ((1090, 1099), (1010, 1110)):
         with pytest.raises(StreamingError, match="may go on in one that the stream has open"):
             feed.backfill(SESSION, since, until, **ACCEPTS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("distinct", {})]
+    + [(name, {"shows_open": is_open}) for name in ("tumble", "sliced hop", "top") for is_open in (False, True)],
+    ids=str,
+)
+def test_rows_that_no_run_has_read_yet(feed: Feed, name: str, options: dict[str, Any]) -> None:
+    """A backfill has those of windows that are closed; the run that reads them counts them in the others alone."""
+    sql = WINDOWS[name]
+    feed.add("bid", SOME)
+    feed.run(sql, **options)
+    feed.add("bid", CLOSING)
+    feed.run(sql, **options)
+    feed.add("bid", [(910, 1031, "b", 50), (911, 1235, "b", 60), (912, 1260, "b", 70)])
+    feed.backfill(sql, 0, 5000, **options)
+    assert feed.table() == feed.batch(sql, "window_end <= timestamp_seconds(1240)")
+    feed.run(sql, **options)
+    assert feed.table() == feed.batch(sql, "window_end <= timestamp_seconds(1250)")
+    feed.add("bid", [(913, 1400, "b", 80)])
+    feed.run(sql, **options)
+    assert feed.table() == feed.batch(sql, "window_end <= timestamp_seconds(1390)")
+
+
+@pytest.mark.long
+def test_the_range_is_on_the_clock_of_the_session(feed: Feed) -> None:
+    feed.zone = "America/New_York"
+    hours = "SELECT window_start, window_end, k, sum(v) AS s FROM TUMBLE(bid, ts, INTERVAL '1' HOUR) GROUP BY ALL"
+    # The clock is turned back on 2020-11-01, and shows 01:00 to 02:00 twice.
+    first, hour = 1_604_206_800, 3600  # 01:00 of that day, for the first time, is two hours after
+    rows: list[EventRow] = [(i, first + i * 1800, "ab"[i % 2], i) for i in range(16)]
+    feed.add("bid", rows)
+    feed.run(hours, **ACCEPTS)
+    feed.add("bid", [(90, first + 30 * hour, "a", 1)])
+    feed.run(hours, **ACCEPTS)
+    rewrite(feed, [(i, t, k, (v or 0) * 10) for i, t, k, v in rows])
+    old = feed.table()
+    since = first + 5 * hour
+    feed.backfill(hours, since, since + hour, **ACCEPTS)
+    wanted = feed.batch(hours, f"window_end <= timestamp_seconds({first + 29 * hour})")
+    changed = [row for row in feed.table() if row not in old]
+    assert changed == [row for row in wanted if row[0].timestamp() == since]
+    assert len(feed.table()) == len(old)

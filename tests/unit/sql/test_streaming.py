@@ -777,3 +777,39 @@ def test_a_slide_longer_than_the_size_is_warned_of() -> None:
     found: list[TranslationWarning] = []
     plan_of("SELECT * FROM hop(s, ts, '1 hour', '10 minutes')", streams=["s"], warn=found.append)
     assert [warning.message[:27] for warning in found] == ["hop(..., slide, size): the "]
+
+
+@pytest.mark.parametrize(
+    ("sql", "held"),
+    [
+        (COUNTS, True),
+        (f"WITH a AS ({COUNTS}) SELECT * FROM a", True),
+        (f"SELECT * FROM ({COUNTS}) UNION ALL SELECT * FROM ({COUNTS})", True),
+        ("SELECT * FROM TUMBLE(s, ts, INTERVAL '1' MINUTE)", False),
+        ("SELECT k, ts FROM s", False),
+        (f"WITH a AS (SELECT * FROM s) SELECT window_end FROM ({COUNTS}) UNION ALL SELECT ts FROM a", False),
+        (
+            "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end ORDER BY ts) AS n "
+            "FROM TUMBLE(s, ts, INTERVAL '1' MINUTE)) WHERE n = 1",
+            True,
+        ),
+    ],
+)
+def test_what_is_held_until_its_window_is_closed(sql: str, held: bool) -> None:
+    assert plan(sql).held is held
+
+
+def test_streams_that_meet() -> None:
+    assert not plan(COUNTS).meets
+    assert not plan(f"{COUNTS} UNION ALL {COUNTS}").meets
+    assert plan(
+        f"WITH a AS ({COUNTS}) SELECT x.* FROM a x JOIN a y ON x.window_end = y.window_end "
+        "AND x.window_start = y.window_start"
+    ).meets
+
+
+def test_the_columns_of_a_window_are_its_begin_and_then_its_end() -> None:
+    assert plan(
+        "SELECT e, s AS b FROM (SELECT window_end AS e, window_start AS s, count(*) AS n FROM "
+        "TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY window_start, window_end)"
+    ).windows == ("b", "e")

@@ -86,7 +86,7 @@ class Backfill:
         sources = [self._query.define(source) for source in self._model.sources if source.view in self._plan.streams]
         _, columns = self._query.understood()
         for source in sources:
-            _check_source(source)
+            check_source(source)
         if not self._plan.waits:
             self._time(columns, sources)
         query, table = self._query.fingerprint(sources, columns), self._table
@@ -272,7 +272,7 @@ class Backfill:
         return int(self._engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
 
 
-def _check_source(source: StreamSource) -> None:
+def check_source(source: StreamSource) -> None:
     """Refuses a source whose rows of earlier times may be gone, or can't be read again.
 
     Raises:

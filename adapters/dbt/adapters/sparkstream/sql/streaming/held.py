@@ -16,7 +16,7 @@ def is_held(node: exp.Expr, streams: Streams) -> bool:
         streams: the streams.
     """
     if isinstance(node, exp.Select):
-        if node.args.get("group") or node.args.get("distinct"):
+        if node.args.get("group"):
             return True
         return all(is_held(relation, streams) for relation in sources(node) if streams.feeds(relation))
     if isinstance(node, exp.SetOperation):
