@@ -30,8 +30,11 @@ def test_rows_are_sqlstreams(spark: SparkSession, case: Case) -> None:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED])
 def test_translations_need_no_types(case: Case) -> None:
-    plain = translate(case.sql, "sqlstream", arrival=arrival(case))
-    assert plain == translate(case.sql, "sqlstream", schema=case.schema(spark_type), arrival=arrival(case))
+    """Rules for sums do; what is plain doesn't."""
+    untyped = translate(case.sql, "sqlstream", arrival=arrival(case), optimize=False)
+    assert untyped == translate(
+        case.sql, "sqlstream", schema=case.schema(spark_type), arrival=arrival(case), optimize=False
+    )
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])

@@ -316,11 +316,16 @@ def test_a_rule_applies(name: str) -> None:
     assert name in CUMULATED or found.count("hop-slices") >= 2
 
 
-def test_bigints_have_room_for_what_a_window_has(spark: SparkSession) -> None:
+LARGE = {
+    "the sum of all": "timestamp_seconds(id * 60) AS ts, IF(id < 30, 1, -1) * 2305843009213693951L AS b",
+    "the least sum": "timestamp_seconds(id * 120) AS ts, IF(id % 2 = 0, 1, -1) - 4611686018427387904L AS b",
+}
+
+
+@pytest.mark.parametrize("rows", LARGE)
+def test_bigints_have_room_for_what_a_window_has(spark: SparkSession, rows: str) -> None:
     """Sums that run on over several windows would have none."""
-    spark.sql(
-        "SELECT timestamp_seconds(id * 60) AS ts, IF(id < 30, 1, -1) * 2305843009213693951L AS b FROM range(60)"
-    ).createOrReplaceTempView("large")
+    spark.sql(f"SELECT {LARGE[rows]} FROM range(60)").createOrReplaceTempView("large")
     window = "HOP(large, ts, INTERVAL '1' MINUTE, INTERVAL '4' MINUTE)"
     sql = f"SELECT window_end, sum(b) AS b FROM {window} GROUP BY window_start, window_end"
     schema = {"large": {"ts": "timestamp", "b": "bigint"}}

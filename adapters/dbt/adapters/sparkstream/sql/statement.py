@@ -32,7 +32,14 @@ from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision, Optimizer, may_pay
+from dbt.adapters.sparkstream.sql.passes.optimize import (
+    Decision,
+    Optimizer,
+    OverSums,
+    SlidingFrame,
+    has_frames,
+    may_pay,
+)
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.gaps import sparse_windows
@@ -141,7 +148,7 @@ class Statement:
                 f"arrival is the name of one column, and {arrival!r} is none",
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
-        if optimize and may_pay(self.trees):
+        if optimize and (may_pay(self.trees) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
         return self._edited(schema, arrival, batch=batch, request=request)[0].render()
@@ -178,12 +185,16 @@ class Statement:
             TranslationError: what is wrong.
         """
         if self._dialect == "spark":
-            source, decisions = self._edited(schema, arrival, rules=True, batch=batch)
+            source, decisions = self._edited(schema, arrival, rules=True, sums=True, batch=batch)
         else:
-            written = self.windowed(schema, arrival)
+            framed, decisions = self._edited(schema, arrival, keep_windows=True, sums=True)
+            written = framed.traced()
             with blamed_on(self.source.text, written):
-                statement = Statement.parse(written.text, "spark", wall_bounds=self._wall_bounds)
-                source, decisions = statement._edited(schema, arrival, rules=True, batch=batch)
+                statement = Statement.parse(
+                    written.text, "spark", whole=self._has_frames, wall_bounds=self._wall_bounds
+                )
+                source, more = statement._edited(schema, arrival, rules=True, frames=self._has_frames, batch=batch)
+            decisions += more
         return source.render(), decisions
 
     def _edited(
@@ -193,6 +204,8 @@ class Statement:
         *,
         keep_windows: bool = False,
         rules: bool = False,
+        frames: bool = False,
+        sums: bool = False,
         batch: Microbatch | None = None,
         request: bool = False,
     ) -> tuple[Source, list[Decision]]:
@@ -200,6 +213,8 @@ class Statement:
 
         Args:
             keep_windows: whether windows stay, in one spelling.
+            frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
+            sums: whether calls over frames that Spark hasn't may come from running aggregates.
         """
         source = Source(self.source.text, self.source.tokens)
         resolver = self._resolver(schema)
@@ -208,7 +223,8 @@ class Statement:
         widened = Widened(source, batch) if batch else None
         if widened is not None:
             passes.append(widened)
-        optimizer = Optimizer(source, resolver, filtered=widened.filtered if widened else ()) if rules else None
+        filtered = widened.filtered if widened else ()
+        optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames) if rules else None
         if optimizer is not None:
             passes.append(optimizer)
         handled = optimizer.handled if optimizer is not None else ()
@@ -218,15 +234,23 @@ class Statement:
         if self._strict:
             passes.append(Matches(source, resolver))
             passes.append(FlinkExpressions(source, resolver))
-        elif self._dialect != "spark" or self._found.framed:
-            passes.append(Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request))
+        framing: Frames | None = None
+        if not self._strict and (self._dialect != "spark" or self._found.framed):
+            framing = Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request, running=sums)
+            passes.append(framing)
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, arrival=arrival))
         hints = Hints(source).edits() if self._strict else ()
         source.apply([*hints, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
-        return source, optimizer.decisions if optimizer is not None else []
+        decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
+        return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
+
+    @property
+    def _has_frames(self) -> bool:
+        """Whether it has frames of OVER that rules may rewrite: in Spark's own dialect, Spark's frames stay."""
+        return has_frames(self.trees) if self._dialect != "spark" else bool(self._found.frames)
 
     def _resolver(self, schema: Schema | None) -> Resolver:
         return resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)

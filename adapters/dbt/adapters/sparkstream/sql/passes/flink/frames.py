@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-_SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
-
-
-def _bound(frame: exp.WindowSpec, side: str) -> tuple[int, exp.Expr | None]:
-    """Where a bound lies: -2, -1, 0, 1 or 2, from UNBOUNDED PRECEDING to UNBOUNDED FOLLOWING; and its offset."""
-    value = frame.args.get(side)
-    way = _SIDES.get(str(frame.args.get(f"{side}_side") or "").upper(), 0)
-    if isinstance(value, exp.Expr):
-        return way, value
-    return (2 * way if str(value).upper() == "UNBOUNDED" else 0), None
+from dbt.adapters.sparkstream.sql.core.over import bound
 
 
 def _number(offset: exp.Expr | None) -> float | None:
@@ -23,7 +14,7 @@ def _number(offset: exp.Expr | None) -> float | None:
 
 def ends_before_start(frame: exp.WindowSpec) -> bool:
     """Whether a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
-    (first, start), (last, end) = _bound(frame, "start"), _bound(frame, "end")
+    (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
     if first != last:
         return first > last
     from_, to = _number(start), _number(end)
@@ -37,6 +28,6 @@ def leaves_peers_out(frame: exp.WindowSpec) -> bool:
     """
     if (frame.args.get("kind") or "").upper() != "RANGE":
         return False
-    (first, start), (last, end) = _bound(frame, "start"), _bound(frame, "end")
+    (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
     nearest = end if last < 0 else start
     return first == last and start is not None and end is not None and _number(nearest) != 0

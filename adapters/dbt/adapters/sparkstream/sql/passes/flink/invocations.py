@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
+from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
@@ -19,7 +20,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, month
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
-from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import parts_of
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
 

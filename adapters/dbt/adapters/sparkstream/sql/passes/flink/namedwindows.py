@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.over import named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-
-
-@dataclass(frozen=True)
-class WindowParts:
-    """What a window of OVER says, together with the named window that it begins with."""
-
-    partition_by: list[exp.Expr]
-    order: exp.Order | None
-    frame: exp.WindowSpec | None
-
-
-def named(window: exp.Window) -> exp.Window | None:
-    """The entry of the WINDOW clause that a window names: w of `OVER w` and of `OVER (w ORDER BY n)`."""
-    name = window.args.get("alias")
-    select = window.find_ancestor(exp.Select)
-    if not isinstance(name, exp.Identifier) or select is None:
-        return None
-    entries = [w for w in select.args.get("windows") or [] if w is not window]
-    return next((w for w in entries if w.name.casefold() == name.name.casefold()), None)
-
-
-def parts_of(window: exp.Window) -> WindowParts:
-    """The PARTITION BY, ORDER BY and frame of a window, its own or those of the window that it names."""
-    base = named(window)
-    below = parts_of(base) if base is not None else WindowParts([], None, None)
-    return WindowParts(
-        window.args.get("partition_by") or below.partition_by,
-        window.args.get("order") or below.order,
-        window.args.get("spec") or below.frame,
-    )
 
 
 class NamedWindows(Rewriter):

@@ -10,9 +10,18 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.names import forbidden_types, usage
-from dbt.adapters.sparkstream.sql.passes.framing.rowsets import Attached, Framed, Limited, Past, by_key, row_set
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import (
+    Attached,
+    Framed,
+    Limited,
+    Past,
+    Remaining,
+    by_key,
+    row_set,
+)
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import SOURCE, Stream
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,13 @@ class Evaluation:
         self.name = call.name.removeprefix("FZ_")
         self.frame = call.window.spec.frame
         self._keyed = by_key(self.frame) and not stream.ordered
-        self.set = row_set(self.frame, unions=bool(stream.sources), literal=stream.literal, keyed=self._keyed)
+        self.set = row_set(
+            self.frame,
+            unions=bool(stream.sources),
+            literal=stream.literal,
+            keyed=self._keyed,
+            running=stream.running,
+        )
         self.arguments = [select.render(a) for a in call.arguments]
 
     @property
@@ -172,6 +187,11 @@ class Evaluation:
 
     def aggregated(self, function: str, value: str, *, default: str, condition: str | None = None) -> str:
         """A call that passes over NULLs, such as `sum(price)`, over the rows that Spark's frames give."""
+        if isinstance(self.set.past, Remaining):
+            argument = self._rows(False, condition).only(value)
+            come, gone = self._over(self.set.past.come), self._over(self.set.past.gone, by_key_=True)
+            key = self.stream.wide_key if self.stream.nullable else None
+            return running(Arguments(function, argument, self.type(), distinct=False), come, gone, key)
         return self.past(
             lambda rows, over: f"{function}({rows.only(value)}){over}", default=default, condition=condition
         )

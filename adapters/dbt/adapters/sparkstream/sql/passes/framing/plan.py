@@ -13,9 +13,14 @@ from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
 from dbt.adapters.sparkstream.sql.passes.framing.names import keeps_order
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
-from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, KEY_TYPES, MARK, Stream
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+
+_SUBTRACTED = ("SUM", "COUNT", "AVG")
+"""Aggregates that may be said with running ones, depending on the type of what they aggregate."""
 
 
 class Plan:
@@ -46,18 +51,37 @@ class Plan:
                     self._union_numbers[name] = len(self.unions)
                     self.union_checks += check_union(select, relation, union)
         self._stream_of = {id(window): self._stream(window.spec) for window in windows}
+        if select.running and not self.unions:
+            for stream in self.streams:
+                calls = [call for call in select.calls if self.stream_of(call) is stream]
+                stream.running = stream.measures and bool(calls) and all(self._runs(call) for call in calls)
         for call in select.calls:
             frame = call.window.spec.frame
+            if self.stream_of(call).running:
+                continue
             if needs_order(frame) or (by_key(frame) and _keeps_order(call)):
                 self.stream_of(call).ordered = True
         self.inner = bool(self.unions) or any(c.inner and c.is_aggregate for c in _every(select.calls))
         if self.inner:
             for stream in self.streams:
-                stream.ordered = True
+                stream.ordered, stream.running = True, False
         if not self.ordered and not relation.structured:
             for stream in self.streams:
                 if ARRIVAL in stream.arrival:
                     stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
+
+    def _runs(self, call: Call) -> bool:
+        """Whether a call can be said with running aggregates."""
+        name = call.name.removeprefix("FZ_").removesuffix("_WHERE")
+        if not runs(call.window.spec.frame) or name not in _SUBTRACTED or call.distinct or call.inner:
+            return False
+        if not call.arguments or (len(call.arguments) > 1 and not call.name.endswith("_WHERE")):
+            return False
+        try:
+            running(Arguments(name.lower(), "x", self._select.type_of(call.arguments[0]), distinct=False), "", "")
+        except NoRule:
+            return False
+        return True
 
     def stream_of(self, call: Call) -> Stream:
         """The rows that the window of a call draws from."""

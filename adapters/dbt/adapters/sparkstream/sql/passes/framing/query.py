@@ -39,7 +39,14 @@ from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, SOURCE
 
 
 class Frames:
-    """Edits the SELECTs of a statement that have windows of ours, or LAST JOIN."""
+    """Edits the SELECTs of a statement that have windows of ours, or LAST JOIN.
+
+    Args:
+        running: whether aggregates that can be subtracted may come from running ones (see `optimize/oversums`).
+
+    Attributes:
+        summed: the frames whose aggregates do, in words, when the edits are made.
+    """
 
     def __init__(
         self,
@@ -49,8 +56,11 @@ class Frames:
         dialect: str,
         arrival: str | None = None,
         request: bool = False,
+        running: bool = False,
     ) -> None:
         self._source = source
+        self._running = running
+        self.summed: dict[str, None] = {}
         self._resolver = resolver
         self._dialect = dialect
         self._arrival = arrival
@@ -62,10 +72,16 @@ class Frames:
             if SPAN not in select.meta or not (select.args.get("windows") or _has_frames(select)):
                 continue
             read = FramedSelect(
-                self._source, self._resolver, select, self._dialect, self._arrival, request=self._request
+                self._source,
+                self._resolver,
+                select,
+                self._dialect,
+                self._arrival,
+                request=self._request,
+                running=self._running,
             )
             if read.is_ours:
-                query = Query(read)
+                query = Query(read, self.summed)
                 yield from query.inner_edits()
                 yield Edit(query.block.span, query.text, whole=True)
 
@@ -81,8 +97,9 @@ class Query:
         TranslationError: the SELECT can't have its windows.
     """
 
-    def __init__(self, select: FramedSelect) -> None:
+    def __init__(self, select: FramedSelect, summed: dict[str, None]) -> None:
         check_block(select)
+        self._summed = summed
         self._select = select
         self.block = select.block
 
@@ -113,6 +130,9 @@ class Query:
         if not any(select.windows.values()) and not select.calls:
             return self._assemble({}, self._relation.lines, condition, [])
         self._plan = Plan(select, self._relation)
+        for call in select.calls:
+            if self._plan.stream_of(call).running:
+                self._summed[call.window.spec.frame.words()] = None
         lowering = Lowering(select, self._plan)
         replaced = {call: lowering.call(call) for call in select.calls}
         self._additions = lowering.additions

@@ -50,7 +50,15 @@ class Limited:
     newest: Framed | Attached
 
 
-Past = Framed | Attached | Limited | None
+@dataclass(frozen=True)
+class Remaining:
+    """The rows of `come` without those of `gone`, which goes by the key: for aggregates that can be subtracted."""
+
+    come: str
+    gone: str
+
+
+Past = Framed | Attached | Limited | Remaining | None
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,12 @@ def needs_order(frame: Frame) -> bool:
     return frame.start is not None
 
 
+def runs(frame: Frame) -> bool:
+    """Whether a frame's rows are all rows up to the current one, or before it, without those whose key is too old."""
+    flags = frame.maxsize is not None or frame.exclude_time or frame.instance_not_in_window
+    return frame.kind is Kind.ROWS_RANGE and frame.start is not None and frame.end == 0 and not flags
+
+
 def by_key(frame: Frame) -> bool:
     """Whether a frame is SQL's RANGE over the key."""
     return frame.kind is Kind.ROWS_RANGE and frame.end > 0 and not needs_order(frame)
@@ -104,14 +118,18 @@ def rows_between(start: int | None, end: int) -> str:
     return f"ROWS BETWEEN {first} AND {'CURRENT ROW' if end == 0 else f'{end} PRECEDING'}"
 
 
-def row_set(frame: Frame, *, unions: bool, literal: Literal, keyed: bool = False) -> RowSet:
+def row_set(frame: Frame, *, unions: bool, literal: Literal, keyed: bool = False, running: bool = False) -> RowSet:
     """The rows of a frame.
 
     Args:
         unions: whether the window has UNION tables.
         literal: writes distances between orders.
         keyed: whether the stream is ordered by the key itself, for a frame that `by_key` says is SQL's RANGE.
+        running: whether its aggregates can be subtracted, for a frame that `runs`.
     """
+    if running and frame.start is not None:
+        gone = f"RANGE BETWEEN UNBOUNDED PRECEDING AND {frame.start + 1} PRECEDING"
+        return RowSet(Remaining(rows_between(None, 0 if frame.with_current else 1), gone))
     if keyed:
         start = "UNBOUNDED PRECEDING" if frame.start is None else f"{frame.start} PRECEDING"
         return RowSet(Framed(f"RANGE BETWEEN {start} AND {frame.end} PRECEDING"))

@@ -24,6 +24,7 @@ class FramedSelect:
         select: its node.
         arrival: the column that numbers rows in order of arrival, or None.
         requested: whether its first table holds a request's row.
+        running: whether aggregates that can be subtracted come from running ones.
         block: its clauses.
         windows: declared windows by name, in lower case; None for a window that Spark has itself.
         calls: the outermost calls over windows of ours.
@@ -39,8 +40,10 @@ class FramedSelect:
         arrival: str | None,
         *,
         request: bool = False,
+        running: bool = False,
     ) -> None:
         self.source = source
+        self.running = running
         self.resolver = resolver
         self.select = select
         self.dialect = dialect

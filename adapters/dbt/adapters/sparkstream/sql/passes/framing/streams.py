@@ -29,6 +29,7 @@ class Stream:
         all_sources: whether `sources` holds all UNION tables of the SELECT.
         timed: whether the key is a timestamp for sure.
         ordered: whether rows are ordered by a unique number instead of the key.
+        running: whether all its aggregates come from running ones, so that rows are ordered by the key as a number.
         arrival: expressions that order rows of the same key and table.
         nullable: whether rows without a key are kept; they come before all others, and no offset reaches them.
     """
@@ -42,6 +43,7 @@ class Stream:
     all_sources: bool = True
     timed: bool = False
     ordered: bool = False
+    running: bool = False
     arrival: tuple[str, ...] = field(default=())
     nullable: bool = False
 
@@ -83,6 +85,16 @@ class Stream:
             f"ELSE CAST(CAST({key} AS STRING) AS BIGINT) END"
         )
 
+    @property
+    def measures(self) -> bool:
+        """Whether the key is known to be a number to which an offset can be added in a BIGINT."""
+        return self.key is not None and (self.timed or self.key_type in (*TIMES, "tinyint", "smallint", "int"))
+
+    @property
+    def wide_key(self) -> str:
+        """The key of a stream that `measures`, as a BIGINT."""
+        return f"CAST({self.key} AS BIGINT)" if self.key_type in INTEGERS else self.key_sql()
+
     def order_sql(self) -> str:
         """The unique order of a row; see `rowsets`."""
         key = f"CAST({self.key_column} AS {'BIGINT' if self.short_key else 'DECIMAL(20,0)'})"
@@ -118,7 +130,9 @@ class Stream:
         if self.ordered:
             order = [self.order_column]
         elif by_key:
-            order = [self.key_sql()]
+            order = [self.wide_key if self.running else self.key_sql()]
+        elif self.running:
+            order = [self.wide_key, *self.tie_order]
         else:
             order = [*([self.key] if self.key else []), *self.tie_order]
         return f"{self.partition_sql()}ORDER BY {', '.join(order)}{' ' if frame else ''}{frame}"

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, decimal_parts, is_decimal
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
+_COUNT = "coalesce({0}, 0)"
 _ADDED = "coalesce({a} + {b}, {a}, {b})"
 """The sum of two values, either of which may be NULL."""
 
@@ -122,8 +124,8 @@ def _avg(call: Arguments) -> Mergeable:
 
 def _count(call: Arguments) -> Mergeable:
     if call.distinct:
-        return Mergeable((Partial("", counts=True, subtracts=True, distinct=call.sql),), "coalesce({0}, 0)")
-    return Mergeable((Partial(f"{call.name}({call.sql})", counts=True, subtracts=True),), "coalesce({0}, 0)")
+        return Mergeable((Partial("", counts=True, subtracts=True, distinct=call.sql),), _COUNT)
+    return Mergeable((Partial(f"{call.name}({call.sql})", counts=True, subtracts=True),), _COUNT)
 
 
 def _extreme(merge: str, combine: str) -> Callable[[Arguments], Mergeable]:
@@ -198,6 +200,67 @@ _SAME_WHEN_DISTINCT = ("min", "max", "bool_and", "every", "bool_or", "some", "bi
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
+
+
+def halves(value: str) -> tuple[str, str]:
+    """A BIGINT as a high and a low half: sums of halves have room where a sum of the values may not."""
+    value = value if is_column(value) else f"({value})"
+    return f"shiftright({value}, 32)", f"{value} & 4294967295"
+
+
+def joined(high: str, low: str) -> str:
+    """The BIGINT that sums of halves make. It overflows where the sum doesn't fit a BIGINT, and nowhere else."""
+    return f"({high} + shiftright({low}, 32)) * 4294967296 + ({low} & 4294967295)"
+
+
+def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
+    """An aggregate over rows that are left when some are taken from others.
+
+    Args:
+        less: gives an aggregate, such as `sum(price)`, over all of the rows less the same over those taken away; where
+            it counts, 0 if none is left, and else what a sum of nothing is.
+
+    Raises:
+        NoRule: it can't be subtracted exactly.
+    """
+    how = mergeable(call)
+    if not all(partial.subtracts for partial in how.partials):
+        typed = call.name in ("sum", "avg", "mean")
+        of = f" of a {call.type or 'type that nobody knows'}" if typed else ""
+        raise NoRule(f"{call.name}{of} can't be subtracted exactly")
+    # Spark evaluates a window expression once for each time that it is written, so halves, or an average in several
+    # steps, cost more than the frame itself.
+    if any(partial.wide or how.result.count(f"{{{i}}}") > 1 for i, partial in enumerate(how.partials)):
+        raise NoRule(f"{call.name} of a {call.type} would take more sums than it saves")
+    counted = any(partial.counts for partial in how.partials)
+    values = []
+    for partial in how.partials:
+        value = partial.cast(less(partial.sql))
+        # Where nothing is left to average, its count says so.
+        values.append(value if counted else f"IF({less(partial.present or '')} > 0, {value}, NULL)")
+    return values[0] if how.result in ("{0}", _COUNT) else how.result.format(*values)
+
+
+def running(call: Arguments, come: str, gone: str, key: str | None = None) -> str:
+    """An aggregate over a frame: what has come when the frame ends, less what was gone when it began.
+
+    Args:
+        come: OVER and the window of the rows up to the frame's end.
+        gone: OVER and the window of the rows before the frame.
+        key: where it is NULL, nothing is gone; None if it is never NULL.
+
+    Raises:
+        NoRule: the aggregate can't be subtracted exactly.
+    """
+
+    def less(aggregate: str) -> str:
+        taken = f"{aggregate} {gone}"
+        if key is not None:
+            taken = f"CASE WHEN {key} IS NOT NULL THEN {taken} END"
+        never_null = aggregate.startswith("count") and key is None
+        return f"({aggregate} {come} - {taken if never_null else f'coalesce({taken}, 0)'})"
+
+    return subtracted(call, less)
 
 
 def mergeable(call: Arguments) -> Mergeable:

@@ -20,32 +20,39 @@ from dbt.adapters.sparkstream.sql.core.windows import (
     WindowFunction,
     window_functions,
 )
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies
 from dbt.adapters.sparkstream.sql.passes.optimize.joins import HopJoin
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule
 from dbt.adapters.sparkstream.sql.passes.optimize.rules import RULES
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import gcd_slice
 
 
+def has_frames(trees: Iterable[exp.Expr]) -> bool:
+    """Whether a statement has frames of OVER; a quick test."""
+    return any(tree.find(exp.WindowSpec, FramedWindow) is not None for tree in trees)
+
+
 def may_pay(trees: Iterable[exp.Expr]) -> bool:
-    """Whether a rule may apply to a statement; a quick test."""
+    """Whether a rule for windows may apply to a statement; a quick test."""
     functions = [function for tree in trees for function in window_functions(tree)]
     return any(rule.may_apply(function) for function in functions for rule in _rules(function))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of one window function.
+    """What became of one window function, or of one call over a frame.
 
     Attributes:
-        window: the window.
+        window: the window, or the frame.
         rule: the rule that rewrote the query over it, or None.
         reason: why no rule did, or none that stands before it.
         copies: how many copies of a row a join makes at most.
     """
 
-    window: Window
+    window: Window | SlidingFrame
     rule: str | None
     reason: str | None = None
     copies: int = 1
@@ -61,6 +68,8 @@ class Decision:
         if rows is None:
             return []
         window = self.window
+        if isinstance(window, SlidingFrame):
+            return [_step(rows, "row", " read")]
         slice_ = _slice(window)
         slots = rows if span is None or slice_ is None else max(1, round(span * 1e6 / slice_.micros)) * keys
         slices = min(rows, slots)
@@ -101,14 +110,18 @@ class Optimizer:
 
     Args:
         filtered: ids of window functions of which a microbatch keeps some windows only.
+        frames: whether calls of OVER are of a dialect of ours, and may be rewritten.
 
     Attributes:
         handled: ids of the window functions that became part of a rewritten SELECT.
         decisions: one for each window function that some rule is for.
     """
 
-    def __init__(self, source: Source, resolver: Resolver, *, filtered: Collection[int] = ()) -> None:
+    def __init__(
+        self, source: Source, resolver: Resolver, *, filtered: Collection[int] = (), frames: bool = False
+    ) -> None:
         self._queries = Queries(source, resolver, filtered)
+        self._sums = OverSums(source, resolver) if frames else None
         self.handled: set[int] = set()
         self.decisions: list[Decision] = []
 
@@ -117,6 +130,15 @@ class Optimizer:
         for function in window_functions(tree):
             if id(function) not in self.handled:
                 yield from self._rewritten(function)
+        if self._sums is not None:
+            yield from self._framed(tree, self._sums)
+
+    def _framed(self, tree: exp.Expr, sums: OverSums) -> Iterator[Edit]:
+        """The edits of calls over frames, but for those in a query that another rule has rewritten."""
+        skipped = {id(f.find_ancestor(exp.Select)) for f in window_functions(tree) if id(f) in self.handled}
+        yield from sums.edits(tree, skipped)
+        self.decisions += [Decision(frame, None if why else sums.name, why) for frame, why in sums.found]
+        sums.found.clear()
 
     def _rewritten(self, function: WindowFunction) -> Iterator[Edit]:
         """The edits of the first rule that applies to the query over a window function."""

@@ -29,6 +29,7 @@ block, which the first windows of the next block need, are in both blocks.
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import halves, joined
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, SliceColumn, Slices
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
@@ -149,7 +150,7 @@ def _values(slices: Slices, sliding: Sliding, block: int) -> Select:
 
 def _sums(slices: Slices) -> list[tuple[str, str]]:
     """What is summed up over the slices: (name of the sum, value of one slice)."""
-    found = []
+    found: list[tuple[str, str]] = []
     for column in slices.columns:
         name, partial = column.name, column.partial
         if not partial.subtracts:
@@ -157,7 +158,7 @@ def _sums(slices: Slices) -> list[tuple[str, str]]:
         if partial.wide:
             # The sum of a block may be too large for a BIGINT even if the sums of its windows aren't, so halves are
             # added.
-            found += [(f"{name}_high", f"shiftright({name}, 32)"), (f"{name}_low", f"{name} & 4294967295")]
+            found += zip((f"{name}_high", f"{name}_low"), halves(name), strict=True)
         else:
             found += [(name, name)]
         if partial.distinct:
@@ -173,8 +174,7 @@ def _difference(slices: Slices, column: SliceColumn, frame: str, without: str) -
     if partial.distinct:
         left = _less(name, frame, without, f"{name}_out")
     elif partial.wide:
-        high, low = (_less(f"{name}_{half}", frame, without) for half in ("high", "low"))
-        left = f"{high} * 4294967296 + {low}"
+        left = joined(*(_less(f"{name}_{half}", frame, without) for half in ("high", "low")))
     else:
         left = partial.cast(_less(name, frame, without))
     if partial.counts:

@@ -1,0 +1,52 @@
+"""Windows of OVER as sqlglot has them: what they say, also by the name of another one, and where their bounds lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+_SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
+
+
+@dataclass(frozen=True)
+class WindowParts:
+    """What a window of OVER says, together with the named window that it begins with."""
+
+    partition_by: list[exp.Expr]
+    order: exp.Order | None
+    frame: exp.WindowSpec | None
+
+
+def named(window: exp.Window) -> exp.Window | None:
+    """The entry of the WINDOW clause that a window names: w of `OVER w` and of `OVER (w ORDER BY n)`."""
+    name = window.args.get("alias")
+    select = window.find_ancestor(exp.Select)
+    if not isinstance(name, exp.Identifier) or select is None:
+        return None
+    entries = [w for w in select.args.get("windows") or [] if w is not window]
+    return next((w for w in entries if w.name.casefold() == name.name.casefold()), None)
+
+
+def parts_of(window: exp.Window) -> WindowParts:
+    """The PARTITION BY, ORDER BY and frame of a window, its own or those of the window that it names."""
+    base = named(window)
+    below = parts_of(base) if base is not None else WindowParts([], None, None)
+    return WindowParts(
+        window.args.get("partition_by") or below.partition_by,
+        window.args.get("order") or below.order,
+        window.args.get("spec") or below.frame,
+    )
+
+
+def bound(frame: exp.WindowSpec, side: str) -> tuple[int, exp.Expr | None]:
+    """Where a bound lies: -2, -1, 0, 1 or 2, from UNBOUNDED PRECEDING to UNBOUNDED FOLLOWING; and its offset.
+
+    Args:
+        side: `start` or `end`.
+    """
+    value = frame.args.get(side)
+    way = _SIDES.get(str(frame.args.get(f"{side}_side") or "").upper(), 0)
+    if isinstance(value, exp.Expr):
+        return way, value
+    return (2 * way if str(value).upper() == "UNBOUNDED" else 0), None

@@ -1,0 +1,305 @@
+"""Sums and counts over frames that slide: what has come when the frame ends, less what was gone when it began.
+
+    sum(x) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '20' MINUTE PRECEDING AND CURRENT ROW)
+      =  sum(x) OVER (ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+       - sum(x) OVER (ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL '1200.000001' SECOND PRECEDING)
+
+Frames that begin with the first row grow row by row, so a row costs the same however long the frame is. The two are
+of one order, and Spark gives them in one pass over the sorted rows. As for windows of HOP (`running`), subtraction is
+for counts and for sums of whole numbers and decimals, where it is exact.
+
+Rows without a key are in the frame of each other, whatever the offsets are, and come first: nothing is gone for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.types import TIMES
+from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
+    MERGEABLE,
+    Arguments,
+    running,
+    subtracted,
+)
+from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+
+LEAST_ROWS = 8
+"""Rows in a frame of ROWS from which on two running sums take less time than the frame itself."""
+_MOST_ROWS = 2**31 - 2
+_BEFORE = ("select", "from", "where", "group", "having", "window")
+"""The clauses that may stand before the end of WINDOW."""
+_COUNTED = ("unix_micros", "unix_millis", "unix_seconds")
+"""Functions of a time whose values are far from the ends of BIGINT, so that an offset more never overflows."""
+
+
+@dataclass(frozen=True)
+class SlidingFrame:
+    """A frame of OVER, as reports name it.
+
+    Attributes:
+        text: its frame as it is written.
+    """
+
+    text: str
+    name: str = "over"
+
+    def words(self) -> str:
+        return f"a frame of {self.text}"
+
+
+@dataclass(frozen=True)
+class FrameSum:
+    """A call over a sliding frame that can be said with running sums.
+
+    Attributes:
+        place: where it stands.
+        arguments: the call.
+        come: the specification of the window of the rows up to the frame's end.
+        gone: that of the rows before the frame.
+        key: the key of ORDER BY where rows without one are in the frame of each other; else None.
+    """
+
+    place: Span
+    arguments: Arguments
+    come: str
+    gone: str
+    key: str | None
+
+    def sql(self, come: str, gone: str) -> str:
+        """The call over the two windows, by their names."""
+        return running(self.arguments, f"OVER {come}", f"OVER {gone}", self.key)
+
+
+class Definitions:
+    """New entries of a SELECT's WINDOW clause, each specification once.
+
+    Raises:
+        NoRule: nobody knows where the clauses of the SELECT stand.
+    """
+
+    def __init__(self, source: Source, select: exp.Select) -> None:
+        if SPAN not in select.meta:
+            raise NoRule("its query can't be taken apart")
+        clauses = Block(source, select).clauses
+        self._continued = "window" in clauses
+        self._taken = {w.name.casefold() for w in select.args.get("windows") or []}
+        self._names: dict[str, str] = {}
+        self._end = max(end for clause, (_, end) in clauses.items() if clause in _BEFORE)
+        self._indent = source.indent(clauses["from"][0]) if "from" in clauses else ""
+
+    def name(self, stem: str, spec: str) -> str:
+        """The name of a window, which is new unless there is one of the same specification."""
+        if spec not in self._names:
+            number = 1 + sum(name.startswith(stem) for name in self._names.values())
+            while f"{stem}_{number}" in self._taken:
+                number += 1
+            self._names[spec] = f"{stem}_{number}"
+        return self._names[spec]
+
+    def edit(self) -> Edit:
+        """The change that adds the windows behind the last clause before ORDER BY and LIMIT."""
+        text = f",\n{self._indent}  ".join(f"{name} AS ({spec})" for spec, name in self._names.items())
+        before = "," if self._continued else f"\n{self._indent}WINDOW"
+        return Edit((self._end, self._end), lambda: f"{before}\n{self._indent}  {text}")
+
+
+class OverSums:
+    """Edits the calls over sliding frames that can be said with running sums.
+
+    Attributes:
+        found: the frames that it has read, and why calls over them stay as they are; None where they don't.
+    """
+
+    name = "frame-sums"
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+        self.found: list[tuple[SlidingFrame, str | None]] = []
+
+    def edits(self, tree: exp.Expr, skipped: Collection[int]) -> Iterator[Edit]:
+        """The calls over one frame from running sums, if all of them can be: a frame that stays costs what it does.
+
+        Args:
+            skipped: ids of the queries that other rules have rewritten.
+        """
+        for select in tree.find_all(exp.Select):
+            if id(select) in skipped:
+                continue
+            frames: dict[str, list[exp.Window]] = {}
+            for window in select.find_all(exp.Window):
+                if window.find_ancestor(exp.Select) is select and self._slides(window):
+                    start, end = self._inside(named(window) or window)
+                    frames.setdefault(" ".join(self._source.text[start:end].split()), []).append(window)
+            yield from self._of_select(select, frames)
+
+    def _of_select(self, select: exp.Select, frames: dict[str, list[exp.Window]]) -> Iterator[Edit]:
+        definitions: Definitions | None = None
+        for windows in frames.values():
+            start, end = self._frame_place(named(windows[0]) or windows[0])
+            frame = SlidingFrame(" ".join(self._source.text[start:end].split()))
+            try:
+                sums = [self._read(window, select) for window in windows]
+                definitions = definitions or Definitions(self._source, select)
+            except NoRule as reason:
+                self.found.append((frame, str(reason)))
+                continue
+            self.found.append((frame, None))
+            for each in sums:
+                text = each.sql(definitions.name("__come", each.come), definitions.name("__gone", each.gone))
+                yield Edit(each.place, partial(str, text))
+        if definitions is not None:
+            yield definitions.edit()
+
+    @staticmethod
+    def _slides(window: exp.Window) -> bool:
+        frame = parts_of(window).frame
+        return window.arg_key != "windows" and frame is not None and bound(frame, "start")[0] != -2
+
+    def _read(self, window: exp.Window, select: exp.Select) -> FrameSum:
+        """A call over a sliding frame.
+
+        Raises:
+            NoRule: why it can't come from running sums.
+        """
+        call = window.this
+        if not isinstance(call, exp.Anonymous):
+            raise NoRule("FILTER, or IGNORE NULLS, stands behind a call")
+        if select.args.get("group"):
+            raise NoRule("the rows are groups: put the aggregation in a subquery")
+        item = next((i for i in select.expressions if any(n is window for n in i.find_all(exp.Window))), None)
+        if item is not None and not isinstance(item, exp.Alias):
+            raise NoRule("Spark names its column by the call: write AS")
+        arguments = self._arguments(call, select)
+        subtracted(arguments, str)  # so that what can't be subtracted is the first reason
+        parts = parts_of(window)
+        frame, order = parts.frame, parts.order
+        if frame is None or order is None or frame.args.get("exclude"):
+            raise NoRule("its frame is none of Spark's")
+        kind, key = (frame.args.get("kind") or "").upper(), order.expressions[0]
+        ranged = kind == "RANGE"
+        if ranged and not key.args.get("nulls_first"):
+            raise NoRule("rows without a key come last")
+        measure = self._measure(key.this, select) if ranged else "rows"
+        gone = self._gone(frame, measure, descending=bool(key.args.get("desc")))
+        definition = named(window) or window
+        place = self._frame_place(definition)
+        before = self._source.text[self._inside(definition)[0] : place[0]].strip()
+        head = f"{before} {kind} BETWEEN UNBOUNDED PRECEDING AND"
+        return FrameSum(
+            place=self._source.span(window),
+            arguments=arguments,
+            come=f"{head} {self._end(frame, place)}",
+            gone=f"{head} {gone}",
+            key=self._source.written(key.this) if ranged else None,
+        )
+
+    def _arguments(self, call: exp.Anonymous, select: exp.Select) -> Arguments:
+        name = call.name.lower()
+        if name not in MERGEABLE or not call.expressions:
+            raise NoRule(f"{name} can't be subtracted")
+        if any(isinstance(e, exp.Distinct) for e in call.expressions):
+            raise NoRule(f"{name}(DISTINCT ...) can't be subtracted")
+        if any(f.name.lower() in VOLATILE for f in call.find_all(exp.Anonymous)):
+            raise NoRule("its argument has another value each time")
+        if len(call.expressions) > 1 and name != "count":
+            raise NoRule(f"{name} has several arguments")
+        sql = ", ".join(self._source.written(e) for e in call.expressions)
+        return Arguments(name, sql, self._resolver.type(call.expressions[0], select), distinct=False)
+
+    # -- places ----------------------------------------------------------------------------------------
+    def _inside(self, window: exp.Window) -> Span:
+        """Where the inside of a window's parentheses stands."""
+        tokens = self._source.tokens
+        if window.arg_key == "windows":
+            opening = tokens.at(self._source.span(window.this)[0]) + 2  # w AS (
+        else:
+            span = self._source.span(window)
+            last = tokens.at(span[1] - 1)
+            opening = next(i for i in tokens.within(span) if tokens.closing(i) == last)
+        closing = tokens.closing(opening)
+        assert closing is not None
+        return tokens[opening].end + 1, tokens[closing].start
+
+    def _frame_place(self, window: exp.Window) -> Span:
+        """Where a window's frame stands, from ROWS or RANGE on."""
+        tokens, inside = self._source.tokens, self._inside(window)
+        places = tokens.within(inside)
+        first = max(i for i in tokens.level(places.start, places.stop) if tokens[i].text.upper() in ("ROWS", "RANGE"))
+        return tokens[first].start, inside[1]
+
+    def _end(self, frame: exp.WindowSpec, place: Span) -> str:
+        """The end of a frame as it is written."""
+        tokens = self._source.tokens
+        if frame.args.get("end") is None:
+            return "CURRENT ROW"
+        places = tokens.within(place)
+        start = next(i for i in tokens.level(places.start, places.stop) if tokens[i].text.upper() == "AND")
+        return self._source.text[tokens[start].end + 1 : place[1]].strip()
+
+    # -- bounds ----------------------------------------------------------------------------------------
+    def _gone(self, frame: exp.WindowSpec, measure: str, *, descending: bool) -> str:
+        """The newest row before a frame, as the end of another one.
+
+        Args:
+            measure: what offsets are added to: `rows`, `number`, or the type of a time.
+        """
+        start, end = (self._offset(frame, side, measure) for side in ("start", "end"))
+        if start is None:
+            raise NoRule("its frame holds no rows")
+        if end is not None and start > end:
+            raise NoRule("its frame ends before it starts")
+        if measure == "rows" and end is not None and end - start < LEAST_ROWS:
+            raise NoRule(f"its frame has no more than {LEAST_ROWS} rows")
+        newest = start - (MICROS["DAY"] if measure == "date" else 1)
+        if measure == "timestamp":
+            # Spark adds whole days by the calendar and the rest by the clock: both have to have the same days.
+            days = {int(v / MICROS["DAY"]) for v in ((-start, -newest) if descending else (start, newest))}
+            if len(days) > 1:
+                raise NoRule("a microsecond more or less makes its frame whole days")
+        if newest == 0:
+            return "CURRENT ROW"
+        amount = str(abs(newest)) if measure in ("rows", "number") else Interval(abs(newest)).sql()
+        if measure == "rows" and abs(newest) > _MOST_ROWS:
+            raise NoRule("its frame is longer than Spark counts")
+        return f"{amount} {'PRECEDING' if newest < 0 else 'FOLLOWING'}"
+
+    def _offset(self, frame: exp.WindowSpec, side: str, measure: str) -> int | None:
+        """How far behind the current row a bound lies, in rows, numbers or microseconds; None if it is unbounded."""
+        way, value = bound(frame, side)
+        if abs(way) == 2:
+            return None
+        if value is None:
+            return 0
+        if measure in ("rows", "number"):
+            if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
+                return way * int(value.name)
+            raise NoRule("its bounds are no constant whole numbers")
+        try:
+            micros = read_interval(self._source.tokens_in(self._source.span(value))).micros
+        except IntervalError:
+            raise NoRule("its bounds are no intervals of a fixed length") from None
+        if measure == "date" and micros % MICROS["DAY"]:
+            raise NoRule("its bounds are no whole days")
+        return way * micros
+
+    def _measure(self, key: exp.Expr, select: exp.Select) -> str:
+        """What the offsets of a RANGE are added to."""
+        if isinstance(key, exp.Anonymous) and key.name.lower() in _COUNTED:
+            return "number"
+        type_ = self._resolver.type(key, select)
+        if type_ in (*TIMES, "date"):
+            return type_
+        raise NoRule(f"its frame goes by {'a type that nobody knows' if type_ is None else f'a key of type {type_}'}")
