@@ -7,6 +7,7 @@ message, and waits for the rest.
 from __future__ import annotations
 
 import socket
+import ssl
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.session_conf import LOCAL
@@ -31,7 +32,8 @@ class NoHandshake(Exception):
 def shake_hands(credentials: SparkStreamCredentials, greeting: float = GREETING, session: float = SESSION) -> None:
     """Greets the server as PyHive would, but not longer than some seconds.
 
-    That nothing listens, or that a name or password is wrong, is left to PyHive. So are Kerberos and TLS.
+    That nothing listens, or that a name or password is wrong, is left to PyHive. So is what comes after TLS's own
+    greeting, and so is Kerberos.
 
     Args:
         credentials: a profile with `method: thrift`.
@@ -46,12 +48,16 @@ def shake_hands(credentials: SparkStreamCredentials, greeting: float = GREETING,
 
     auth = (credentials.auth or "NONE").upper()
     sasl = auth in PASSWORDS
-    if credentials.use_ssl or not (sasl or auth == "NOSASL"):
+    if not (credentials.use_ssl or sasl or auth == "NOSASL"):
         return
     try:
-        socket.create_connection((credentials.host, credentials.port), greeting).close()
+        listening = socket.create_connection((credentials.host, credentials.port), greeting)
     except OSError:
         return
+    with listening:
+        if credentials.use_ssl:
+            _greet_with_tls(listening, credentials)
+            return
     channel = TSocket(credentials.host, credentials.port)
     channel.setTimeout((greeting if sasl else session) * 1000)
     try:
@@ -62,6 +68,19 @@ def shake_hands(credentials: SparkStreamCredentials, greeting: float = GREETING,
         raise NoHandshake(_advice(credentials, auth)) from error
     finally:
         channel.close()
+
+
+def _greet_with_tls(listening: socket.socket, credentials: SparkStreamCredentials) -> None:
+    context = ssl.create_default_context()
+    # dbt-spark takes every certificate. Whether the server speaks TLS at all is the question here.
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        context.wrap_socket(listening, server_hostname=credentials.host).close()
+    except OSError as error:
+        raise NoHandshake(
+            f"{credentials.host}:{credentials.port} listens, but gives no answer to TLS: {error}\n"
+            "  if its hive.server2.use.SSL is false or not set, take use_ssl out of the profile"
+        ) from error
 
 
 def _greet(channel: Any, credentials: SparkStreamCredentials) -> None:
@@ -89,6 +108,7 @@ def _advice(credentials: SparkStreamCredentials, auth: str) -> str:
     return (
         f"{credentials.host}:{credentials.port} listens, but gives no answer to {written}\n"
         f"  if it is a Thrift server, write what its hive.server2.authentication says, maybe auth: {other}\n"
+        "  if its hive.server2.use.SSL is true, write use_ssl: true\n"
         "  if it is something else, such as Spark Connect (15002) or Spark's web page (4040), write the port of the\n"
         "  Thrift server, 10000 unless somebody changed it"
     ) + ("\n  if it is your local server, it is busy or hangs: `sparkstream server status`" if local else "")

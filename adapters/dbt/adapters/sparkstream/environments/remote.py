@@ -124,6 +124,10 @@ def no_connection(credentials: Any, error: FailedToConnectError) -> str:
     message = f"failed to connect: {readable(cause if cause is not None else error)}"
     if "failed to resolve" in message:
         return f"{message}\n  write the name or address of the server as host"
+    if "No Kerberos credentials" in message:
+        return f"{message}\n  there is no ticket: run kinit first"
+    if "Error validating the login" in message:
+        return f"{message}\n  the server doesn't take the profile's user and password"
     if "Could not connect" not in message:
         return message
     if credentials.port == UNSET_PORT:

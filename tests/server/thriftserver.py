@@ -1,0 +1,81 @@
+"""Spark's own Thrift server, as clusters run it: `sparkstream server start` starts one without passwords only."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from dbt.adapters.sparkstream.java import prepare_session_environment
+from dbt.adapters.sparkstream.server.launch import find_spark
+from dbt.adapters.sparkstream.session_conf import local_conf
+from tests.support import free_port
+
+LISTENS = "Starting ThriftBinaryCLIService"
+"""What the log says when the server takes connections."""
+
+
+@contextmanager
+def thrift_server(
+    folder: Path,
+    hive: Mapping[str, str],
+    conf: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    seconds: float = 240,
+) -> Iterator[int]:
+    """A Thrift server on loopback while the block runs; gives its port.
+
+    Args:
+        folder: for its warehouse, catalog, settings and log; new.
+        hive: Hive's settings, for `hive-site.xml`: the server reads those of LDAP nowhere else.
+        conf: Spark's settings, beside the port.
+        environ: variables of its process, beside this one's.
+        seconds: it has to listen until then.
+    """
+    (folder / "conf").mkdir(parents=True)
+    port, spark, log = free_port(), find_spark(), folder / "log"
+    settings = {
+        **local_conf(folder, 2),
+        "spark.master": "local[2]",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.hadoop.hive.server2.thrift.bind.host": "127.0.0.1",
+        "spark.hadoop.hive.server2.thrift.port": str(port),
+        **(conf or {}),
+    }
+    (folder / "spark.conf").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    properties = (f"<property><name>{escape(k)}</name><value>{escape(v)}</value></property>" for k, v in hive.items())
+    (folder / "conf" / "hive-site.xml").write_text(f"<configuration>{''.join(properties)}</configuration>")
+    process_environ = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+    prepare_session_environment(process_environ)
+    process_environ |= {"SPARK_HOME": str(spark.home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    process_environ |= {"SPARK_CONF_DIR": str(folder / "conf"), **(environ or {})}
+    command = [str(spark.home / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit"]
+    command += ["--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"]
+    command += ["--properties-file", str(folder / "spark.conf"), "spark-internal"]
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=process_environ,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + seconds
+        while LISTENS not in log.read_text():
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-5000:]
+            time.sleep(0.2)
+        yield port
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
