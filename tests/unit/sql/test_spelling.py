@@ -256,6 +256,12 @@ def test_without_types(given: str) -> None:
     )
 
 
+class TestComments:
+    def test_hashes(self) -> None:
+        sql = "SELECT a, '#x' AS h # it's one\nFROM t -- # b\n/* # c */ WHERE a > 1 #"
+        assert translate(f"#\n{sql}", "openmldb") == f"--\n{sql.replace('# it', '-- it')[:-1]}--"
+
+
 class TestSQLstream(Pairs):
     @pytest.mark.parametrize(
         ("left", "right", "times"),
@@ -319,6 +325,26 @@ class TestSQLstream(Pairs):
         assert (
             translate("SELECT STREAM *, n + 1 FROM t", "sqlstream") == "SELECT *, n + 1 FROM t"
         )  # its place isn't known
+
+    def test_divisions(self) -> None:
+        schema = {"t": {"a": "int", "b": "smallint", "c": "bigint", "x": "double"}}
+        for given, made in (
+            ("a / b AS y", "CAST(a DIV b AS INT) AS y"),
+            ("a/2/b", "CAST(CAST(a DIV 2 AS INT) DIV b AS INT) AS `EXPR$0`"),
+            ("c / b AS y", "c DIV b AS y"),
+            ("a / x AS y", "a / x AS y"),
+            ("a / 2.0 AS y", "a / 2.0 AS y"),
+            ("x / (a / b) AS y", "x / (CAST(a DIV b AS INT)) AS y"),
+        ):
+            assert translate(f"SELECT STREAM {given} FROM t", "sqlstream", schema=schema) == f"SELECT {made} FROM t"
+        assert translate("SELECT STREAM a / b AS y FROM t", "sqlstream") == "SELECT a / b AS y FROM t"
+
+    def test_lag_with_a_default(self) -> None:
+        window = "OVER (ORDER BY ROWTIME ROWS 2 PRECEDING)"
+        made = translate(f"SELECT STREAM LAG(n, 2, 0) {window} AS y FROM t", "sqlstream")
+        assert "lag(n, 2, 0) OVER (ORDER BY ROWTIME" in made
+        sql = f"SELECT STREAM LAG(n, 2, 0) {window} + 1 AS y FROM t"
+        self.refused(sql, "a column of its own", at="LAG(n, 2, 0)", hint="in a subquery", dialect="sqlstream")
 
     def test_what_only_sqlstream_has(self) -> None:
         self.refused(

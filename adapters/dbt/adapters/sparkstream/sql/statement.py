@@ -29,6 +29,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressio
 from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import unheeded
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
+from dbt.adapters.sparkstream.sql.passes.framing.hashes import hash_comments
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
@@ -241,9 +242,11 @@ class Statement:
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
-            passes.append(SQLstreamSpelling(source, arrival=arrival))
-        hints = Hints(source).edits() if self._strict else ()
-        source.apply([*hints, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
+            passes.append(SQLstreamSpelling(source, resolver, arrival=arrival))
+        between = (
+            Hints(source).edits() if self._strict else hash_comments(source) if self._dialect == "openmldb" else ()
+        )
+        source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
 

@@ -31,6 +31,7 @@ class OpenMLDB(SparkStream):
     class Tokenizer(SparkStream.Tokenizer):
         # 3s and 1d are lengths of time, not numbers with a type.
         NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
+        COMMENTS: ClassVar[list[str | tuple[str, str]]] = [*SparkStream.Tokenizer.COMMENTS, "#"]
 
     class Parser(ForeignParser):
         FRAME_DIALECT = "openmldb"

@@ -103,7 +103,17 @@ OPENMLDB = SPARK.but(
 )
 """The types of OpenMLDB's SQL, as Spark types."""
 
-RULES = {"spark": SPARK, "flink": FLINK, "openmldb": OPENMLDB, "sqlstream": SPARK}
+
+def _quotient(node: exp.Div, of: TypeOf, numbers: Numbers) -> str | None:
+    """An integer of integers."""
+    types = [t for t in (of(node.left), of(node.right)) if t in INTEGERS]
+    return wider(*types) if len(types) == 2 else SPARK.nodes[exp.Div](node, of, numbers)
+
+
+SQLSTREAM = SPARK.but(nodes={exp.Div: _quotient}, functions={})
+"""The types of SQLstream's SQL, as Spark types."""
+
+RULES = {"spark": SPARK, "flink": FLINK, "openmldb": OPENMLDB, "sqlstream": SQLSTREAM}
 """Dialect -> the types of its expressions."""
 
 

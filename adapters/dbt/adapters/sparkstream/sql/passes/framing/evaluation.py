@@ -114,7 +114,7 @@ class Evaluation:
         """
         most = most or least
         if not least <= len(self.arguments) <= most:
-            count = str(least) if least == most else f"{least} or {most}"
+            count = str(least) if least == most else f"{least} {'or' if most == least + 1 else 'to'} {most}"
             raise self.fail(
                 f"{self.word} takes {count} argument{'s' if most > 1 else ''}, and this has {len(self.arguments)}",
                 f"write {usage(self.call.name)}",

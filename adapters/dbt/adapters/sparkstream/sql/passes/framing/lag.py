@@ -9,8 +9,10 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
 
 def lag(aggregate: Evaluation) -> str:
     """The value n rows back: of the partition where the call is a whole output column, else of its frame."""
-    value = aggregate.take(1, 2)[0]
-    n = aggregate.constant(1) if len(aggregate.arguments) > 1 else 1
+    value, *further = aggregate.take(1, 3 if aggregate.select.dialect == "sqlstream" else 2)
+    n = aggregate.constant(1) if further else 1
+    if len(further) > 1:
+        return _lag_or(aggregate, value, n, further[1])
     if n < 0:
         raise aggregate.select.source.error(
             aggregate.call.arguments[1], f"{aggregate.word} looks back only", "write a number of rows, 0 or more"
@@ -33,6 +35,16 @@ def lag(aggregate: Evaluation) -> str:
         f"IF({_lag_rows(aggregate, key, back)} >= {key} - {frame.start}, {_lag_rows(aggregate, value, back)}, "
         f"{nothing(value)})"
     )
+
+
+def _lag_or(aggregate: Evaluation, value: str, n: int, default: str) -> str:
+    """SQLstream's LAG(x, n, d), with d where there is no row n rows back."""
+    if not aggregate.call.top or n < 1:
+        raise aggregate.fail(
+            f"{aggregate.word} with a default is a column of its own here, and looks back at least one row",
+            f"select {aggregate.word}(...) AS p in a subquery, and write the expression around it",
+        )
+    return f"lag({value}, {n}, {default}) OVER ({aggregate.stream.spec('')})"
 
 
 def _lag_rows(aggregate: Evaluation, value: str, n: int) -> str:

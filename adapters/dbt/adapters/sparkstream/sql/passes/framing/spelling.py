@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
+from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_divisions
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
@@ -29,10 +31,11 @@ def extent(source: Source, tree: exp.Expr) -> Span:
 
 
 class SQLstreamSpelling:
-    """Edits names in double quotes, SELECT STREAM, FLOOR(x TO unit), STEP, joins of streams, edges of groups, names."""
+    """Edits names, SELECT STREAM, FLOOR(x TO unit), STEP, divisions, joins of streams, and edges of groups."""
 
-    def __init__(self, source: Source, *, arrival: str | None = None) -> None:
+    def __init__(self, source: Source, resolver: Resolver, *, arrival: str | None = None) -> None:
         self._source = source
+        self._resolver = resolver
         self._arrival = arrival
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -43,6 +46,7 @@ class SQLstreamSpelling:
                 yield self._rounding(node)
         for step in tree.find_all(Step):
             yield self._step(step)
+        yield from whole_divisions(self._source, self._resolver, tree)
         yield from stream_joins(self._source, tree)
         for select in tree.find_all(exp.Select):
             yield from self._names(select)
@@ -69,8 +73,8 @@ class SQLstreamSpelling:
                 continue
             name = counted_name(select, index)
             if name:
-                end = self._source.span(item)[1]
-                yield _edit((end, end), f" AS `{name}`")
+                end = self._source.span(item)[1], self._source.span(item)[1]
+                yield Edit(end, lambda end=end, name=name: f"{self._source.render(end)} AS `{name}`", level=1)  # type: ignore[misc]
 
     def _rounding(self, node: exp.Expr) -> Edit:
         source = self._source
