@@ -233,6 +233,9 @@ class TestScripts:
         assert model(made, "made") == (
             "SELECT t.c, x.b FROM {{ ref('t_2') }} AS t JOIN {{ source('inputs', 't') }} AS x ON t.A = x.a\n"
         )
+        # Of the two tables t, the one that the name says, whatever the database in use.
+        text = "SELECT t.c FROM {{ ref('t_2') }} AS t WHERE default_catalog.default_database.t.c > 1\n"
+        assert model(made, "qualified") == text
         assert [c["name"] for c in sources["inputs"]["tables"][2]["columns"]] == ["a", "b", "d"]
 
     def test_nexmark_in_batch(self) -> None:

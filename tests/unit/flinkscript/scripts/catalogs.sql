@@ -7,3 +7,5 @@ SET 'execution.runtime-mode' = 'batch';
 CREATE TABLE t2 (d STRING) WITH ('format' = 'json') LIKE raw.t;
 CREATE TABLE made WITH ('connector' = 'print') AS SELECT t.c, x.b FROM t JOIN raw.t AS x ON t.A = x.a;
 CREATE TABLE default_catalog.raw.other AS SELECT made.b, t2.d, elsewhere.z FROM made, t2, elsewhere, default_catalog.dwh.facts;
+USE raw;
+CREATE TEMPORARY VIEW qualified AS SELECT t.c FROM default_catalog.default_database.t WHERE default_catalog.default_database.t.c > 1;

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.dialects.flink import Flink, qualifier
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -122,13 +122,14 @@ class Parsed:
     def _uses(self) -> Iterable[Use]:
         qualified = {column.table.casefold() for column in self.tree.find_all(exp.Column)}
         for table in self.tree.find_all(exp.Table):
-            if not isinstance(table.this, exp.Identifier) or (not table.args.get("db") and find_cte(table)):
+            parts = [*qualifier(table), *table.parts]
+            if not isinstance(table.this, exp.Identifier) or (len(parts) == 1 and find_cte(table)):
                 continue
-            span = self.source.span(table.parts[0])[0], self.source.span(table.parts[-1])[1]
+            span = self.source.span(parts[0])[0], self.source.span(parts[-1])[1]
             windowed = isinstance(table.parent, WindowFunction)
             alias = table.args.get("alias")
             yield Use(
-                full_name([part.name for part in table.parts], self.query.scope),
+                full_name([part.name for part in parts], self.query.scope),
                 self.text[slice(*span)],
                 span,
                 not alias and not windowed and table.name.casefold() in qualified,

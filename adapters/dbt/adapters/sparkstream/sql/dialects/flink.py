@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
-QUALIFIER = "qualifier"
-"""Key of a table's meta for the span of its catalog and database, where Spark is to see none."""
+_QUALIFIER = "qualifier"
+"""Key of a table's meta for the names of Flink's own catalog and database, which Spark is not to see."""
 
 _SCRIPT_WORDS = (
     "SET RESET CREATE DROP ALTER INSERT UPDATE DELETE TRUNCATE ANALYZE EXECUTE COMPILE USE CALL EXPLAIN DESCRIBE "
@@ -102,7 +102,7 @@ class Flink(SparkStream):
             return difference
 
         def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
-            """A table's name; what says Flink's own catalog and database is none of it, and noted as QUALIFIER."""
+            """A table's name; what says Flink's own catalog and database is none of it, and kept aside (`qualifier`)."""
             table = super()._parse_table_parts(*args, **kwargs)
             if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
                 return table
@@ -111,7 +111,7 @@ class Flink(SparkStream):
             if unsaid:
                 table.set("catalog", None)
                 table.set("db", None)
-                table.meta[QUALIFIER] = parts[0].meta["start"], parts[unsaid].meta["start"]
+                table.meta[_QUALIFIER] = parts[:unsaid]
             return table
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
@@ -123,6 +123,11 @@ class Flink(SparkStream):
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}
+
+
+def qualifier(table: exp.Table) -> list[exp.Expr]:
+    """The names of Flink's own catalog and database that stand before a table's name; they are no part of the table."""
+    return table.meta.get(_QUALIFIER, [])
 
 
 def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:

@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.dialects.flink import QUALIFIER
+from dbt.adapters.sparkstream.sql.dialects.flink import qualifier
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -26,16 +26,17 @@ class Qualifiers(Rewriter):
 
     def _table(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Table)
-        span = node.meta.get(QUALIFIER)
-        if span is None:
+        before = qualifier(node)
+        if not before:
             return
+        start, name = self.source.span(before[0])[0], self.source.span(node.this)
         if find_cte(node) is not None:
             self.refuse(
-                (span[0], self.source.span(node.this)[1]),
+                (start, name[1]),
                 f"WITH has a query called {node.name}, too, and Spark would take it",
                 "give the query in WITH another name",
             )
-        yield Edit(span, lambda: "")
+        yield Edit((start, name[0]), lambda: "")
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Column)
