@@ -168,8 +168,14 @@ def test_something_else_listens(auth: str, hangs_up: bool) -> None:
 def test_who_is_left_to_pyhive() -> None:
     with listener(hangs_up=True) as port:
         shake_hands(credentials(port=port, auth="KERBEROS", kerberos_service_name="hive"))
-        shake_hands(credentials(port=port, auth="NONE", use_ssl=True))
     shake_hands(credentials(port=closed_port()))
+    shake_hands(credentials(port=closed_port(), use_ssl=True))
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_a_server_without_tls(hangs_up: bool) -> None:
+    with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake, match="gives no answer to TLS.*\n.*use_ssl"):
+        shake_hands(credentials(port=port, auth="LDAP", use_ssl=True), greeting=0.5)
 
 
 def test_no_client_of_connect(tmp_path: Path) -> None:
