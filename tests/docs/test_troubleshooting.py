@@ -174,7 +174,7 @@ def test_who_is_left_to_pyhive() -> None:
 
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_server_without_tls(hangs_up: bool) -> None:
-    with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake, match="gives no answer to TLS.*\n.*use_ssl"):
+    with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake, match=r"gives no answer to TLS.*\n.*use_ssl"):
         shake_hands(credentials(port=port, auth="LDAP", use_ssl=True), greeting=0.5)
 
 
