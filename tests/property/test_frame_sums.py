@@ -26,11 +26,14 @@ SCHEMA = {
 }  # fmt: skip
 AGGREGATES = (
     "count(*) OVER w AS n, count(v) OVER w AS nv, count(v, m) OVER w AS both, count_if(v > 0) OVER w AS up,"
-    " sum(v) OVER w AS v, sum(m) OVER w AS m, sum(wide) OVER w AS wide, sum(t + v) OVER w AS tv,"
+    " sum(v) OVER w AS v, sum(b) OVER w AS b, sum(b + v) OVER w AS bv,"
+    " sum(m) OVER w AS m, sum(wide) OVER w AS wide, sum(t + v) OVER w AS tv,"
     " avg(v) OVER w AS av, mean(t) OVER w AS at, -sum(v * 2) OVER w + 1 AS twice"
 )
 LENGTHS = (0, 1, MS, 5 * SECOND, 5 * MINUTE, HOUR, HOUR + 1, DAY - 1, DAY, DAY + HOUR)
 EXTREMES = (2**31 - 1, -(2**31), 2**31 - 2, 32_768)
+LARGE = (2**63 - 1, -(2**63), 2**62, 2**62 - 1, -1, -(2**62), -(2**62), -1)
+"""BIGINTs of which any two neighbours have a sum that fits, also the largest and the least, and some three haven't."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,13 @@ def tables(draw: Callable[..., Any]) -> Table:
     return Table(zone, (*rows, rows[0], rows[0]), tuple(draw(st.lists(windows(), min_size=8, max_size=8))))
 
 
-def make(spark: SparkSession, table: Table) -> None:
-    """The view `numbers` of a table's rows."""
+def make(spark: SparkSession, table: Table, *, large: bool = False) -> None:
+    """The view `numbers` of a table's rows.
+
+    Args:
+        large: whether their last values are no numbers for its DECIMALs and TINYINT.
+    """
+    others = "1" if large else "b"
     spark.conf.set("spark.sql.session.timeZone", table.zone)
 
     def value(number: int | str | None) -> str:
@@ -104,8 +112,9 @@ def make(spark: SparkSession, table: Table) -> None:
         "SELECT id, CAST(k AS STRING) AS k, timestamp_micros(CAST(ts AS BIGINT)) AS ts,"
         " CAST(timestamp_micros(CAST(ts AS BIGINT)) AS TIMESTAMP_NTZ) AS wall,"
         " CAST(timestamp_micros(CAST(ts AS BIGINT)) AS DATE) AS day, CAST(v AS INT) AS v, CAST(b AS BIGINT) AS b,"
-        " CAST(b * 11111111.11 AS DECIMAL(10,2)) AS m, CAST(b * 11111111111111111111111.1111 AS DECIMAL(27,4)) AS wide,"
-        f" CAST(b * 14 AS TINYINT) AS t FROM VALUES {values} AS numbers(id, ts, k, v, b)"
+        f" CAST({others} * 11111111.11 AS DECIMAL(10,2)) AS m,"
+        f" CAST({others} * 11111111111111111111111.1111 AS DECIMAL(27,4)) AS wide,"
+        f" CAST({others} * 14 AS TINYINT) AS t FROM VALUES {values} AS numbers(id, ts, k, v, b)"
     ).createOrReplaceTempView("numbers")
 
 
@@ -123,6 +132,7 @@ def by_the_rule(sql: str) -> str:
 
 @pytest.fixture(autouse=True)
 def every_frame_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oversums, "MOST_SUMS", 999)
     monkeypatch.setattr(oversums, "LEAST_ROWS", 0)
 
 
@@ -144,6 +154,25 @@ def test_same_sums(spark: SparkSession, examples: int) -> None:
 
     same()
     assert sum(rewritten) > 3 * examples
+
+
+def test_a_sum_overflows_where_the_frame_does(spark: SparkSession) -> None:
+    """With ANSI mode on, what all rows before add up to is no matter; a frame that doesn't fit is an error."""
+    make(spark, Table("UTC", tuple((i * SECOND, "a", 1, LARGE[i % 8]) for i in range(80)), ()), large=True)
+    for ansi in ("false", "true"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        for rows in (1, 2, 3):
+            frame = f"PARTITION BY k ORDER BY ts ROWS BETWEEN {rows - 1} PRECEDING AND CURRENT ROW"
+            plain = f"SELECT id, sum(b) OVER w AS b FROM numbers WINDOW w AS ({frame})"
+            text = by_the_rule(plain)
+            assert "__gone" in text
+            if rows == 3 and ansi == "true":
+                for sql in (plain, text):
+                    with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+                        spark.sql(sql).collect()
+            else:
+                assert answer(spark.sql(text)) == answer(spark.sql(plain))
+    spark.conf.set("spark.sql.ansi.enabled", "false")
 
 
 DIALECTS = {

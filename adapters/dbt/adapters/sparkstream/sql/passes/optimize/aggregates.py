@@ -228,14 +228,16 @@ def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
         typed = call.name in ("sum", "avg", "mean")
         of = f" of a {call.type or 'type that nobody knows'}" if typed else ""
         raise NoRule(f"{call.name}{of} can't be subtracted exactly")
-    # Spark evaluates a window expression once for each time that it is written, so halves, or an average in several
-    # steps, cost more than the frame itself.
-    if any(partial.wide or how.result.count(f"{{{i}}}") > 1 for i, partial in enumerate(how.partials)):
+    # Spark evaluates a window expression once for each time that it is written.
+    if any(how.result.count(f"{{{i}}}") > 1 for i in range(len(how.partials))):
         raise NoRule(f"{call.name} of a {call.type} would take more sums than it saves")
     counted = any(partial.counts for partial in how.partials)
     values = []
     for partial in how.partials:
-        value = partial.cast(less(partial.sql))
+        if partial.wide:
+            value = joined(*(less(f"sum({half})") for half in halves(call.sql)))
+        else:
+            value = partial.cast(less(partial.sql))
         # Where nothing is left to average, its count says so.
         values.append(value if counted else f"IF({less(partial.present or '')} > 0, {value}, NULL)")
     return values[0] if how.result in ("{0}", _COUNT) else how.result.format(*values)

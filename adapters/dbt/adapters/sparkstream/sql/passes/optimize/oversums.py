@@ -35,6 +35,8 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
+MOST_SUMS = 16
+"""Running sums that the calls over one frame may take: of a BIGINT it is eight, as each stands where its value does."""
 LEAST_ROWS = 8
 """Rows in a frame of ROWS from which on two running sums take less time than the frame itself."""
 _MOST_ROWS = 2**31 - 2
@@ -152,6 +154,8 @@ class OverSums:
             frame = SlidingFrame(" ".join(self._source.text[start:end].split()))
             try:
                 sums = [self._read(window, select) for window in windows]
+                if sum(each.sql("", "").count(" OVER ") for each in sums) > MOST_SUMS:
+                    raise NoRule("its calls would take more sums than they save")
                 definitions = definitions or Definitions(self._source, select)
             except NoRule as reason:
                 self.found.append((frame, str(reason)))
