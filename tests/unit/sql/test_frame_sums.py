@@ -144,6 +144,11 @@ def test_frames_that_spark_has_not(call: str, window: str, rule: str | None) -> 
     assert "__order" in translate(sql, schema=SCHEMA, optimize=False)
 
 
+def test_columns_keep_their_names() -> None:
+    sql = f"SELECT k, sum(v) OVER ({ROWS_RANGE}), count(*) OVER ({ROWS_RANGE}) AS n FROM t"
+    assert translate(sql, schema=SCHEMA) == translate(sql, schema=SCHEMA, optimize=False)
+
+
 def test_one_call_that_needs_the_order_is_enough() -> None:
     sql = f"SELECT sum(v) OVER w AS s, max(v) OVER w AS m FROM t WINDOW w AS ({ROWS_RANGE})"
     assert translate(sql, schema=SCHEMA) == translate(sql, schema=SCHEMA, optimize=False)

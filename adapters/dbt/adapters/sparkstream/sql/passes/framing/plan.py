@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.passes.framing.block import holding
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
 from dbt.adapters.sparkstream.sql.passes.framing.names import keeps_order
@@ -75,6 +76,10 @@ class Plan:
         name = call.name.removeprefix("FZ_").removesuffix("_WHERE")
         if not runs(call.window.spec.frame) or name not in _SUBTRACTED or call.distinct or call.inner:
             return False
+        item = holding(call.span, self._select.block.projections)
+        named = item is None or isinstance(self._select.select.expressions[item], exp.Alias)
+        if not named and self._select.dialect != "openmldb":
+            return False  # Spark names its column by the call
         if not call.arguments or (len(call.arguments) > 1 and not call.name.endswith("_WHERE")):
             return False
         try:
