@@ -174,6 +174,14 @@ def types(bench: Bench, data: Data) -> None:
     bench.run(replace(data, type="timestamp_ntz"), [queries.wall(1), queries.wall(60).only(OURS)], skip=OTHERS)
 
 
+def density(bench: Bench, data: Data) -> None:
+    """Measures SESSION and HOP of an hour against the rows that a key has in a minute: what a slice saves."""
+    for rows in (0.5, 1, 2, 5, 10, 50):
+        table = replace(data, minutes=max(60, int(data.rows / data.keys / rows)))
+        print(f"{rows} rows in a slice")
+        bench.run(table, [queries.session(1), queries.tumble().only(OURS), queries.hop(60).only(OURS)], skip=OTHERS)
+
+
 def joins(bench: Bench, data: Data) -> list[Measured]:
     """Measures joins of HOPs against the number of windows that a row is in."""
     return [one for n in (4, 15, 60, 240) for one in bench.run(_halves(data), [queries.join(n)])]
@@ -227,7 +235,7 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=60, help="seconds; a slower engine is asked no more")
     parser.add_argument("--flink", metavar="PYTHON", help="an interpreter that has apache-flink")
     parser.add_argument("--csv", action="store_true", help="read CSV, as with Flink, and not parquet")
-    parser.add_argument("--only", choices=("limits", "curves", "joins", "types"), help="measure one part")
+    parser.add_argument("--only", choices=("limits", "curves", "joins", "types", "density"), help="measure one part")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     chosen = parser.parse_args()
 
@@ -246,6 +254,8 @@ def main() -> int:
         lines += ["| ratio | measured | limit | holds |", "|---|---|---|---|", *(one.row() for one in held), ""]
     if chosen.only == "joins":
         joins(bench, data)
+    if chosen.only == "density":
+        density(bench, data)
     if chosen.only == "types":
         types(bench, data)
     if chosen.only in (None, "curves"):
