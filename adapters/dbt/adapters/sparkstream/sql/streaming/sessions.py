@@ -65,8 +65,9 @@ class Sessions:
         else:
             yield Edit(source.span(function), lambda: f"(SELECT *, 1 AS {ALL} FROM {source.render(relation)})", level=1)
         keys = [source.span(k) for k in group.expressions if k.name.casefold() not in WINDOW_COLUMNS]
+        # The span of GROUP BY itself begins with its words in dialect flink.
         yield Edit(
-            source.span(group),
+            (source.span(group.expressions[0])[0], source.span(group.expressions[-1])[1]),
             lambda: ", ".join([call, *map(source.render, keys), *([] if keys else [ALL])]),
             level=1,
         )
