@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,9 +12,9 @@ import pytest
 from pyspark.errors import AnalysisException
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import EventRow, Feed
+from tests.functional.streaming.killing import killed
 from tests.support import quick_session
 
 BOUNDS = "window_start, window_end"
@@ -135,10 +134,6 @@ def test_rows_without_windows(feed: Feed) -> None:
     assert not [row for row in feed.table() if 1030 <= row[1].timestamp() < 1039]
 
 
-class Killed(BaseException):
-    """The process is gone."""
-
-
 STEPS = (
     "SET TBLPROPERTIES ('sparkstream.leaves'",
     "CREATE TABLE {table}__backfilled",
@@ -149,30 +144,10 @@ STEPS = (
 )
 
 
-@contextmanager
-def killed(monkeypatch: pytest.MonkeyPatch, feed: Feed, what: str, after: bool) -> Iterator[None]:
-    """Ends a backfill at a statement. Nothing that comes later is done, as of a process that is gone."""
-    what, one = what.format(table=f"{feed.schema}.model"), Engine.sql
-    dead: list[str] = []
-
-    def sql(self: Engine, statement: str) -> list[Any]:
-        if dead:
-            raise Killed
-        if what not in statement or ("DROP" in what and "IF EXISTS" in statement):
-            return one(self, statement)
-        if after:
-            one(self, statement)
-        dead.append(statement)
-        raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Engine, "sql", sql)
-        with pytest.raises(Killed):
-            yield
-    assert dead
-    for name in ("model", "model__backfilled"):  # the process that had the right to the tables is this one
-        if feed.spark.catalog.tableExists(f"{feed.schema}.{name}"):
-            feed.spark.sql(f"ALTER TABLE {feed.schema}.{name} SET TBLPROPERTIES ('sparkstream.run' = '')")
+def dies(feed: Feed, step: str) -> Callable[[str], bool]:
+    """Whether a statement is a step of a backfill."""
+    what = step.format(table=f"{feed.schema}.model")
+    return lambda statement: what in statement and not ("DROP" in what and "IF EXISTS" in statement)
 
 
 @pytest.mark.long
@@ -187,7 +162,7 @@ def test_a_backfill_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, 
     closed = "window_end <= timestamp_seconds({})"
     old, right, latest = feed.table(), feed.batch(TUMBLE, closed.format(1240)), 1250
     for number, step in enumerate(STEPS):
-        with killed(monkeypatch, feed, step, after):
+        with killed(monkeypatch, feed, dies(feed, step), after=after, aside="__backfilled"):
             feed.backfill(TUMBLE, *WRONG, **ACCEPTS)
         if feed.spark.catalog.tableExists(f"{feed.schema}.model"):
             assert feed.table() in (old, right)

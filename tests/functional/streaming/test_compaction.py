@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.streaming import compaction, runs
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import Feed
+from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import ROWS, location
 from tests.support import quick_session
 
@@ -90,38 +91,20 @@ def test_partitions_properties_and_comments_stay(feed: Feed) -> None:
 def test_a_compaction_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, step: str, after: bool) -> None:
     """At each statement: the next run has all rows once, and what was begun is gone or done."""
     table, aside = f"{feed.schema}.model", f"{feed.schema}.model__compacted"
-    what, run = step.format(table=table, aside=aside), Engine.sql
-    killed: list[str] = []
+    what = step.format(table=table, aside=aside)
 
-    class Killed(BaseException):
-        pass
-
-    def sql(self: Engine, statement: str) -> list[Any]:
-        if killed:
-            raise Killed  # nothing that comes later is done, as of a process that is gone
+    def dies(statement: str) -> bool:
         compacts = aside in statement and statement != f"SHOW TBLPROPERTIES {aside}"
-        if what not in statement or not (compacts or statement == f"DROP TABLE {table}"):
-            return run(self, statement)
-        if after:
-            run(self, statement)
-        killed.append(statement)
-        raise Killed
+        return what in statement and (compacts or statement == f"DROP TABLE {table}")
 
     grow(feed, 2, compact_every=2)
     feed.add("bid", [(3, 1003, "a", 3)])
-    monkeypatch.setattr(Engine, "sql", sql)
-    with pytest.raises(Killed):
+    with killed(monkeypatch, feed, dies, after=after, aside="__compacted"):
         feed.run(ROWS, compact_every=2)
-    monkeypatch.undo()
-    assert killed
     there = feed.spark.catalog.tableExists(table)
     assert there == (what not in ("RENAME", f"DROP TABLE {table}") or (what == "RENAME") == after)
     if there:
         assert ids(feed) == [1, 2, 3]
-    # The process that had the right to the model is this one.
-    for name in (table, aside):
-        if feed.spark.catalog.tableExists(name):
-            feed.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('sparkstream.run' = '')")
     feed.add("bid", [(4, 1004, "a", 4)])
     feed.run(ROWS, compact_every=2)
     assert ids(feed) == [1, 2, 3, 4]

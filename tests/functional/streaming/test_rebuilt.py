@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from pyspark.sql import DataFrame
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming import compaction, sink
-from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import Feed
+from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import location
 from tests.support import quick_session
 
@@ -88,38 +87,17 @@ def with_files(feed: Feed) -> list[Path]:
     return [folder for folder in state.glob("model*") if list(folder.rglob("*.parquet"))]
 
 
-class Killed(BaseException):
-    """The process is gone."""
-
-
-@contextmanager
-def killed(monkeypatch: pytest.MonkeyPatch, feed: Feed, what: str, after: bool) -> Iterator[None]:
-    """Ends a run at a statement. Nothing that comes later is done, as of a process that is gone."""
-    what, one = what.format(table=f"{feed.schema}.model"), Engine.sql
-    dead: list[str] = []
+def dies(feed: Feed, step: str) -> Callable[[str], bool]:
+    """Whether a statement is a step of making a table anew."""
+    what = step.format(table=f"{feed.schema}.model")
     swaps: list[bool] = []
 
-    def sql(self: Engine, statement: str) -> list[Any]:
-        if dead:
-            raise Killed
+    def is_step(statement: str) -> bool:
         if "sparkstream.rebuilt_whole" in statement:
             swaps.append(True)
-        if what not in statement or not (swaps or "aside" in what or "CREATE" in what):
-            return one(self, statement)
-        if after:
-            one(self, statement)
-        dead.append(statement)
-        raise Killed
+        return what in statement and bool(swaps or "aside" in what or "CREATE" in what)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Engine, "sql", sql)
-        with pytest.raises(Killed):
-            yield
-    assert dead
-    # The process that had the right to the tables is this one.
-    for name in ("model", "model__rebuilt"):
-        if feed.spark.catalog.tableExists(f"{feed.schema}.{name}"):
-            feed.spark.sql(f"ALTER TABLE {feed.schema}.{name} SET TBLPROPERTIES ('sparkstream.run' = '')")
+    return is_step
 
 
 @pytest.mark.long
@@ -161,7 +139,7 @@ def test_a_swap_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, step
     run(feed, OLD)
     last = 2
     for then, times in ((NEW, 10), (OTHER, 100)):
-        with killed(monkeypatch, feed, step, after):
+        with killed(monkeypatch, feed, dies(feed, step), after=after, aside="__rebuilt"):
             run(feed, then)
         table = feed.spark.catalog.tableExists(f"{feed.schema}.model")
         assert table == ("DROP" not in step or not after) if "RENAME" not in step else table == after
