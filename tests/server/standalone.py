@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,40 +63,60 @@ class Standalone:
 
     def kill_worker(self, number: int) -> None:
         """Ends a worker and its executors at once, as when its machine loses power."""
-        self._kill(self._workers[number])
+        kill(self._workers[number])
 
     def kill_master(self) -> None:
         """Ends the master at once."""
-        self._kill(self._master)
+        kill(self._master)
 
     def close(self) -> None:
         """Ends all that is left."""
         for process in (*self._workers, self._master):
-            self._kill(process)
-
-    @staticmethod
-    def _kill(process: subprocess.Popen[bytes]) -> None:
-        # A worker's executors are in its group. A process that was waited for has given its number back.
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill(process)
 
     def _start(self, name: str, kind: str, *options: str, within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        spark = find_spark()
-        environ = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-        prepare_session_environment(environ)
-        environ |= {"SPARK_HOME": str(spark.home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
-        command = [str(spark.home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}"]
-        with open(self._folder / f"{name}.log", "wb") as log:
-            return subprocess.Popen(
-                [*within, *command, "--host", "127.0.0.1", "--webui-port", "0", *options],
-                cwd=self._folder,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        return start(
+            self._folder / f"{name}.log",
+            f"org.apache.spark.deploy.{kind}",
+            *("--host", "127.0.0.1", "--webui-port", "0", *options),
+            environ={"SPARK_DAEMON_MEMORY": "256m"},
+            within=within,
+        )
+
+
+def start(
+    log: Path, *command: str, environ: Mapping[str, str] | None = None, within: Sequence[str] = ()
+) -> subprocess.Popen[bytes]:
+    """Starts a class of Spark's in a process of its own, the first of a group.
+
+    Args:
+        log: what it says; it runs in the log's folder.
+        command: the class and its options.
+        environ: variables beside this process's.
+        within: a command that runs the process's command, which comes behind it.
+    """
+    spark = find_spark()
+    variables = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+    prepare_session_environment(variables)
+    variables |= {"SPARK_HOME": str(spark.home), "SPARK_LOCAL_IP": "127.0.0.1", **(environ or {})}
+    with open(log, "wb") as output:
+        return subprocess.Popen(
+            [*within, str(spark.home / "bin" / "spark-class"), *command],
+            cwd=log.parent,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process and all of its group at once."""
+    # A worker's executors are in its group. A process that was waited for has given its number back.
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @contextmanager

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from dbt.adapters.sparkstream.java import prepare_session_environment
-from dbt.adapters.sparkstream.server.launch import find_spark
 from dbt.adapters.sparkstream.session_conf import local_conf
+from tests.server.standalone import kill, start
 from tests.support import free_port
 
 LISTENS = "Starting ThriftBinaryCLIService"
@@ -38,7 +34,7 @@ def thrift_server(
         seconds: it has to listen until then.
     """
     (folder / "conf").mkdir(parents=True)
-    port, spark, log = free_port(), find_spark(), folder / "log"
+    port, log = free_port(), folder / "log"
     settings = {
         **local_conf(folder, 2),
         "spark.master": "local[2]",
@@ -52,23 +48,13 @@ def thrift_server(
     (folder / "spark.conf").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
     properties = (f"<property><name>{escape(k)}</name><value>{escape(v)}</value></property>" for k, v in hive.items())
     (folder / "conf" / "hive-site.xml").write_text(f"<configuration>{''.join(properties)}</configuration>")
-    process_environ = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-    prepare_session_environment(process_environ)
-    process_environ |= {"SPARK_HOME": str(spark.home), "SPARK_LOCAL_IP": "127.0.0.1"}
-    process_environ |= {"SPARK_CONF_DIR": str(folder / "conf"), **(environ or {})}
-    command = [str(spark.home / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit"]
-    command += ["--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"]
-    command += ["--properties-file", str(folder / "spark.conf"), "spark-internal"]
-    with open(log, "wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=process_environ,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    process = start(
+        log,
+        "org.apache.spark.deploy.SparkSubmit",
+        *("--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"),
+        *("--properties-file", str(folder / "spark.conf"), "spark-internal"),
+        environ={"SPARK_CONF_DIR": str(folder / "conf"), **(environ or {})},
+    )
     try:
         deadline = time.monotonic() + seconds
         while LISTENS not in log.read_text():
@@ -76,6 +62,4 @@ def thrift_server(
             time.sleep(0.2)
         yield port
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        kill(process)
