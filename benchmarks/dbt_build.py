@@ -33,32 +33,25 @@ def make_project(folder: Path, models: int, port: int) -> None:
         tests.append({"name": f"m{i}", "columns": [{"name": "id", "data_tests": ["not_null"]}]})
     (folder / "models" / "schema.yml").write_text(json.dumps({"version": 2, "models": tests}), encoding="utf-8")
     (folder / "dbt_project.yml").write_text(json.dumps(PROJECT), encoding="utf-8")
-    target = {"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL", "user": "dbt", "threads": 1}
-    # dbt-spark waits whole seconds between two looks at a statement; one second is the least it takes.
-    outputs = {
-        name: {**target, "type": name, "schema": f"plain_{name}", "poll_interval": 1}
-        for name in ("spark", "sparkstream")
-    }
+    outputs = {name: output(name, f"plain_{name}", port) for name in ("spark", "sparkstream")}
     profiles = {"plain": {"target": "spark", "outputs": outputs}}
     (folder / "profiles.yml").write_text(json.dumps(profiles), encoding="utf-8")
 
 
-def build(folder: Path, target: str) -> float:
-    """Seconds of one `dbt build` in a process of its own, as people run it."""
-    dbt = Path(sys.executable).with_name("dbt")
+def output(adapter: str, schema: str, port: int) -> dict[str, object]:
+    """What a profile says of an adapter on the server."""
+    target = {"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL", "user": "dbt", "threads": 1}
+    # dbt-spark waits whole seconds between two looks at a statement; one second is the least it takes.
+    return {**target, "type": adapter, "schema": schema, "poll_interval": 1}
+
+
+def run(folder: Path, *command: str) -> float:
+    """Seconds of one dbt command in a process of its own, as people run it."""
+    dbt = str(Path(sys.executable).with_name("dbt"))
     start = time.perf_counter()
-    command = [
-        str(dbt),
-        "--quiet",
-        "build",
-        "--target",
-        target,
-        "--profiles-dir",
-        ".",
-        "--target-path",
-        f"target_{target}",
-    ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [dbt, "--quiet", *command, "--profiles-dir", "."], cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise click.ClickException(done.stdout + done.stderr)
     return time.perf_counter() - start
@@ -78,10 +71,10 @@ def main(models: int, runs: int, port: int) -> None:
             folder = Path(scratch) / "plain"
             make_project(folder, models, port)
             seconds: dict[str, list[float]] = {"spark": [], "sparkstream": []}
-            for run in range(runs + 1):
+            for turn in range(runs + 1):
                 for target, taken in seconds.items():
-                    value = build(folder, target)
-                    if run:
+                    value = run(folder, "build", "--target", target, "--target-path", f"target_{target}")
+                    if turn:
                         taken.append(value)
             medians = {target: statistics.median(taken) for target, taken in seconds.items()}
             for target, taken in seconds.items():

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import click
-from benchmarks.dbt_build import PROJECT
+from benchmarks.dbt_build import PROJECT, output, run
 
 from dbt.adapters.sparkstream.server import Server, ServerConfig
 
@@ -48,22 +45,8 @@ def make_project(folder: Path, adapter: str, models: int, windows: int, port: in
         text = WINDOWS[i % len(WINDOWS)] if i < windows else PLAIN
         (folder / "models" / f"m{i}.sql").write_text(text.format(i=2 + i % 58), encoding="utf-8")
     (folder / "dbt_project.yml").write_text(json.dumps(PROJECT), encoding="utf-8")
-    target = {"type": adapter, "schema": f"many_{adapter}", "method": "thrift", "host": "127.0.0.1", "port": port}
-    target |= {"auth": "NOSASL", "user": "dbt", "threads": 1, "poll_interval": 1}
-    profiles = {"plain": {"target": "dev", "outputs": {"dev": target}}}
+    profiles = {"plain": {"target": "dev", "outputs": {"dev": output(adapter, f"many_{adapter}", port)}}}
     (folder / "profiles.yml").write_text(json.dumps(profiles), encoding="utf-8")
-
-
-def run(folder: Path, command: list[str]) -> float:
-    """Seconds of one dbt command in a process of its own."""
-    dbt = str(Path(sys.executable).with_name("dbt"))
-    start = time.perf_counter()
-    done = subprocess.run(
-        [dbt, "--quiet", *command, "--profiles-dir", "."], cwd=folder, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise click.ClickException(done.stdout + done.stderr)
-    return time.perf_counter() - start
 
 
 @click.command(help=__doc__)
@@ -80,12 +63,12 @@ def main(models: int, windows: int, runs: int, port: int) -> None:
             make_project(folders["spark"], "spark", models, 0, port)
             make_project(folders["sparkstream"], "sparkstream", models, windows, port)
             for folder in folders.values():
-                run(folder, ["run", "--select", "bid"])
+                run(folder, "run", "--select", "bid")
             for title, command in COMMANDS.items():
                 seconds: dict[str, list[float]] = {name: [] for name in folders}
                 for turn in range(runs + 1):
                     for name, folder in folders.items():
-                        taken = run(folder, command)
+                        taken = run(folder, *command)
                         if turn:
                             seconds[name].append(taken)
                 medians = {name: statistics.median(taken) for name, taken in seconds.items()}
