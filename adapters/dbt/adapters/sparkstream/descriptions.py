@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError
@@ -56,6 +56,14 @@ class Descriptions:
     def sent(self, sql: str) -> None:
         """Takes note of a statement that Spark has run, or tried to."""
         if not _after_comments(sql)[:8].lower().startswith(READING):
+            self.forget()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """What the block does may change tables past `sent`."""
+        try:
+            yield
+        finally:
             self.forget()
 
     def forget(self) -> None:

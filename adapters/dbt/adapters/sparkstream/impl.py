@@ -148,7 +148,8 @@ class SparkStreamAdapter(Namespaces):
         """
         from dbt.adapters.sparkstream.streaming.backfillrange import Range
 
-        return self._streaming.backfill(model, Range.read(since, until), removes, run_id)
+        with self.connections.descriptions.changing():
+            return self._streaming.backfill(model, Range.read(since, until), removes, run_id)
 
     @available
     def stop_streams(self, models: list[str], patience: float) -> dict[str, str]:
@@ -240,10 +241,8 @@ class SparkStreamAdapter(Namespaces):
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Runs a Python model, which may write any table."""
-        try:
+        with self.connections.descriptions.changing():
             return super().submit_python_job(parsed_model, compiled_code)
-        finally:
-            self.connections.descriptions.forget()
 
     @property
     def python_submission_helpers(self) -> dict[str, Any]:
@@ -314,10 +313,8 @@ class SparkStreamAdapter(Namespaces):
         Raises:
             DbtRuntimeError: why not.
         """
-        try:
+        with self.connections.descriptions.changing():
             return self._streaming.run(model, sql, relation, **options)
-        finally:
-            self.connections.descriptions.forget()
 
     @property
     def _streaming(self) -> StreamingModels:

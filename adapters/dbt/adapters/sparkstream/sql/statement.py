@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice
 from operator import or_
 from typing import Protocol
@@ -250,7 +250,7 @@ class Statement:
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
 
-    @property
+    @cached_property
     def _has_frames(self) -> bool:
         """Whether it has frames of OVER that rules may rewrite: in Spark's own dialect, Spark's frames stay."""
         return has_frames(self.trees) if self._dialect != "spark" else bool(self._found.frames)

@@ -243,8 +243,7 @@ class Backfill:
         typed = ", ".join(f"CAST({quoted(name)} AS {type_}) AS {quoted(name)}" for name, type_ in columns)
         folder = _folder(checkpoint)
         engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)")
-        escaped = folder.replace("`", "``")
-        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.`{escaped}`")
+        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{quoted(folder)}")
 
     def _replacement(self, goes: Goes, last: int) -> Replacement:
         rows = f"{_STAGED}_in_range"
