@@ -39,6 +39,7 @@ class OpenMLDB(SparkStream):
         CONJUNCTION: ClassVar[dict[TokenType, type[exp.Expr]]] = {
             **ForeignParser.CONJUNCTION,
             TokenType.XOR: exp.Xor,
+            TokenType.DAMP: exp.And,
         }
 
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:

@@ -20,7 +20,10 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Like: "LIKE", exp.ILike: "ILIKE", exp.RegexpLike: "RLIKE", exp.Escape: "ESCAPE",
 }  # fmt: skip
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.Neg: "-", exp.Not: "NOT", exp.BitwiseNot: "~"}
-_TYPES = {"SMALLINT": "int16", "INT": "int32", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool"}
+_TYPES = {
+    **{"SMALLINT": "int16", "INT": "int32", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool"},
+    **{"TEXT": "string", "VARCHAR": "string", "TIMESTAMPTZ": "timestamp", "TIMESTAMPLTZ": "timestamp"},
+}
 """Types, which are functions too, by other names than OpenMLDB's own."""
 
 
@@ -72,7 +75,7 @@ def _printed(source: Source, node: exp.Expr) -> str:
 
 
 def _type(name: str) -> str:
-    return _TYPES.get(name.upper(), "string" if name == "TEXT" else name.lower() if name.isupper() else name)
+    return _TYPES.get(name.upper(), name.lower() if name.isupper() else name)
 
 
 def _listed(source: Source, node: exp.Expr, negation: str) -> str:

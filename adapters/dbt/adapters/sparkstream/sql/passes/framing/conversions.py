@@ -95,5 +95,5 @@ TYPES = {
 }
 """The type of a CAST -> the function that converts to it."""
 
-SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT"}
+SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT", "VARCHAR": "STRING"}
 """Types of OpenMLDB's by their names -> Spark's."""

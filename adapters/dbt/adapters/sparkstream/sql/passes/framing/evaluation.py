@@ -140,6 +140,14 @@ class Evaluation:
         """The Spark type of an argument, or None where it isn't known."""
         return self.select.type_of(self.call.arguments[index]) if index < len(self.call.arguments) else None
 
+    @property
+    def may_be_time(self) -> bool:
+        """Whether the first argument is a column that orders a window or a LAST JOIN, and its type isn't known."""
+        if self.select.dialect != "openmldb" or not self.arguments or self.type() is not None:
+            return False
+        name = self.arguments[0].rpartition(".")[2].strip("` \n").lower()
+        return name in self.select.order_keys
+
     def typed(self, value: str) -> str:
         """An expression of a value's type, for `typeof`, that may stand beside the call's aggregate."""
         return value
@@ -158,7 +166,7 @@ class Evaluation:
             type_ = self.type(index)
             if type_ is None and self.arguments[index].strip() != "*":
                 words = f"{self.word} takes no {', '.join(forbidden)}"
-                if self.name == "SUM":  # of times, in milliseconds, where the type is known
+                if self.name == "SUM" and not self.may_be_time:  # of times, in milliseconds, where the type is known
                     forbidden, words = (*forbidden, "timestamp"), f"{words}, and a timestamp with a schema alone"
                 self.additions.guard_type(self.arguments[index], forbidden, words)
             elif type_ in forbidden:

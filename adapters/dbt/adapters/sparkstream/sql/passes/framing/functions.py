@@ -14,7 +14,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.names import (
     DEVIATIONS,
     RANKS,
     SPARK_AGGREGATES,
+    usage,
 )
+from dbt.adapters.sparkstream.sql.passes.framing.times import zero
 
 _ZEROS = {
     "string": "''", "boolean": "FALSE", "timestamp": "timestamp_millis(0)",
@@ -50,6 +52,8 @@ def call_sql(aggregate: Evaluation) -> str:
     if name in ("LAG", "AT"):
         return lag(aggregate)
     if name in LISTED:
+        if "*" in aggregate.arguments:
+            raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
         return over_array(aggregate, aggregate.rows({f"a{i}": a for i, a in enumerate(aggregate.arguments)}))
     condition = aggregate.select.render(aggregate.call.filter) if aggregate.call.filter else None
     if name.endswith("_WHERE") and name.removesuffix("_WHERE") in CATEGORIES:
@@ -84,8 +88,11 @@ def call_sql(aggregate: Evaluation) -> str:
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:
     """SUM, COUNT, MIN, MAX or AVG of one value."""
     timed = name == "SUM" and aggregate.select.dialect == "openmldb" and aggregate.type() == "timestamp"
+    origin = zero(value) if name == "SUM" and aggregate.may_be_time else None
     if timed:  # milliseconds, as everything about time in OpenMLDB
         value = f"unix_millis({value})"
+    elif origin:
+        value = f"{value} - {origin}"
     add = aggregate.set.add_current
     current = aggregate.current(value, condition)
     if name == "COUNT":
@@ -109,6 +116,8 @@ def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) 
         return f"{function}({text}, {current})" if add else text
     if add:
         text = f"coalesce({text} + {current}, {text}, {current})" if aggregate.set.past else current
+    if origin:
+        return f"{origin} + ({text})"
     return f"timestamp_millis({text})" if timed else _wrapped(aggregate, text, value)
 
 

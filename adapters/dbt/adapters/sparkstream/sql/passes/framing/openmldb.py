@@ -39,12 +39,14 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     whole,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
+from dbt.adapters.sparkstream.sql.passes.framing.times import is_shift, order_keys, shift
 
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """The operands of an operator, with their types."""
+_SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_INT = ("CAST(", " AS INT)")
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
@@ -67,11 +69,13 @@ class OpenMLDBSpelling:
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
+        self._order_keys: frozenset[str] = frozenset()
         self._inserted: dict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
         self._inserted.clear()
+        self._order_keys = order_keys(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
             yield _edit((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
@@ -105,7 +109,7 @@ class OpenMLDBSpelling:
                     self._inserted[self._source.span(item)[1]][1].append(f" AS `{name}`")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
-        """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD."""
+        """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD, AND for `&&`."""
         tokens = self._source.tokens
         for i in places:
             token = tokens[i]
@@ -122,8 +126,8 @@ class OpenMLDBSpelling:
                 yield _edit(span, "")
             elif is_mod(tokens, i):
                 yield _edit(span, "%")
-            elif token.token_type is TokenType.XOR:
-                yield _edit(span, "<>")
+            elif token.token_type in _SYMBOLS:
+                yield _edit(span, _SYMBOLS[token.token_type])
 
     # -- calls ---------------------------------------------------------------------------------------
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
@@ -207,9 +211,12 @@ class OpenMLDBSpelling:
             self._check_argument(name, node.this, type_)
         around = CONVERSIONS[name](node.this, type_) if name else None
         if around is None:
-            for token in self._source.tokens_in((value[1], whole[1])):
-                if token.text.upper() in SPARK_TYPES:
-                    yield _edit((token.start, token.end + 1), SPARK_TYPES[token.text.upper()])
+            tokens = self._source.tokens_in((value[1], whole[1]))
+            sized = any(token.token_type is TokenType.L_PAREN for token in tokens)
+            for token in tokens:
+                word = token.text.upper()
+                if word in SPARK_TYPES and not sized:
+                    yield _edit((token.start, token.end + 1), SPARK_TYPES[word])
         elif len(around) == 1:
             yield _edit(whole, around[0])
         else:
@@ -309,11 +316,20 @@ class OpenMLDBSpelling:
                 self._wrap(node, ("timestamp_millis(", ")"))
             self._wrap_all(sides, "timestamp", _TO_MILLIS)
             return
+        if isinstance(node, (exp.Add, exp.Sub)) and None in types:
+            self._shifted(sides)
+            return
         to = self._resolver.type(node, node.find_ancestor(exp.Select) or NO_SELECT)
         if (isinstance(node, exp.IntDiv) and to in ("smallint", "int")) or (to == "float" and set(types) != {"float"}):
             self._wrap(node, ("CAST(", f" AS {to.upper()})"))  # a BIGINT and, in some cases, a DOUBLE in Spark
         if "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
             self._wrap_all(sides, "boolean", _TO_INT)
+
+    def _shifted(self, sides: Sides) -> None:
+        """`ts - 1000` of a column that may be a time."""
+        for (column, type_), (number, _) in (sides, sides[::-1]):
+            if type_ is None and isinstance(number, exp.Literal) and is_shift(column, number, self._order_keys):
+                self._wrap(number, shift(self._source.written(column), number))
 
     def _wrap_all(self, sides: Sides, type_: str | None, around: Around) -> None:
         """Writes something around the sides of a type."""

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
+from dbt.adapters.sparkstream.sql.passes.framing.times import order_keys
 from dbt.adapters.sparkstream.sql.passes.framing.typing import type_of
 
 
@@ -75,6 +76,11 @@ class FramedSelect:
         for call in self.calls:
             found.setdefault(id(call.window), call.window)
         return list(found.values())
+
+    @cached_property
+    def order_keys(self) -> frozenset[str]:
+        """The names of columns that order its windows and LAST JOINs, in lower case."""
+        return order_keys(self.select)
 
     @property
     def has_unions(self) -> bool:
