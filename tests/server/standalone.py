@@ -61,6 +61,10 @@ class Standalone:
         self._workers.append(worker)
         self.wait("Successfully registered with master", f"worker-{number}")
 
+    def worker_of(self, folder: str) -> str:
+        """The worker, such as `work-0`, whose executor works in a folder."""
+        return Path(folder).relative_to(self._folder).parts[0]
+
     def kill_worker(self, number: int) -> None:
         """Ends a worker and its executors at once, as when its machine loses power."""
         kill(self._workers[number])

@@ -132,7 +132,14 @@ class TestServerOptions:
             ("--port 0", "port 0 does not exist"),
             ("--connect-port 65536", "port 65536 does not exist"),
             ("--port 15002", "can't share port 15002"),
-            ("--master yarn", "master 'yarn' is neither local nor that of a standalone cluster; write 'local[N]'"),
+            (
+                "--master mesos://host:5050",
+                "master 'mesos://host:5050' is neither local nor a cluster's; write 'local[N]'",
+            ),
+            (
+                "--master k8s://https://host:443",
+                "can't be the driver of executors in Kubernetes: they have to reach it",
+            ),
             ("--master local[0]", "master 'local[0]' is neither local"),
             ("--master spark://host", "master 'spark://host' is neither local"),
             ("--master spark://host:7077,", "master 'spark://host:7077,' is neither local"),

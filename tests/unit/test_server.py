@@ -71,7 +71,7 @@ class TestState:
             {"phase": "dead"},
             {"started": "yesterday"},
             {"started": "2025-01-01T00:00:00"},
-            {"master": "yarn"},
+            {"master": "mesos"},
             {"conf": {"spark.x": 1}},
             {"conf": ["spark.x"]},
         ],

@@ -15,8 +15,8 @@ from tests.integration.targets import DbtProject, ThriftTarget, write
 from tests.parts.delta import conftest as delta
 from tests.parts.iceberg import conftest as iceberg
 from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
+from tests.server.on_clusters import killed_in_the_middle
 from tests.server.standalone import EXECUTORS, standalone
-from tests.server.test_cluster import killed_in_the_middle
 from tests.server.test_server import SMALL, query, run
 from tests.support import free_port, without_waiting_for_the_disk
 

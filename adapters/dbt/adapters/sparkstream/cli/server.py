@@ -58,7 +58,10 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
         click.option("--no-connect", is_flag=True, help="Start without Spark Connect."),
         click.option("--connect-only", is_flag=True, help="Start with Spark Connect alone, for `method: connect`."),
         option(
-            "--master", str, ServerConfig.master, "local[N] for N tasks at a time, or a cluster's spark://HOST:PORT."
+            "--master",
+            str,
+            ServerConfig.master,
+            "local[N] for N tasks at a time, a cluster's spark://HOST:PORT, or yarn.",
         ),
         option("--memory", str, ServerConfig.memory, "Memory of the server's Java heap."),
         click.option(

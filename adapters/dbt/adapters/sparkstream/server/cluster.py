@@ -1,4 +1,4 @@
-"""A server whose tasks run on a standalone cluster: is the cluster there, and fit for what dbt does with it."""
+"""A server whose tasks run on a cluster: is the cluster there, and fit for what dbt does with it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
+from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.launch import PYTHON_SETTING
@@ -36,23 +37,39 @@ _Ask = Callable[[str], "list[tuple[Any, ...]]"]
 
 
 def own_address(config: ServerConfig) -> str:
-    """The address of this machine on the way to the cluster's master, or loopback where there is no cluster.
+    """The address of this machine on the way to the cluster's master or ResourceManager, or loopback without a cluster.
 
     Raises:
         ServerError: no master is there.
     """
-    if not config.masters:
+    if not config.on_cluster:
         return LOOPBACK
     faults = []
-    for place in config.masters:
+    for place in yarn.managers(config.conf) if config.master == yarn.MASTER else config.masters:
         try:
             with socket.create_connection(place, _PATIENCE) as connection:
                 return str(connection.getsockname()[0])
         except OSError as error:
             faults.append(f"{place[0]}:{place[1]}: {error.strerror or error}")
+    if config.master == yarn.MASTER:
+        raise ServerError(
+            f"can't reach YARN's ResourceManager ({'; '.join(faults)})\n"
+            "  is it running, and may this machine reach it? Its address is in the yarn-site.xml that HADOOP_CONF_DIR "
+            "or YARN_CONF_DIR leads to"
+        )
     raise ServerError(
         f"can't reach Spark's master at {config.master} ({'; '.join(faults)})\n"
         "  is it running, and may this machine reach it? Its page shows its address, spark://HOST:PORT"
+    )
+
+
+def slow_start(state: ServerState) -> str:
+    """What a server may wait for before it answers, as the beginning of a sentence; empty where it is no cluster."""
+    if state.master != yarn.MASTER:
+        return ""
+    return (
+        "YARN may have no room for the application's own process, which takes 512m and 384m more unless "
+        "spark.yarn.am.memory is set: its last word in the log is ACCEPTED then;\n  "
     )
 
 
@@ -105,6 +122,16 @@ class Check(threading.Thread):
         if self.has_executors:
             return f"the cluster {self._state.master} didn't write and read a small table within {seconds:g} seconds"
         memory = self._state.conf.get("spark.executor.memory", "1g")
+        if self._state.master == yarn.MASTER:
+            return (
+                f"YARN gave no executor within {seconds:g} seconds\n"
+                f"  each needs {memory} of memory and 384m more, or a tenth where that is more, beside the "
+                "application's own process (spark.yarn.am.memory);\n"
+                "  the ResourceManager's page shows what its nodes and this queue (spark.yarn.queue) have, and logs of "
+                "containers\n"
+                "  take less with --conf spark.executor.memory=512m; executors must reach this machine "
+                "(spark.driver.host)"
+            )
         return (
             f"the cluster {self._state.master} gave no executor within {seconds:g} seconds\n"
             f"  it needs a worker with a free core and {memory} of memory, and some more; the master's page shows what "

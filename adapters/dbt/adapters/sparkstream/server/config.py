@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
 
@@ -33,7 +34,7 @@ class ServerConfig:
         folder: the server's own folder, for warehouse, metastore, settings and logs; made absolute.
         port: TCP port for SQL (Thrift); None for a server with Spark Connect alone.
         connect_port: TCP port for Spark Connect; None for a server without it.
-        master: `local`, `local[N]` or `local[*]`, or the master of a standalone cluster, `spark://HOST:PORT`.
+        master: `local`, `local[N]` or `local[*]`, the master of a standalone cluster, `spark://HOST:PORT`, or `yarn`.
         memory: heap of the server's Java, such as `2g` or `512m`.
         conf: further Spark settings; they win over the server's own. Paths in `spark.jars` are made absolute.
         timeout: seconds that starting may take.
@@ -60,11 +61,16 @@ class ServerConfig:
             raise ServerError("a server without SQL and without Spark Connect has no use; leave one of the options out")
         if self.port == self.connect_port:
             raise ServerError(f"SQL and Spark Connect can't share port {self.port}; choose another --connect-port")
-        if not re.fullmatch(rf"local(\[(\*|[1-9]\d*)(,\s*\d+)?\])?|spark://{_HOST}(,{_HOST})*", self.master):
+        if self.master.startswith("k8s://"):
             raise ServerError(
-                f"master '{self.master}' is neither local nor that of a standalone cluster; write 'local[N]' for N "
-                "tasks at a time, 'local[*]' for as many as there are cores, or 'spark://HOST:7077'\n"
-                "  for YARN and Kubernetes, docs/cluster.md says how to start Spark's own Thrift server"
+                "this server can't be the driver of executors in Kubernetes: they have to reach it by a name, and its "
+                "ports for clients are open to programs on the same machine only\n"
+                "  run Spark's own Thrift server in a pod: docs/cluster.md says how"
+            )
+        if not re.fullmatch(rf"local(\[(\*|[1-9]\d*)(,\s*\d+)?\])?|spark://{_HOST}(,{_HOST})*|yarn", self.master):
+            raise ServerError(
+                f"master '{self.master}' is neither local nor a cluster's; write 'local[N]' for N tasks at a time, "
+                "'local[*]' for as many as there are cores, 'spark://HOST:7077' for a standalone cluster, or 'yarn'"
             )
         for port in [*self.ports, *(port for _, port in self.masters)]:
             if not 1 <= port <= 65535:
@@ -94,8 +100,13 @@ class ServerConfig:
         return [port for port in (self.port, self.connect_port) if port is not None]
 
     @property
+    def on_cluster(self) -> bool:
+        """Whether tasks run in processes of their own, which may be on other machines."""
+        return not self.master.startswith("local")
+
+    @property
     def masters(self) -> list[tuple[str, int]]:
-        """Host and port of each master of the cluster; none where Spark runs on this machine alone."""
+        """Host and port of each master of a standalone cluster; none elsewhere."""
         if not self.master.startswith("spark://"):
             return []
         places = (place.rpartition(":") for place in self.master.removeprefix("spark://").split(","))
@@ -104,7 +115,13 @@ class ServerConfig:
     @property
     def cores(self) -> int | None:
         """How many tasks run at a time; None where the cluster decides it."""
-        if self.masters:
+        if self.master == yarn.MASTER:
+            if self.conf.get("spark.dynamicAllocation.enabled", "").lower() == "true":
+                return None
+            executors = self.conf.get("spark.executor.instances", "2")
+            each = self.conf.get("spark.executor.cores", "1")
+            return int(executors) * int(each) if executors.isdigit() and each.isdigit() else None
+        if self.on_cluster:
             most = self.conf.get("spark.cores.max", "")
             return int(most) if most.isdigit() else None
         threads = re.search(r"\[(\d+)", self.master)

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environment
+from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.state import java_property_value, write_private
@@ -157,8 +158,8 @@ def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[
         "spark.sql.filesourceTableRelationCacheSize": "0",
         TOKEN_SETTING: token,
     }
-    if config.masters:
-        # The first query, which tries the cluster, waits half a minute for as many cores as spark.cores.max asks for.
+    if config.on_cluster:
+        # The first query, which tries the cluster, waits half a minute for as many cores or executors as are asked for.
         own["spark.scheduler.minRegisteredResourcesRatio"] = "1.0"
     if config.port is not None:
         own |= {
@@ -201,6 +202,7 @@ def environment(config: ServerConfig, spark: Spark, address: str = LOOPBACK) -> 
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_", "YARN_"))
+        or (config.master == yarn.MASTER and name in yarn.VARIABLES)
     }
     try:
         java = prepare_session_environment(environ)
@@ -270,4 +272,7 @@ logger.native.level = error
 # On a cluster: which executors come and go, and why.
 logger.cluster.name = org.apache.spark.deploy.client
 logger.cluster.level = info
+# And whether YARN has room for the application, once a minute as long as it hasn't.
+logger.yarn.name = org.apache.spark.deploy.yarn.Client
+logger.yarn.level = info
 """

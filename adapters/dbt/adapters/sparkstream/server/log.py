@@ -20,6 +20,10 @@ _HINTS = {
     "often 7077, and not its page's), and whether it is of the same version of Spark",
     "Master removed our application: FAILED": "no executor could stay: see the logs of the workers; each must reach "
     "this machine (spark.driver.host), and have Java and as much memory as spark.executor.memory says",
+    "is above the max threshold": "YARN starts no container as large as that: take less with --conf "
+    "spark.executor.memory=..., or raise yarn.scheduler.maximum-allocation-mb there",
+    "Yarn application has already ended": "YARN has ended the application's own process: its nodes must reach this "
+    "machine (spark.driver.host), and have Java; yarn logs -applicationId ... shows what it said",
     "Master removed our application": "the cluster has ended this server's application: see the master's page",
     "Address already in use": "another process took one of the ports; choose others with --port and --connect-port",
 }

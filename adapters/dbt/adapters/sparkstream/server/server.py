@@ -279,10 +279,11 @@ class Server:
             if time.monotonic() > deadline:
                 raise StartTimedOut(
                     f"the server was not ready after {self.config.timeout:g} seconds and was stopped; "
-                    f"give it more time with --timeout, or see why: {explain(self._folder.log)}"
+                    f"{cluster.slow_start(state)}give it more time with --timeout, or see why: "
+                    f"{explain(self._folder.log)}"
                 )
             time.sleep(0.2)
-        warnings = self._cluster_ready(state, deadline) if state.config(self.config.folder).masters else ()
+        warnings = self._cluster_ready(state, deadline) if state.config(self.config.folder).on_cluster else ()
         ready = replace(state, phase=Phase.RUNNING)
         write_state(self._folder.state, ready)
         return Start(ready, already_running, warnings)
