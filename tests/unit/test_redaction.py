@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.redaction import is_secret, redacted
         "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net",
         "spark.hadoop.fs.azure.sas.tables.shop.blob.core.windows.net",
         "spark.ssl.keyPassword",
+        "kafka.ssl.truststore.password",
         "spark.hadoop.google.cloud.auth.service.account.private.key",
     ],
 )
@@ -49,6 +50,10 @@ def test_settings_that_hold_none(name: str) -> None:
         ("jdbc:postgresql://db/hive?user=me&password=S3CR3T&ssl=true", None),
         ("jdbc:sqlserver://db;user=me;password=S3CR3T", None),
         ("https://me:S3CR3T@host/path", "https://me:*****@host/path"),
+        (
+            'ScramLoginModule required username="me" password="S3C R3T";',
+            'ScramLoginModule required username="me" password="*****";',
+        ),
         ("-Djavax.net.ssl.trustStorePassword=S3CR3T -Xss4m", "-Djavax.net.ssl.trustStorePassword=***** -Xss4m"),
     ],
 )

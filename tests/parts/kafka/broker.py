@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.java import find_java
+from tests.parts.kafka.security import Secrets
 from tests.support import free_port
 
 PARTS = Path(__file__).parents[3] / "parts" / "jars"
+PASSWORD = "S3CR3T-of-ada"
 STARTS_WITHIN = 60.0
 """Seconds that the broker has to start."""
 
@@ -27,20 +29,26 @@ class Broker:
 
     Args:
         folder: for its data and its log.
+
+    Attributes:
+        servers: where it takes everybody.
+        secure_servers: where it takes who logs in, over TLS.
+        secrets: with what.
     """
 
     def __init__(self, folder: Path) -> None:
         from kafka import KafkaProducer
 
-        self.port, controller = free_port(), free_port()
-        self.servers = f"127.0.0.1:{self.port}"
+        self.port, controller, secure = free_port(), free_port(), free_port()
+        self.servers, self.secure_servers = f"127.0.0.1:{self.port}", f"127.0.0.1:{secure}"
+        self.secrets = Secrets.make(folder / "secrets", PASSWORD)
         self._log = folder / "log"
         settings = {
             "process.roles": "broker,controller",
             "node.id": 1,
             "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller}",
-            "listeners": f"PLAINTEXT://{self.servers},CONTROLLER://127.0.0.1:{controller}",
-            "advertised.listeners": f"PLAINTEXT://{self.servers}",
+            "listeners": f"PLAINTEXT://{self.servers},CONTROLLER://127.0.0.1:{controller},SECURE://{self.secure_servers}",
+            "advertised.listeners": f"PLAINTEXT://{self.servers},SECURE://{self.secure_servers}",
             "controller.listener.names": "CONTROLLER",
             "log.dirs": folder / "data",
             "offsets.topic.replication.factor": 1,
@@ -51,6 +59,7 @@ class Broker:
             "log.initial.task.delay.ms": 500,
             "log.retention.check.interval.ms": 500,
             "file.delete.delay.ms": 0,
+            **self.secrets.of_the_broker,
         }
         properties = folder / "server.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
@@ -64,6 +73,8 @@ class Broker:
             "sparkstreamsparkstream",
             "-c",
             str(properties),
+            "--add-scram",
+            self.secrets.scram,
         ]
         subprocess.run([*java, *format_], check=True, capture_output=True)
         with self._log.open("w") as log:

@@ -13,10 +13,12 @@ _WORDS = (
 )
 _SECRET = re.compile(_WORDS, re.IGNORECASE)
 _SETTING = re.compile(
-    rf"((?:-D|\b(?:spark|hive|hadoop|javax|fs|datanucleus)\.)[\w.-]*?(?:{_WORDS})[\w.-]*[\"']?\s*[=:]\s*[\"']?)"
+    rf"((?:-D|\b(?:spark|hive|hadoop|javax|fs|datanucleus|kafka)\.)[\w.-]*?(?:{_WORDS})[\w.-]*[\"']?\s*[=:]\s*[\"']?)"
     r"[^\s\"',;}]+",
     re.IGNORECASE,
 )
+_JAAS = re.compile(rf"(LoginModule\s[^;\n]*?\b(?:{_WORDS})\s*=\s*)(\\?[\"'])[^\"'\\]*\2", re.IGNORECASE)
+"""As Java's logins have them: `ScramLoginModule required username="me" password="...";`."""
 _PARAMETER = re.compile(rf"([?;&][\w.-]*?(?:{_WORDS})[\w.-]*=)[^\s;&\"']+", re.IGNORECASE)
 _LOGIN = re.compile(r"(\w://[^\s/:@]*:)[^\s/@]+(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
@@ -33,10 +35,12 @@ def redacted(text: str) -> str:
     """A text with `*****` for the secrets in it.
 
     These are: values of settings and of parameters in addresses whose names say so (`;password=...`), passwords before
-    a host (`//me:...@host`), and in addresses of Spark Connect all parameters that aren't known to be harmless.
+    a host (`//me:...@host`) and in logins of Java (`LoginModule required password="..."`), and in addresses of Spark
+    Connect all parameters that aren't known to be harmless.
     """
     text = _CONNECT.sub(lambda address: _connect(address[0]), text)
     text = _SETTING.sub(rf"\g<1>{HIDDEN}", text)
+    text = _JAAS.sub(rf"\g<1>\g<2>{HIDDEN}\g<2>", text)
     text = _PARAMETER.sub(rf"\g<1>{HIDDEN}", text)
     return _LOGIN.sub(rf"\g<1>{HIDDEN}", text)
 

@@ -81,6 +81,30 @@ _REASON = re.compile(
 )
 
 
+_DOORS = (
+    (
+        re.compile(r"SaslAuthenticationException: ([^\n]+)"),
+        "Kafka doesn't let the user in",
+        "look at kafka.sasl.mechanism in the options, and at user and password in kafka.sasl.jaas.config",
+    ),
+    (
+        re.compile(r"SslAuthenticationException: ([^\n]+)"),
+        "Kafka and this Spark don't agree about TLS",
+        "kafka.ssl.truststore.location in the options must vouch for the broker's certificate, and the certificate "
+        "for the host's name",
+    ),
+)
+"""What Kafka's client says where Kafka is there and takes nothing from it, what it means, and where to look."""
+
+
+def _shut_out(text: str) -> str | None:
+    """Why Kafka doesn't speak with this Spark; None where it says no such thing."""
+    for pattern, meaning, advice in _DOORS:
+        if reason := pattern.search(text):
+            return f"{meaning}\n  {advice}\n  Kafka says: {reason[1]}"
+    return None
+
+
 def _changed(text: str) -> str | None:
     """What a table format says of a source that isn't only added to; None where it says no such thing."""
     if found := _IN_DELTA.search(text):
@@ -111,11 +135,13 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
         return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
     if unsent := _NOT_SENT.search(whole):
         reason = _KAFKAS_REASON.search(whole)
-        return StreamingError(
-            f"{NOT_SENT} {unsent[1]}; they are in the table, and the next run sends them\n"
-            "  look for the topic in Kafka, and for where Kafka is in the options of sink\n"
+        advice = _shut_out(whole) or (
+            "look for the topic in Kafka, and for where Kafka is in the options of sink\n"
             f"  Kafka says: {reason[1] if reason else text}"
         )
+        return StreamingError(f"{NOT_SENT} {unsent[1]}; they are in the table, and the next run sends them\n  {advice}")
+    if shut_out := _shut_out(whole):
+        return StreamingError(shut_out)
     if LOST.search(whole):
         reason = _REASON.search(whole)
         return StreamingError(
