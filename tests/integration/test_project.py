@@ -88,11 +88,10 @@ def test_hooks_are_translated(project: DbtProject, built: dict[str, Any]) -> Non
 
 
 def test_compiled_sql_is_sparks(project: DbtProject, built: dict[str, Any]) -> None:
-    manifest = json.loads((project.folder / "target" / "manifest.json").read_text())
     compiled = {
-        name: node["compiled_code"]
-        for name, node in manifest["nodes"].items()
-        if node["resource_type"] in ("model", "test") and "bids_10min" in name
+        name: result.node.compiled_code
+        for name, result in built.items()
+        if result.node.resource_type in ("model", "test") and "bids_10min" in name
     }
     assert compiled
     for name, sql in compiled.items():
