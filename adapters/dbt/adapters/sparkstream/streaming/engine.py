@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,17 +34,12 @@ from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
 from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
 from dbt.adapters.sparkstream.streaming.values import needs_avro
+from dbt.adapters.sparkstream.streaming.watermarks import CLOSES, DELAY, marks_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.sparkstream.environments import Environment
-
-DELAY = "spark.watermarkDelayMs"
-"""Key in the metadata of a column that carries a watermark; Spark's own."""
-
-CLOSES = "sparkstream.closes"
-"""Key in the metadata of a `window_time`: it may carry the watermark of the window's end."""
 
 SETTINGS = {
     # Spark keeps the reports of 100 micro-batches. There may be more between two looks, while late rows are counted.
@@ -255,7 +250,7 @@ class Engine:
             return
         delay: Any = next((m[DELAY] for m in metadata.values() if DELAY in m), 0)
         if stage.time is not None:
-            time = _marks(stage.view.strip("_").rsplit("_", 1)[0].upper(), stage.time, metadata)
+            time = marks_of(stage.view.strip("_").rsplit("_", 1)[0].upper(), stage.time, metadata)
             delay = time.get(DELAY, delay)
         for field in rows.schema.fields:
             marks = {k: v for k, v in dict(field.metadata).items() if k not in (DELAY, CLOSES)}
@@ -283,7 +278,7 @@ class Engine:
             fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
-            _marks(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
+            marks_of(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
         if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:
@@ -380,23 +375,3 @@ class Engine:
         query = writer.foreachBatch(sink)
         with spark_errors():
             return Running(started(query.start) if is_connect(self._spark) else query.start())
-
-
-def _marks(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The metadata of a window function's time column.
-
-    Raises:
-        StreamingError: it has no watermark.
-    """
-    found = metadata.get(time.casefold(), {})
-    if DELAY in found or CLOSES in found:
-        return found
-    carriers = [name for name, marks in metadata.items() if DELAY in marks or CLOSES in marks]
-    raise StreamingError(
-        f"{function}'s time column {time} has no watermark\n  "
-        + (
-            f"{' and '.join(carriers)} has one: window by that, or make {time} the event_time"
-            if carriers
-            else f"write config(event_time='{time}', watermark='10 minutes'): how much later than others a row may come"
-        )
-    )
