@@ -13,7 +13,8 @@
 #   make lint       style and types, and the files that GitHub reads
 #   make docs       the documentation as a site, in target/docs
 #   make dist       wheel and source distribution, in dist
-#   make bench      the benchmarks; BENCH="--rows 500000 --runs 3" for shorter ones
+#   make bench      the figures of docs/benchmarks.md; BENCH="--rows 100000 --docs FOLDER" for shorter ones elsewhere
+#   make bench-limits  what must hold of the optimiser and of the translator's time
 #   make clean      remove what the targets above made, but not .venv
 #
 # PYTHON=python3.12 makes .venv from another Python (3.10 or newer), SPARK=4.2 with another Spark than the newest.
@@ -43,7 +44,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint docs dist bench clean
+.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint docs dist bench bench-limits clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -166,10 +167,19 @@ docs: $(INSTALLED)
 dist: $(INSTALLED)
 	$(BIN)/python -m build --no-isolation --outdir dist
 
-bench: $(INSTALLED)
+# What is beside Spark there comes with the first run.
+BENCHED := $(VENV)/.bench
+
+$(BENCHED): $(INSTALLED)
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[bench]' $(CONSTRAINTS)
+	@touch $@
+
+bench: $(BENCHED)
+	$(BIN)/python -m benchmarks.compare $(BENCH)
+
+bench-limits: $(INSTALLED)
 	$(BIN)/python benchmarks/translate.py
-	$(BIN)/python benchmarks/frames.py
-	$(BIN)/python -m benchmarks.windows $(BENCH)
+	$(BIN)/python -m benchmarks.windows --only limits $(BENCH)
 
 clean:
 	rm -rf dist target .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

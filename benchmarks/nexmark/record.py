@@ -49,9 +49,9 @@ def computed(events: int) -> Iterator[tuple[str, Result]]:
         for name, row_type in generator.TABLES.items():
             _load(connection, name, row_type, Path(folder) / f"{name}.csv")
         for name in SHARED:
-            connection.execute(_sql(name))
+            connection.execute(sql(name))
         for name in QUERIES:
-            cursor = connection.execute(_sql(name))
+            cursor = connection.execute(sql(name))
             assert cursor.description is not None
             yield name, result([column[0] for column in cursor.description], cursor.fetchall())
 
@@ -61,7 +61,8 @@ def _load(connection: duckdb.DuckDBPyConnection, name: str, row_type: type, file
     connection.execute(f"create table {name} as from read_csv(?, header = true, columns = {columns!r})", [str(file)])
 
 
-def _sql(name: str) -> str:
+def sql(name: str) -> str:
+    """A query's text in DuckDB's SQL."""
     return (SQL / f"{name}.sql").read_text(encoding="utf-8")
 
 

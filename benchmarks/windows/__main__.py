@@ -11,36 +11,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from statistics import median
 
 from benchmarks.windows import queries
-from benchmarks.windows.data import Auctions, Data
+from benchmarks.windows.bench import Bench, Measured
+from benchmarks.windows.data import Data
 from benchmarks.windows.engines import Engines
 from benchmarks.windows.plot import svg
 from benchmarks.windows.queries import DUCKDB, FLINK, OURS, PLAIN, SPARK, Question
 
-Times = dict[str, float]
-
-WARM_UPS = 3
-"""Runs before those that count: a JVM compiles what is run often, in the background."""
-WARM = 4.0
-"""Seconds of a run after which there is nothing left to warm up."""
-
 OTHERS = (DUCKDB, FLINK)
 """Engines that no limit is about."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The median of the seconds that each engine took for a question on a table."""
-
-    question: Question
-    data: Data | Auctions
-    times: Times
 
 
 @dataclass(frozen=True)
@@ -60,60 +43,6 @@ class Limit:
         """The limit as a row of a table."""
         sign = "≥" if self.at_least else "≤"
         return f"| {self.name} | {self.ratio:.2f} | {sign} {self.limit:g} | {'yes' if self.holds else 'no'} |"
-
-
-class Bench:
-    """Measures questions, each engine in turn."""
-
-    def __init__(self, engines: Engines, folder: Path, runs: int, patience: float, text: bool = False) -> None:
-        self._engines = engines
-        self._folder = folder
-        self._runs = runs
-        self._patience = patience
-        self._text = text
-        self.measured: list[Measured] = []
-
-    def run(self, data: Data | Auctions, questions: Iterable[Question], skip: Iterable[str] = ()) -> list[Measured]:
-        """Measures questions on a table; an engine that is out of patience once isn't asked again."""
-        text = self._text or (self._engines.has(FLINK) and FLINK not in skip)
-        self._engines.read(data.tables(self._engines.spark, self._folder), text=text)
-        asked = [
-            (q, [e for e in q.sql if self._engines.has(e) and e not in skip and self._hopeful(e, q, data)])
-            for q in questions
-        ]
-        seconds: dict[tuple[int, str], list[float]] = {}
-        before = 0.0
-        for run in range(-WARM_UPS, self._runs):
-            for number, (question, names) in enumerate(asked):
-                for engine in names:
-                    taken = seconds.setdefault((number, engine), [])
-                    if taken and (taken[-1] > self._patience or (run < 0 and taken[-1] > WARM)):
-                        continue
-                    ask = partial(self._engines.seconds, engine, question.sql[engine], question.conf.get(engine, {}))
-                    if before > WARM and run >= 0 and taken[-1] < WARM:
-                        ask()  # a long query leaves caches cold and garbage behind, which the next would pay for
-                    before = ask()
-                    taken.append(before)
-        found = []
-        for number, (question, names) in enumerate(asked):
-            times = {e: median(seconds[number, e][-self._runs :]) for e in names}
-            found.append(Measured(question, data, times))
-            print(f"{question.name:9} {question.x:6} {data.name:42}", _words(times), flush=True)
-        self.measured += found
-        return found
-
-    def peak(self, question: Question, engine: str) -> int:
-        """Bytes of execution memory that a question takes at most."""
-        return self._engines.peak_memory(question.sql[engine], question.conf.get(engine, {}))
-
-    def _hopeful(self, engine: str, question: Question, data: Data | Auctions) -> bool:
-        same = (m for m in self.measured if m.question.name == question.name and m.data == data)
-        before = [m for m in same if m.question.x <= question.x]
-        return all(m.times.get(engine, 0) < self._patience for m in before)
-
-
-def _words(times: Times) -> str:
-    return ", ".join(f"{engine} {seconds:.2f}" for engine, seconds in times.items())
 
 
 def limits(bench: Bench, data: Data) -> list[Limit]:
@@ -217,7 +146,6 @@ def curves(bench: Bench, data: Data) -> Iterator[tuple[str, str]]:
     keys = each([replace(data, keys=n) for n in (1, 100, 10_000)], lambda: queries.hop(15))
     yield "keys.svg", svg("HOP of 15 steps", "keys", line(keys, lambda m: m.data.keys))
     bench.run(replace(data, skew=0.5), [queries.tumble(), queries.hop(60), queries.session(1)])
-    bench.run(Auctions(data.rows // 2), queries.nexmark())
     yield "join.svg", svg("Join of HOPs: windows that a row is in", "size / slide", line(joins(bench, data), by_x))
     frames = [one for n in (10, 100, 1000, 10_000) for one in bench.run(data, [queries.over(n)])]
     yield "frame.svg", svg("OVER ROWS n PRECEDING", "rows in a frame", line(frames, by_x))

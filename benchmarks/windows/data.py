@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.nexmark import generator
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 START = 1_600_000_000
 """The first row's time, in seconds since 1970."""
+_TYPES = {"int": "bigint", "str": "string", "datetime": "timestamp_ntz"}
+AUCTIONS = {
+    table: {field.name: _TYPES[str(field.type)] for field in fields(generator.TABLES[table])}
+    for table in ("bid", "person", "auction")
+}
+"""NEXMark's tables -> column -> Spark's type."""
 
 
 @dataclass(frozen=True)
@@ -85,18 +93,11 @@ class Auctions:
 
     def tables(self, spark: SparkSession, folder: Path) -> dict[str, Path]:
         """Where the tables lie as parquet; written on first use."""
-        from benchmarks.nexmark import generator
-
         path = folder / self.name
-        columns = {
-            "bid": "auction bigint, bidder bigint, price bigint, dateTime timestamp_ntz",
-            "person": "id bigint, name string, dateTime timestamp_ntz",
-            "auction": "id bigint, seller bigint, dateTime timestamp_ntz",
-        }
         if not path.exists():
             generator.write(path / "csv", self.rows, self.rate)
-            for table, typed in columns.items():
-                names = [f"CAST({c.split()[0]} AS {c.split()[1]}) AS {c.split()[0]}" for c in typed.split(", ")]
+            for table, typed in AUCTIONS.items():
+                names = [f"CAST({name} AS {type_}) AS {name}" for name, type_ in typed.items()]
                 raw = spark.read.csv(str(path / "csv" / f"{table}.csv"), header=True)
                 raw.selectExpr(*names).repartition(2).sortWithinPartitions("dateTime").write.parquet(str(path / table))
-        return {table: path / table for table in columns}
+        return {table: path / table for table in AUCTIONS}

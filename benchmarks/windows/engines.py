@@ -1,26 +1,30 @@
-"""Runs a query to its last row and throws the rows away; gives the seconds that it took."""
+"""Runs a query to its last row; gives the seconds that it took, or the rows."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.windows.flink import Flink
-from benchmarks.windows.queries import DUCKDB, FLINK
+from benchmarks.windows.queries import DUCKDB, FLINK, POLARS, TREE, Query
 
-_DEFAULTS = {"spark.sql.window.segmentTree.enabled": "false"}
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame
 
-
+_DEFAULTS = dict.fromkeys(TREE, "false")
 _TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS", "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS"}
 """How CSV has times: as SQL writes them."""
 
 
 class Engines:
-    """The engines of this machine: an embedded Spark, DuckDB where it is installed, and Flink where one is named.
+    """The engines of this machine: a Spark in this process, DuckDB and Polars where installed, Flink where named.
 
     Args:
         cores: how many tasks run at a time.
@@ -41,18 +45,27 @@ class Engines:
         }
         self.spark = spark_session(settings, self.folder)
         self._flink = Flink(flink, cores, memory) if flink else None
+        self._files = 0
         self._duckdb: Any = None
         if importlib.util.find_spec("duckdb"):
             import duckdb
 
             self._duckdb = duckdb.connect(config={"threads": cores})
             self._duckdb.execute("SET TimeZone = 'UTC'")
+        self._polars: Any = None
+        self._frames: dict[str, Any] = {}
+        if importlib.util.find_spec("polars"):
+            os.environ.setdefault("POLARS_MAX_THREADS", str(cores))  # it is read while Polars is imported
+            import polars
+
+            self._polars = polars
 
     def read(self, tables: Mapping[str, Path], *, text: bool = False) -> None:
         """Makes names be the tables in folders.
 
         Args:
-            text: whether all engines read CSV, as Flink does; else they read parquet, and Flink has no table.
+            text: whether all engines read CSV, as Flink does; else they read parquet, and Flink has no table. Polars
+                reads parquet alone.
         """
         for name, path in tables.items():
             rows = self.spark.read.parquet(str(path))
@@ -65,6 +78,8 @@ class Engines:
                 if self._flink:
                     self._flink.read(name, folder, columns)
             rows.createOrReplaceTempView(name)
+            if self._polars:
+                self._frames[name] = self._polars.scan_parquet(str(path / "*.parquet"))
             if self._duckdb:
                 read = f"read_parquet('{path}/*.parquet')"
                 if text:
@@ -74,27 +89,50 @@ class Engines:
 
     def has(self, engine: str) -> bool:
         """Whether an engine is there."""
-        return {DUCKDB: self._duckdb, FLINK: self._flink}.get(engine, self.spark) is not None
+        there = {DUCKDB: self._duckdb, POLARS: self._polars, FLINK: self._flink}
+        return there.get(engine, self.spark) is not None
 
-    def seconds(self, engine: str, sql: str, conf: Mapping[str, str]) -> float:
-        """How long a query takes."""
+    def versions(self) -> dict[str, str]:
+        """The version of each engine that is there."""
+        found = {"Spark": str(self.spark.version)}
+        for engine, module in ((DUCKDB, self._duckdb and sys.modules["duckdb"]), (POLARS, self._polars)):
+            if module:
+                found[engine] = str(module.__version__)
+        return {**found, FLINK: self._flink.version} if self._flink else found
+
+    def seconds(self, engine: str, query: Query, conf: Mapping[str, str]) -> float:
+        """How long a query takes. Spark and Flink throw its rows away, DuckDB and Polars keep them in memory."""
         if engine == FLINK and self._flink:
-            return self._flink.seconds(sql)
+            return self._flink.seconds(str(query))
         start = time.perf_counter()
         if engine == DUCKDB:
-            self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE result AS {sql}")
+            self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE result AS {query}")
+        elif callable(query):
+            query(self._frames).collect()
         else:
-            for key, value in {**_DEFAULTS, **conf}.items():
-                self.spark.conf.set(key, value)
-            self.spark.sql(sql).write.format("noop").mode("overwrite").save()
+            self._in_spark(query, conf).write.format("noop").mode("overwrite").save()
         return time.perf_counter() - start
 
-    def peak_memory(self, sql: str, conf: Mapping[str, str]) -> int:
+    def rows(self, engine: str, query: Query, conf: Mapping[str, str]) -> pyarrow.Table:
+        """The rows of a query. Flink's are texts, as CSV has them."""
+        if engine == FLINK and self._flink:
+            self._files += 1
+            return self._flink.rows(str(query), self.folder / f"flink{self._files}")
+        if engine == DUCKDB:
+            return self._duckdb.sql(query).to_arrow_table()
+        return query(self._frames).collect().to_arrow() if callable(query) else self._in_spark(query, conf).toArrow()
+
+    def _in_spark(self, sql: str, conf: Mapping[str, str]) -> DataFrame:
+        for key, value in {**_DEFAULTS, **conf}.items():
+            self.spark.conf.set(key, value)
+        return self.spark.sql(sql)
+
+    def peak_memory(self, query: Query, conf: Mapping[str, str]) -> int:
         """Bytes of execution memory that the stages of a query in Spark took at most."""
         context = self.spark.sparkContext._jsc.sc()
         store = context.statusStore()
         before = self._stages(store)
-        self.seconds("", sql, conf)
+        self.seconds("", query, conf)
         context.listenerBus().waitUntilEmpty()  # what tasks took is noted behind their end
         return max((memory for stage, memory in self._stages(store).items() if stage not in before), default=0)
 

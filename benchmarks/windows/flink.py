@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow
 
 TYPES = {"int": "INT", "bigint": "BIGINT", "double": "DOUBLE", "string": "STRING"}
 """Spark's types of columns as Flink's; any other is a time."""
@@ -23,7 +28,12 @@ class Flink:
     def __init__(self, python: str, cores: int, memory: str) -> None:
         worker = Path(__file__).with_name("flink_worker.py")
         self._process = subprocess.Popen(
-            [python, str(worker)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [python, str(worker)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "JAVA_TOOL_OPTIONS": f"-Xmx{memory}"},
         )
         settings = {
             "parallelism.default": str(cores),
@@ -34,6 +44,7 @@ class Flink:
         }
         self._say(settings)
         self._results = 0
+        self._python = python
 
     def read(self, name: str, path: Path, columns: Mapping[str, str]) -> None:
         """Makes a name be the table in a folder.
@@ -51,6 +62,28 @@ class Flink:
         self._results += 1
         return self._run(f"CREATE TABLE result_{self._results} WITH ('connector' = 'blackhole') AS {sql}")
 
+    def rows(self, sql: str, folder: Path) -> pyarrow.Table:
+        """The rows of a query, which writes them into a folder that isn't there yet; all values are texts.
+
+        An empty value is NULL.
+        """
+        import pandas
+        import pyarrow
+
+        self._results += 1
+        options = f"'connector' = 'filesystem', 'path' = 'file://{folder}', 'format' = 'csv'"
+        self._run(f"CREATE TABLE result_{self._results} WITH ({options}) AS {sql}")
+        files = [f for f in sorted(folder.rglob("*")) if f.is_file() and f.stat().st_size]
+        read = {"header": None, "dtype": str, "keep_default_na": False, "na_values": [""]}
+        found = pandas.concat([pandas.read_csv(file, **read) for file in files])
+        return pyarrow.Table.from_pandas(found.rename(columns=str), preserve_index=False)
+
+    @property
+    def version(self) -> str:
+        """Of apache-flink."""
+        asked = "from importlib.metadata import version; print(version('apache-flink'))"
+        return subprocess.run([self._python, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
+
     def _say(self, what: object) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(what) + "\n")
@@ -63,6 +96,6 @@ class Flink:
             if line.startswith("answer "):
                 answer = json.loads(line.removeprefix("answer "))
                 if "error" in answer:
-                    raise RuntimeError(f"Flink can't run {sql}\n{answer['error']}")
+                    raise RuntimeError(f"{answer['error']}\nin {sql}")
                 return float(answer["seconds"])
         raise RuntimeError("Flink has ended; its Python needs apache-flink and a Java")

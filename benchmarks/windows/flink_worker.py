@@ -23,7 +23,8 @@ def main() -> None:
             environment.execute_sql(json.loads(line)).wait()
             answer: dict[str, object] = {"seconds": time.perf_counter() - start}
         except Exception as error:
-            answer = {"error": str(error)[-2000:]}
+            causes = [line for line in str(error).splitlines() if line.startswith("Caused by: ")]
+            answer = {"error": causes[-1] if causes else str(error)[:2000]}
         print("answer " + json.dumps(answer), flush=True)
 
 
