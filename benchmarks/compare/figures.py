@@ -8,6 +8,8 @@ from statistics import median
 
 from benchmarks.windows.queries import HAND, OURS, SPARK
 
+IN_SPARK = (SPARK, HAND)
+"""The ways to write a question in Spark's own SQL."""
 Seconds = Mapping[str, Sequence[float]]
 """Engine -> the seconds of its runs; the n-th runs of all stand beside each other."""
 
@@ -52,14 +54,14 @@ def ratio(seconds: Seconds, engine: str) -> Ratio:
 
 def best_by_hand(seconds: Seconds) -> str | None:
     """The faster way to write the question in Spark's own SQL, by its median; None where there is none."""
-    ways = [engine for engine in (SPARK, HAND) if engine in seconds]
+    ways = [engine for engine in IN_SPARK if engine in seconds]
     return min(ways, key=lambda engine: median(seconds[engine]), default=None)
 
 
 def others(seconds: Seconds) -> list[str]:
     """The engines that ours stands beside; of the ways in Spark the best alone."""
     best = best_by_hand(seconds)
-    return [engine for engine in seconds if engine != OURS and (engine == best or engine not in (SPARK, HAND))]
+    return [engine for engine in seconds if engine != OURS and (engine == best or engine not in IN_SPARK)]
 
 
 def losses(measured: Mapping[str, Seconds]) -> list[Loss]:

@@ -61,9 +61,9 @@ def groups(rows: int, keys: int) -> list[Group]:
             "asof",
             "Joins as of a time",
             [
-                Part(data, [_asof("Many quotes"), _asof("Few quotes", "v = 777", 3600)]),
-                Part(replace(data, skew=0.9), [_asof("One hot key")]),
-                Part(replace(data, rows=rows // 20), [_asof("A twentieth of the rows", own=True)]),
+                Part(data, [_asof("As of, many quotes"), _asof("As of, few quotes", "v = 777", 3600)]),
+                Part(replace(data, skew=0.9), [_asof("As of, one hot key")]),
+                Part(replace(data, rows=rows // 20), [_asof("As of, few rows", own=True)]),
             ],
         ),
         Group("frames", "Frames", [Part(data, [_sums(), _extremes(), _rows(100)])]),

@@ -42,7 +42,16 @@ class Measured:
 class Bench:
     """Measures questions, each engine in turn."""
 
-    def __init__(self, engines: Engines, folder: Path, runs: int, patience: float, text: bool = False) -> None:
+    def __init__(
+        self,
+        engines: Engines,
+        folder: Path,
+        runs: int,
+        patience: float,
+        text: bool = False,
+        warm_ups: int = WARM_UPS,
+    ) -> None:
+        self._warm_ups = warm_ups
         self._engines = engines
         self._folder = folder
         self._runs = runs
@@ -69,7 +78,7 @@ class Bench:
         """Measures questions on the table that has been read, in all their engines."""
         seconds: dict[tuple[int, str], list[float]] = {}
         before = 0.0
-        for run in range(-WARM_UPS, self._runs):
+        for run in range(-self._warm_ups, self._runs):
             for number, question in enumerate(questions):
                 names = list(question.queries)
                 first = run % len(names)  # who comes first finds other caches than who comes last

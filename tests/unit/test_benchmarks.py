@@ -125,7 +125,7 @@ def test_the_page_keeps_what_is_written_by_hand(tmp_path: Path) -> None:
     assert text.startswith(f"# Title\n\nText.\n\n{BEGIN}\n") and text.endswith(f"{END}\n\nThe end.\n")
     assert "old" not in text
     assert "| CPU | two cores |" in text and "Not there: Flink." in text
-    assert "| Windows: HOP | DuckDB | 2.00 (0.50–3.00) | not in all runs |" in text
+    assert "| HOP | DuckDB | 2.00 (0.50–3.00) | not in all runs |" in text
     assert "Windows. 1,000 rows in, 10 out." in text
     assert "| Spark by hand | 3.00 | 1.00 (0.67–1.33), the best in Spark's own SQL |" in text
     assert "| Polars | | gives other rows |" in text
