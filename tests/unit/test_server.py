@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.server import (
+    Phase,
     Server,
     ServerConfig,
     ServerError,
@@ -246,6 +247,19 @@ def test_no_master_is_there(tmp_path: Path) -> None:
     assert said.exit_code == 1
     assert "can't reach Spark's master at spark://127.0.0.1:1 (127.0.0.1:1: Connection refused)" in said.output
     assert not (tmp_path / "server" / "server.json").exists()
+
+
+def test_a_server_that_asks_for_a_token(tmp_path: Path) -> None:
+    token = "spark.connect.authenticate.token"
+    with pytest.raises(ServerError, match=r"can have letters, digits and - _ . ~ only") as refused:
+        ServerConfig(folder=tmp_path, conf={token: "S3CR3T/x="})
+    assert "S3CR3T" not in str(refused.value)
+    given = {**STATE, "phase": Phase.RUNNING, "connect_port": 15003}
+    state = ServerState(**{**given, "conf": {token: "S3CR3T_x-1"}})
+    assert state.connect_url == "sc://localhost:15003"
+    assert state.connect_address == "sc://localhost:15003/;token=S3CR3T_x-1"
+    assert "S3CR3T" not in repr(state)
+    assert ServerState(**given).connect_address == ServerState(**given).connect_url == "sc://127.0.0.1:15003"
 
 
 def test_settings_on_a_cluster(tmp_path: Path) -> None:

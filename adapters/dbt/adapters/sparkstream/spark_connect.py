@@ -117,6 +117,11 @@ def _advice(error: Exception) -> str:
     text = str(error)
     if "UNAUTHENTICATED" in text or "PERMISSION_DENIED" in text:
         return "\n  write the token that the server takes as token in the profile, or as ;token=... in connect_url"
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return (
+            "\n  this machine doesn't trust the server's certificate, or the certificate is of another host\n"
+            "  a certificate of your own: name the file of its CA in GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
+        )
     if isinstance(error, ValueError):
         return ""
     return "\n  is the server running?"

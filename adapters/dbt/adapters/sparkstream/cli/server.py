@@ -222,7 +222,8 @@ def _describe_start(state: ServerState, already_running: bool) -> str:
     if state.port is not None:
         profile[1:2] = ["method: thrift", f"host: {LOOPBACK}", f"port: {state.port}", "auth: NOSASL"]
     if state.connect_url:
-        profile.append(f"connect_url: {state.connect_url}")
+        token = "/;token={{ env_var('SPARK_TOKEN') }}" if state.connect_token else ""
+        profile.append(f"connect_url: {state.connect_url}{token}")
     running = "already running (`sparkstream server restart` changes its options)" if already_running else "running"
     return "\n".join(
         [

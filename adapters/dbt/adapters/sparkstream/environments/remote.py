@@ -60,7 +60,7 @@ class Remote(Environment):
             except ServerError:
                 continue
             if state is not None and state.port == credentials.port and is_alive(state.pid, state.birth):
-                return state.connect_url
+                return state.connect_address
         return None
 
     def check(self, note: Callable[[str], None]) -> None:

@@ -209,8 +209,8 @@ def _asking(state: ServerState) -> Iterator[_Ask]:
 def _connected(state: ServerState) -> Iterator[Any]:
     from dbt.adapters.sparkstream import spark_connect
 
-    assert state.connect_url is not None
-    session = spark_connect.opened(state.connect_url, lambda session: session.version)
+    assert state.connect_address is not None
+    session = spark_connect.opened(state.connect_address, lambda session: session.version)
     try:
         yield session
     finally:

@@ -23,6 +23,9 @@ _OWN_SETTINGS = {
     "spark.connect.grpc.binding.address": "the server has no passwords, so it listens on this machine only",
 }
 
+CONNECT_TOKEN = "spark.connect.authenticate.token"
+"""The setting with the token that Spark Connect asks for."""
+
 _HOST = r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}"
 
 
@@ -87,6 +90,12 @@ class ServerConfig:
                 )
             if key in _OWN_SETTINGS:
                 raise ServerError(f"'{key}' can't be set here: {_OWN_SETTINGS[key]}")
+        if not re.fullmatch(r"[\w.~-]*", self.conf.get(CONNECT_TOKEN, ""), re.ASCII):
+            raise ServerError(
+                f"{CONNECT_TOKEN} can have letters, digits and - _ . ~ only: Spark writes it into an address as it is, "
+                "and no streaming model would run\n"
+                "  python -c 'import secrets; print(secrets.token_urlsafe())' makes one"
+            )
         java_options = self.conf.get("spark.driver.extraJavaOptions", "")
         if redacted(java_options) != java_options:
             raise ServerError(

@@ -82,12 +82,13 @@ def ask(port: int, timeout: float) -> str | None:
     return str(token)
 
 
-def ask_connect(port: int, timeout: float) -> str | None:
+def ask_connect(port: int, timeout: float, secret: str | None = None) -> str | None:
     """The token in the settings of the Spark Connect server at `port`; None where no server answers.
 
     Args:
         port: TCP port on loopback.
         timeout: seconds to wait for the answer.
+        secret: what it asks its clients for.
     """
     if not is_open(port, timeout):
         return None
@@ -100,7 +101,9 @@ def ask_connect(port: int, timeout: float) -> str | None:
     # Spark's own client has no time-out: a process that hangs would hang this one.
     with grpc.insecure_channel(f"{LOOPBACK}:{port}") as channel:
         try:
-            answer = proto.SparkConnectServiceStub(channel).Config(question, timeout=timeout)
+            answer = proto.SparkConnectServiceStub(channel).Config(
+                question, timeout=timeout, metadata=[("authorization", f"Bearer {secret}")] if secret else None
+            )
         except grpc.RpcError:
             return None
     return next((pair.value for pair in answer.pairs if pair.key == TOKEN_SETTING), None)

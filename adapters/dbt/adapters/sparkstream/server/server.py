@@ -332,7 +332,7 @@ class Server:
         """Whether the server answers queries: this one, not another on its port."""
         if state.port is None:
             assert state.connect_port is not None
-            return probe.ask_connect(state.connect_port, _ANSWER) == state.token
+            return probe.ask_connect(state.connect_port, _ANSWER, state.connect_token) == state.token
         if probe.ask(state.port, _ANSWER) != state.token:
             return False
         return state.connect_port is None or probe.is_open(state.connect_port)

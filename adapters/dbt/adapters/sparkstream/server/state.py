@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.server.config import ServerConfig
+from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN, ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.session_conf import LOOPBACK
 
@@ -103,8 +103,24 @@ class ServerState:
 
     @property
     def connect_url(self) -> str | None:
-        """The address for Spark Connect clients."""
-        return None if self.connect_port is None else f"sc://{LOOPBACK}:{self.connect_port}"
+        """The address for Spark Connect clients, which may have to add a token."""
+        # Spark's client gives a token away without TLS to no other name.
+        host = "localhost" if self.connect_token else LOOPBACK
+        return None if self.connect_port is None else f"sc://{host}:{self.connect_port}"
+
+    @property
+    def connect_token(self) -> str | None:
+        """What Spark Connect asks for; None where it takes everybody on the machine."""
+        return self.conf.get(CONNECT_TOKEN) or None
+
+    @property
+    def connect_address(self) -> str | None:
+        """The address for Spark Connect clients, with the token."""
+        if self.connect_url is None or self.connect_token is None:
+            return self.connect_url
+        from dbt.adapters.sparkstream.spark_connect import with_parameters
+
+        return with_parameters(self.connect_url, {"token": self.connect_token})
 
 
 def read_state(path: Path) -> ServerState | None:
