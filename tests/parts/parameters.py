@@ -26,7 +26,7 @@ LAKE, HIVE = "lake", "metastore"
 """Catalogs of Iceberg's: in a folder, which has no views and renames nothing; in Hive's metastore, which does both."""
 
 
-def catalog_parameters(folder: Path) -> dict[str, str]:
+def catalog_parameters(folder: Path | str) -> dict[str, str]:
     """The settings of two catalogs beside `spark_catalog`; `folder` is for the tables of one of them."""
     settings = {}
     for name, own in ((LAKE, {"type": "hadoop", "warehouse": str(folder)}), (HIVE, {"type": "hive"})):

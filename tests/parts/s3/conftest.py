@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dbt.adapters.sparkstream.session import CATALOG
-from dbt.adapters.sparkstream.session_conf import local_conf
+from dbt.adapters.sparkstream.session_conf import METASTORE_URL, local_conf
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
+from tests.parts.parameters import ICEBERG, catalog_parameters
 from tests.support import free_port, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
@@ -86,6 +89,56 @@ def parameters(endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> dict[
     jars = ",".join(map(str, sorted(JARS.glob("*.jar"))))
     own = {CATALOG: "hive", **local_conf(tmp_path_factory.mktemp("catalog"), 2), **PARAMETERS, **SETTINGS}
     return {**own, "spark.jars": jars, "spark.hadoop.fs.s3a.endpoint": endpoint}
+
+
+@pytest.fixture(scope="session")
+def formats(parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The same for a Spark of its own that has Delta, and Iceberg in catalogs of both types."""
+    iceberg, delta = list(ICEBERG.glob("*.jar")), list(JARS.glob("delta-spark_*.jar"))
+    if not iceberg or not delta:
+        pytest.skip("Delta for this Spark, or Iceberg, isn't here: `make parts` gets them from Maven Central")
+    jars = ",".join([parameters["spark.jars"], *map(str, iceberg)])
+    extensions = [
+        "io.delta.sql.DeltaSparkSessionExtension",
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    ]
+    own = {
+        "spark.jars": jars,
+        "spark.sql.extensions": ",".join(extensions),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    warehouse = f"s3a://{BUCKET}/formats"
+    return {
+        **parameters,
+        METASTORE_URL: local_conf(tmp_path_factory.mktemp("formats"), 2)[METASTORE_URL],
+        **catalog_parameters(warehouse + "/iceberg"),
+        **own,
+        "spark.sql.warehouse.dir": warehouse,
+    }
+
+
+@pytest.fixture(scope="session")
+def keys(endpoint: str) -> Callable[[str], list[str]]:
+    """Tells the names of the objects in the store that begin with a text."""
+
+    def listed(prefix: str) -> list[str]:
+        found: list[str] = []
+        more = ""
+        while True:
+            question = urllib.parse.urlencode(
+                {"list-type": "2", "prefix": prefix, **({"start-after": more} if more else {})}
+            )
+            with urllib.request.urlopen(f"{endpoint}/{BUCKET}?{question}", timeout=60) as answer:
+                page = re.findall(r"<Key>([^<]*)</Key>", answer.read().decode())
+            if not page:
+                return found
+            found += page
+            more = page[-1]
+
+    return listed
 
 
 @pytest.fixture(scope="session")
