@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
+from dbt.adapters.sparkstream.sql.grammar.spans import spanned
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 
 
@@ -18,6 +19,15 @@ class Step(exp.Expression, exp.Func):
     """`STEP(x BY INTERVAL '5' MINUTE)` or `STEP(n BY 10)`: rounds down to a multiple, counted from 1970 or zero."""
 
     arg_types = {"this": True, "by": True}
+
+
+class Elapsed(exp.Expression):
+    """`(a - b) MINUTE`, `(a - b) DAY TO SECOND`: the time between two times, in some units."""
+
+    arg_types = {"this": True, "units": True}
+
+
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,24 @@ class SQLStream(SparkStream):
                     window = name.name if name else ""
                 table.meta[STREAM_WINDOW] = StreamWindow((over.start, self._prev.end + 1), window)
             return table
+
+        @spanned
+        def _parse_parentheses(self) -> exp.Expr | None:
+            node = super()._parse_parentheses()
+            unit = self._curr.text.upper() if self._curr else ""
+            difference = isinstance(node, exp.Paren) and isinstance(node.this, exp.Sub)
+            if not difference or unit not in (*_UNITS, "MONTH", "YEAR"):
+                return node
+            first = self._curr
+            self._advance()
+            if self._match_text_seq("TO"):
+                unit += f" TO {self._curr.text.upper() if self._curr else ''}"
+                self._advance()
+            if not set(unit.split(" TO ")) <= set(_UNITS):
+                raise self._error(
+                    f"Spark has no difference of times in {unit}", "write months_between(a, b)", first, self._prev
+                )
+            return Elapsed(this=node, units=unit)
 
         def _parse_step(self) -> exp.Expr:
             this = self._parse_disjunction()

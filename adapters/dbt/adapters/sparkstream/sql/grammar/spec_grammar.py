@@ -220,11 +220,25 @@ class SpecGrammar(FrameGrammar):
         if self._match(TokenType.ORDER_BY):
             order = self._order_keys("a window")
         frame = self._parse_frame(opening, bool(order))
+        if self.FRAME_DIALECT == "sqlstream":
+            self._parse_partial()
         if not self._match(TokenType.R_PAREN):
             self._refuse_rest()
         span = opening.start, self._prev.end + 1
         children = unions, [key.expression for key in (*partition, *order)]
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
+
+    def _parse_partial(self) -> None:
+        """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""
+        first = self._curr
+        if self._match_text_seq("DISALLOW", "PARTIAL"):
+            raise self._error(
+                "DISALLOW PARTIAL leaves out what a window holds before it is full, which Spark can't",
+                "leave it out, and write CASE WHEN COUNT(*) OVER w = 10 THEN ... END",
+                first,
+                self._prev,
+            )
+        self._match_text_seq("ALLOW", "PARTIAL")
 
     def _parse_items(self, method: Any) -> list[OrderKey]:
         items = []

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.dialects.sqlstream import Step, is_stream_word
+from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_divisions
@@ -46,6 +46,16 @@ class SQLstreamSpelling:
                 yield self._rounding(node)
         for step in tree.find_all(Step):
             yield self._step(step)
+        for elapsed in tree.find_all(Elapsed):
+            start, end = self._source.span(elapsed)
+            behind = self._source.span(elapsed.this)[1]
+            yield _edit((start, start), "CAST(")
+            yield _edit((behind, end), f" AS INTERVAL {elapsed.args['units']})")
+        for call in tree.find_all(exp.Anonymous):
+            # It says that its value grows, and is the value.
+            if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
+                start = self._source.call_span(call)[0]
+                yield _edit((start, self._source.span(call.expressions[0])[0]), "(")
         yield from whole_divisions(self._source, self._resolver, tree)
         yield from stream_joins(self._source, tree)
         for select in tree.find_all(exp.Select):
