@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core import types
@@ -79,3 +80,8 @@ def number(call: FlinkCall) -> str:
     if not types.is_numeric(type_):
         raise RefusedError(f"{call.name} takes numbers, and {call.args[0]} is a {type_}")
     return type_
+
+
+def row_fields(values: Iterable[str]) -> list[str]:
+    """Values with the names that Flink gives them in a ROW."""
+    return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]

@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import Field, fields, quoted_field
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.calls import row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
@@ -46,6 +47,7 @@ class Constructs(Rewriter):
             exp.Overlaps: self._overlaps,
             exp.Values: self._values,
             exp.In: self._in,
+            exp.Tuple: self._tuple,
         }
 
     def _negated(self, predicate: exp.Expr) -> str:
@@ -87,6 +89,16 @@ class Constructs(Rewriter):
             inner = row.expressions[0] if isinstance(row, exp.Tuple) and len(row.expressions) == 1 else None
             if isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW":
                 yield Edit(self.source.call_span(inner), lambda r=inner: f"({self._list(r.expressions)})", level=1)  # type: ignore[misc]
+
+    def _tuple(self, node: exp.Expr) -> Iterator[Edit]:
+        """`(a, b)` as a value is ROW(a, b), with fields EXPR$0 and EXPR$1; as a key of GROUP BY it is two keys."""
+        values, around = node.expressions, node.parent
+        if not values:
+            return
+        if isinstance(around, exp.Group):
+            yield Edit(self.source.span(node), lambda: self._list(values))
+        elif isinstance(around, (exp.Select, exp.Alias, exp.Array, exp.Anonymous, exp.If)):
+            yield Edit(self.source.span(node), lambda: f"NAMED_STRUCT({', '.join(row_fields(map(self.text, values)))})")
 
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
         """`(a, b) IN (VALUES (1, 2))`, where Spark takes VALUES for a function."""

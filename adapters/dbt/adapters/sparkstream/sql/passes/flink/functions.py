@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core import types
@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, mathematics, timetexts
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
 
@@ -173,9 +173,16 @@ def _regexp_extract(call: FlinkCall) -> str:
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
 
 
-def _fields(values: Sequence[str]) -> list[str]:
-    """Values with the names that Flink gives them in a ROW."""
-    return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]
+def _instr(call: FlinkCall) -> str:
+    """The first place of a text in another one, from a place on."""
+    text, part, *places = call.args
+    if not places:
+        return f"INSTR({text}, {part})"
+    if len(places) > 1 or not places[0].isdecimal():
+        raise RefusedError(
+            "Spark finds the first place of a text, from a constant place on", "write INSTR(text, part, 1)"
+        )
+    return f"LOCATE({part}, {text}, {places[0]})"
 
 
 def _pieces(call: FlinkCall, text: str) -> str:
@@ -306,7 +313,7 @@ FUNCTIONS: dict[str, Function] = {
     "ROUND": Function(mathematics.round_, (1, 2)),
     "TRUNCATE": Function(mathematics.truncate, (1, 2)),
     **_named_functions("BIN HEX UUID"),
-    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(_fields(c.args))})", returns=_row),
+    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})", returns=_row),
     "STR_TO_MAP": Function(_str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(containers.only_element, (1, 1), returns=containers.type_of_element),
     # arrays and maps
@@ -344,7 +351,8 @@ FUNCTIONS: dict[str, Function] = {
     "CONCAT": Function(_texts_only, returns=_STRING),
     "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
-    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH POSITION INSTR LOCATE REGEXP"),
+    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH POSITION LOCATE REGEXP"),
+    "INSTR": Function(_instr, (2, 4), always("int")),
     **_named_functions("SHA224 SHA256 SHA384 SHA512", _sha, (1, 1), _STRING),
     **_named_functions("STARTSWITH ENDSWITH", None, (2, 2), always("boolean")),
     **_named_functions("REGEXP_COUNT REGEXP_INSTR", None, (2, 2), always("int")),

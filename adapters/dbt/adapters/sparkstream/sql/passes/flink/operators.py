@@ -120,7 +120,11 @@ class Operators(Rewriter):
 
     def _compare(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Binary)
-        pairs = _pairs(node.left, node.right)
+        right = node.right
+        called = right.name.upper() if isinstance(right, exp.Anonymous) else ""
+        if isinstance(right, (exp.All, exp.Any)) or called in QUANTIFIERS:
+            return  # x > ALL (...), whose values are compared one by one
+        pairs = _pairs(node.left, right)
         for left, right in pairs or [(node.left, node.right)]:
             self._comparable(node, left, right)
         if pairs and isinstance(node, exp.EQ):
@@ -185,10 +189,6 @@ class Operators(Rewriter):
 
     def _comparable(self, node: exp.Expr, left: exp.Expr, right: exp.Expr) -> None:
         """Refuses what Flink doesn't compare; an order between a number and a text it does (it reads the number)."""
-        if isinstance(right, (exp.All, exp.Any)) or (
-            isinstance(right, exp.Anonymous) and right.name.upper() in QUANTIFIERS
-        ):
-            return  # x > ALL (...), whose values are compared one by one
         one, other = self.type(left), self.type(right)
         if isinstance(left, exp.Interval) and isinstance(right, exp.Interval) and len(_lengths(left, right)) > 1:
             self.refuse(node, "months and days can't be compared", "compare days with days")

@@ -117,6 +117,11 @@ def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
     return map_of(numbers.common(types[::2]), numbers.common(types[1::2]))
 
 
+def _tuple(node: exp.Tuple, of: TypeOf, numbers: Numbers) -> str | None:
+    """`(a, b)` is ROW(a, b)."""
+    return FUNCTIONS["ROW"].returns([of(value) for value in node.expressions], numbers)  # type: ignore[misc]
+
+
 def _timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
     """`TIMESTAMPADD(HOUR, 1, d)`: a time of a date, unless whole days are added."""
     if len(node.expressions) != 3:
@@ -143,6 +148,7 @@ FLINK = SPARK.but(
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
+        exp.Tuple: _tuple,
         exp.Literal: _literal,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,
