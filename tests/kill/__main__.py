@@ -101,8 +101,7 @@ def main(
     deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
     begun = time.monotonic()
     stored = FORMATS[format_name]()
-    if stored.name != "parquet":
-        kinds = tuple(name for name in kinds if not any(model.needs_files for model in KINDS[name].models))
+    kinds = tuple(name for name in kinds if not any(model.is_refused_in(stored.name) for model in KINDS[name].models))
     tallies = {name: Tally() for name in kinds}
     killed = missed = busy = projects = failures = 0
     waiting: list[str] = []

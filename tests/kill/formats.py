@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tests.functional.adapter.project import PARAMETERS
-from tests.kill.moments import COMMITTED, Moment
+from tests.kill.moments import BETWEEN, COMMITTED, REPLACING, Moment
 from tests.parts.parameters import delta_parameters, iceberg_parameters
 
 
@@ -19,15 +19,22 @@ class Format:
         parameters: settings of Spark that it needs.
         numbered: whether a streaming model's table has a column with the number of the micro-batch.
         moments: to kill at, beside those of a kind.
+        swaps: whether a table goes for a moment when another one takes its place; else one commit replaces it.
     """
 
     name: str
     parameters: Mapping[str, str] = field(default_factory=lambda: PARAMETERS)
     numbered: bool = True
     moments: tuple[Moment, ...] = ()
+    swaps: bool = False
+
+    def moments_of(self, moments: Iterable[Moment]) -> tuple[Moment, ...]:
+        """The moments to kill at, of those of a kind, and the format's own."""
+        never = REPLACING if self.swaps else BETWEEN
+        return (*(moment for moment in moments if moment is not never), *self.moments)
 
 
-PARQUET = Format("parquet")
+PARQUET = Format("parquet", swaps=True)
 
 FORMATS: Mapping[str, Callable[[], Format]] = {
     "parquet": lambda: PARQUET,

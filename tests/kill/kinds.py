@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, STREAM, SWAPPED, Moment
+from tests.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, REPLACING, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""
@@ -47,10 +47,11 @@ class Model:
         """Whether it is another model now and then, by the number that dbt is given."""
         return "var('turn'" in self.sql
 
-    @property
-    def needs_files(self) -> bool:
-        """Whether it is refused in Delta and Iceberg."""
-        return self.shows_open or "swap" in self.config.values()
+    def is_refused_in(self, file_format: str) -> bool:
+        """Whether no table of a format can be what it asks for."""
+        return (self.shows_open and file_format != "parquet") or (
+            "compact_every" in self.config and file_format == "iceberg"
+        )
 
     @property
     def shows_open(self) -> bool:
@@ -106,7 +107,7 @@ def _backfilled(name: str, sql: str) -> Kind:
 def _made_anew(kind: Kind, counted: str | None = None) -> Kind:
     """A table that is made anew aside, by some of the runs."""
     [model] = kind.models
-    return Kind(kind.name, (replace(model, counted=counted),), (*STREAM, DROPPING, BETWEEN, BETWEEN))
+    return Kind(kind.name, (replace(model, counted=counted),), (*STREAM, DROPPING, *(BETWEEN, REPLACING) * 2))
 
 
 def _batch(name: str, sql: str, counted: str, python: str | None = None, **config: Any) -> Kind:

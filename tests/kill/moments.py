@@ -65,6 +65,9 @@ DROPPING = Moment("dropping", statement="DROP TABLE")
 BETWEEN = Moment("between", statement="RENAME TO")
 """The catalog has forgotten a table, and the one that takes its place hasn't its name yet."""
 
+REPLACING = Moment("replacing", statement="CREATE OR REPLACE TABLE")
+"""A table aside has all rows, and the commit that puts them into the table in Delta or Iceberg isn't there yet."""
+
 COMMITTED = Moment("committed", lambda path: "/_delta_log/" in path or "/metadata/" in path)
 """Delta or Iceberg commits what a statement has done to the table."""
 

@@ -216,9 +216,8 @@ class Series:
         rng = self._rng
         kind = rng.choice(kinds)
         aim = rng.choice([model for model in kind.models if model in models])
-        allowed = [
-            m for m in (*kind.moments, *self._format.moments, STARTING) if not self._moments or m.name in self._moments
-        ]
+        moments = (*self._format.moments_of(kind.moments), STARTING)
+        allowed = [moment for moment in moments if not self._moments or moment.name in self._moments]
         weights = [0.3 if m is STARTING else 1.0 for m in allowed]
         moment = rng.choices(allowed, weights)[0] if allowed else WHENEVER
         delay = rng.random() if moment.seen is None else rng.choice((0.0, rng.uniform(0, 0.1), rng.uniform(0, 1)))
@@ -344,7 +343,7 @@ class Series:
             rows = told[-1].rpartition(": ")[2].strip()
             least = self._seen.get(model.name)
             complete = self._project.counts[0 if model.streams else 1 :]
-            if not is_complete(rows, least, complete, swaps=model.streams):
+            if not is_complete(rows, least, complete, swaps=model.streams and self._format.swaps):
                 had = "no table" if least is None else f"{least} rows"
                 evidence = f"{command.log}: there are {rows} rows, after {had}; complete are {complete}"
                 self._fail([self._kind_of[model.name]], "half", evidence)

@@ -46,6 +46,6 @@ def killed(
             yield
     assert dead
     # The process that had the right to the tables is this one.
-    for name in (f"{feed.schema}.model", f"{feed.schema}.model{aside}"):
+    for name in (f"{feed.schema}.model{suffix}" for suffix in ("", aside, "__stream", f"{aside}__stream")):
         if feed.spark.catalog.tableExists(name):
             feed.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('sparkstream.run' = '')")

@@ -79,18 +79,14 @@ def test_configs_are_read() -> None:
         ({"emit": "open", "file_format": "iceberg"}, ["is in Iceberg", "write another file_format"]),
         ({"on_full_refresh": "fail"}, ["on_full_refresh can't be 'fail'", "rebuild, swap"]),
         (
-            {"on_query_change": "swap", "file_format": "delta"},
-            ["='swap' can't be with file_format='delta'"],
-        ),
-        ({"on_source_change": "swap", "file_format": "Iceberg"}, ["on_source_change='swap' can't", "='iceberg'"]),
-        (
             {"on_full_refresh": "swap", "file_format": "hudi"},
-            ["write on_full_refresh='rebuild'"],
+            ["='swap' can't be with file_format='hudi'", "write on_full_refresh='rebuild'"],
         ),
+        ({"on_source_change": "swap", "file_format": "Iceberg", "flush": True}, ["on_source_change='swap' can't"]),
         ({"on_query_change": "swap", "late_rows": "keep"}, ["can't be with late_rows='keep'"]),
         (
             {"on_query_change": "swap", "late_rows": "update", "lateness": "1 hour"},
-            ["can't be with late_rows='update'", "nothing beside them"],
+            ["can't be with late_rows='update'", "nothing beside it"],
         ),
         ({"on_query_change": "swap", "emit": "open"}, ["can't be with emit='open'"]),
         ({"on_full_refresh": "swap", "flush": False}, ["can't be with flush"]),

@@ -57,6 +57,9 @@ SWAP = "swap"
 FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
 """Formats whose tables are the files in a folder, with no list of their own."""
 
+LOGGED_FORMATS = ("delta", "iceberg")
+"""Formats whose tables have a log of what was done."""
+
 CHOICES = {
     "output_mode": ("append",),
     "on_query_change": ("fail", "rebuild", SWAP),
@@ -195,7 +198,7 @@ class StreamConfig:
             )
         if read.swaps:
             _check_swap(read)
-        if read.shows_open and read.file_format in ("delta", "iceberg"):
+        if read.shows_open and read.file_format in LOGGED_FORMATS:
             raise StreamingError(
                 "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
                 f"{read.file_format.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
@@ -206,7 +209,7 @@ class StreamConfig:
 def _check_swap(read: StreamConfig) -> None:
     """Refuses to make a table anew aside that has more to it than its own files."""
     strange = {
-        f"file_format='{read.file_format}'": read.file_format not in FILE_FORMATS,
+        f"file_format='{read.file_format}'": read.file_format not in (*FILE_FORMATS, *LOGGED_FORMATS),
         f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
         "emit='open'": read.shows_open,
         "sink": read.topic is not None,
@@ -214,8 +217,8 @@ def _check_swap(read: StreamConfig) -> None:
     }
     if found := [name for name, is_given in strange.items() if is_given]:
         raise StreamingError(
-            f"{read.swaps}='{SWAP}' can't be with {found[0]}: a table takes the place of another one where it is plain "
-            f"files ({', '.join(FILE_FORMATS)}), with nothing beside them\n"
+            f"{read.swaps}='{SWAP}' can't be with {found[0]}: a table takes the place of another one where it is in "
+            f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
             f"  write {read.swaps}='rebuild', or leave the other one out"
         )
 

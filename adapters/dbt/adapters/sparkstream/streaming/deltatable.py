@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.givesway import LoggedTable, settings
+from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
 from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
 from dbt.adapters.sparkstream.streaming.table import (
     DELTA,
     PREFIX,
     Facts,
-    StreamTable,
     named_beside,
     pairs,
     properties_of,
@@ -34,7 +36,9 @@ HARMLESS = frozenset(
 )
 """Operations, as Delta's log names them, after which a table has the rows that it had."""
 
-MADE = ("CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE")
+MADE = tuple(
+    f"{verb} TABLE{rows}" for verb in ("CREATE", "CREATE OR REPLACE", "REPLACE") for rows in ("", " AS SELECT")
+)
 """Operations that make a table. What the log has before is of the table that was there before."""
 
 
@@ -42,11 +46,13 @@ BACKFILL = "backfill"
 """What a commit of a backfill says, where that of a micro-batch has its number."""
 
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_WRITE = "spark.databricks.delta.write"
 
 
-class DeltaTable(StreamTable):
+class DeltaTable(LoggedTable):
     """A table in Delta. Each micro-batch is a commit that carries its number, and no column has it."""
 
+    format = DELTA
     _numbers_rows = False
     _version = -1
     """The last version of the table that is known to have no rows of others."""
@@ -58,8 +64,15 @@ class DeltaTable(StreamTable):
     def _beside(self) -> str:
         return named_beside(self.name, SUFFIX)
 
+    @property
+    def rebuilt(self) -> Rebuilt:
+        return Rebuilt(self._engine, self.name, notes=SUFFIX)
+
     def _make(self, statement: str) -> None:
         super()._make(statement)
+        self._replaced()
+
+    def _replaced(self) -> None:
         self._version = self._newest()
         with self._noting:
             self._note({"files": self._noted()})
@@ -91,7 +104,7 @@ class DeltaTable(StreamTable):
         # Somebody has dropped the table beside, or a run was killed before it made it.
         log = self._engine.sql(f"DESCRIBE HISTORY {self.name}")
         numbers = [number for commit in log if (number := _batch(commit, own["table"])) is not None]
-        return {**own, "batch": str(max(numbers, default=-1))}
+        return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
 
     def _noted_beside(self) -> dict[str, str] | None:
         """What the table beside says; None where there is none."""
@@ -118,11 +131,17 @@ class DeltaTable(StreamTable):
 
     def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
         # The commit says whose it is, and is of no micro-batch.
-        self._engine.sql(f"SET {_METADATA} = {known['table']} {BACKFILL}")
-        try:
+        with settings(self._engine, {_METADATA: f"{known['table']} {BACKFILL}"}):
             merge_rows(self._engine, self.name, replaced)
-        finally:
-            self._engine.sql(f"RESET {_METADATA}")
+
+    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+        said = {_METADATA: f"{generation} {batch}"}
+        # As of a micro-batch: Delta makes no commit of this one, or of those before it, on top.
+        return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
+
+    def _hint(self, config: StreamConfig) -> str:
+        partitions = ", ".join(self._partitioned(config))
+        return f"/*+ REBALANCE({partitions}) */ " if partitions else "/*+ REBALANCE */ "
 
     # -- what the log says -------------------------------------------------------------------------
     def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:

@@ -121,7 +121,7 @@ class Engine:
         return str(client._user_id or ""), str(client._session_id)
 
     def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
-        """Ends the streaming queries of another session on the same server, each when its micro-batch has ended.
+        """Ends what another session on the same server has left running, a query when its micro-batch has ended.
 
         Args:
             session: user and id of the session.
@@ -138,6 +138,7 @@ class Engine:
                 try:
                     for query in other.streams.active:
                         Running(query).stop(patience)
+                    other.interruptAll()
                 finally:
                     other.stop()
         except StreamingError as error:

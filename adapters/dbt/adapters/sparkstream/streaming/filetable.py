@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction, is_over
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, StreamConfig
 from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
+from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, LEAVES, SUFFIX, WHOLE, Rebuilt, left
+from dbt.adapters.sparkstream.streaming.rebuilt import LEAVES, left
 from dbt.adapters.sparkstream.streaming.replacing import OF as OF_BACKFILLED
 from dbt.adapters.sparkstream.streaming.replacing import SUFFIX as SUFFIX_OF_BACKFILLED
 from dbt.adapters.sparkstream.streaming.replacing import Backfilled, Replacement
@@ -22,14 +22,12 @@ from dbt.adapters.sparkstream.streaming.table import (
     COMPACTS,
     SWAPS,
     UPDATES,
-    StreamTable,
     batch_of,
-    namespace_of,
     up_to,
 )
 
 
-class FileTable(StreamTable):
+class FileTable(GivesWay):
     """A table that is the files in a folder, with no list of their own."""
 
     _left = ""
@@ -48,20 +46,15 @@ class FileTable(StreamTable):
         return super().found() or any(aside.restore() for aside in asides)
 
     @property
-    def rebuilt(self) -> Rebuilt:
-        """The table that is made anew aside."""
-        return Rebuilt(self._engine, self.name)
-
-    @property
     def _backfilled(self) -> Backfilled:
         return Backfilled(self._engine, self.name)
 
-    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
-        """A folder for a table that is made anew aside, which nothing has been in."""
-        return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+    def can_give_way(self) -> bool:
+        return self.facts().provider.casefold() in FILE_FORMATS
 
-    def give_way(self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int]) -> None:
-        """Gives its name to the table aside; the arguments are those of `Rebuilt.swap`."""
+    def give_way(
+        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
+    ) -> None:
         facts = self.facts()
         # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
         since = round(time.time()) if facts.kind == "EXTERNAL" else 0
@@ -90,13 +83,6 @@ class FileTable(StreamTable):
         # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
         return f"{self._root(config)}/{identifier}"
 
-    def _root(self, config: StreamConfig) -> str:
-        """The folder that the folder of an EXTERNAL table goes into."""
-        if config.location_root is not None:
-            return config.location_root.rstrip("/")
-        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
-        return schema["Location"].rstrip("/")
-
     def tidy(self, known: Mapping[str, str]) -> None:
         if any(not since and SUFFIX_OF_BACKFILLED in folder for folder, since in left(known).items()):
             self._backfilled.drop()  # of a backfill that was killed
@@ -108,8 +94,7 @@ class FileTable(StreamTable):
             self.note(**{LEFT: ""})
 
     def is_tidy(self, known: Mapping[str, str]) -> bool:
-        waits = any(is_over(str(since)) for since in left(known).values())
-        return not (is_over(known.get(LEFT)) or known.get(WHOLE) or known.get(ASIDE) or waits)
+        return super().is_tidy(known) and not is_over(known.get(LEFT))
 
     def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
         return every is not None and COMPACTS in known and self._has_many(every)

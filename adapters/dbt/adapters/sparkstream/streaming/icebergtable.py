@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt.adapters.sparkstream.streaming.givesway import LoggedTable
+from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
 from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
-from dbt.adapters.sparkstream.streaming.table import StreamTable
+from dbt.adapters.sparkstream.streaming.table import ICEBERG, PREFIX, is_in_catalog
+
+_SUMMARY = "spark.sql.iceberg.snapshot-property"
 
 
-class IcebergTable(StreamTable):
+class IcebergTable(LoggedTable):
     """A table in Iceberg."""
+
+    format = ICEBERG
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        # DROP leaves files of others, and of a table whose folder the catalog chose nobody else knows them.
+        return Rebuilt(self._engine, self.name, purges=is_in_catalog(self.name))
 
     def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
         merge_rows(self._engine, self.name, replaced)
+
+    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+        said = {"table": generation, "batch": str(batch)}
+        return {f"{_SUMMARY}.{PREFIX}{name}": text for name, text in said.items()}

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 
 from dbt.adapters.sparkstream.streaming.compaction import is_over
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.late import tables_beside
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of
 from dbt.adapters.sparkstream.streaming.places import Places
-from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, LEAVES, WHOLE, Rebuilt, left
-from dbt.adapters.sparkstream.streaming.table import StreamTable, batch_of
+from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, LEAVES, WHOLE, left
+from dbt.adapters.sparkstream.streaming.table import batch_of
 
 OWNER = "table"
 """The file beside a checkpoint that says where the table lies."""
@@ -35,7 +36,7 @@ class Leftovers:
     def __init__(
         self,
         engine: Engine,
-        table: StreamTable,
+        table: GivesWay,
         model: Model,
         places: Places,
         views: OpenWindows,
@@ -47,7 +48,7 @@ class Leftovers:
         self._places = places
         self._views = views
         self._report = report
-        self._rebuilt = Rebuilt(engine, table.name)
+        self._rebuilt = table.rebuilt
 
     def of_table(self, known: Mapping[str, str]) -> dict[str, int]:
         """The folders that stay when the table is dropped, or gives way to another one, as `LEAVES` has them.
@@ -103,10 +104,9 @@ class Leftovers:
             for table in tables_beside(self._model):
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
             self._views.drop()
-            noted[WHOLE] = ""
-        if known.get(ASIDE) and not goes_on:
+        if (known.get(WHOLE) or known.get(ASIDE)) and not goes_on:
             known = self.drop_aside(known)
-            noted[ASIDE] = ""
+            noted |= {WHOLE: "", ASIDE: ""}
         folders = left(known)
         over = {folder: since for folder, since in folders.items() if is_over(str(since))}
         if over:
@@ -117,7 +117,7 @@ class Leftovers:
         return {**known, **noted}
 
     def drop_aside(self, known: Mapping[str, str]) -> Mapping[str, str]:
-        """Drops the table aside. Its folders are noted before, for a run that is killed meanwhile.
+        """Drops the table aside, if there is one. Its folders are noted before, for a run that is killed meanwhile.
 
         Args:
             known: what is noted of the table, by a run that has it to itself.
@@ -125,12 +125,13 @@ class Leftovers:
         Returns:
             What is noted of the table now.
         """
-        folder, aside = known[ASIDE], self._rebuilt.noted()
-        folders = {folder: 0}
-        if aside is not None:
-            folders[Places.root(self._model.config, folder) + aside["kept"]] = 0
-        known = {**known, LEAVES: json.dumps({**left(known), **folders})}
-        self._table.note(**{LEAVES: known[LEAVES]})
+        folder, aside = known.get(ASIDE), self._rebuilt.noted()
+        if folder:
+            folders = {folder: 0}
+            if aside is not None:
+                folders[self._table.aside_checkpoints(self._model.config, folder) + aside["kept"]] = 0
+            known = {**known, LEAVES: json.dumps({**left(known), **folders})}
+            self._table.note(**{LEAVES: known[LEAVES]})
         if aside is not None:
             self._rebuilt.drop()
         return known
@@ -139,7 +140,7 @@ class Leftovers:
         own = {path_of(self._table.facts().location)}
         own |= {path_of(self._places.folder(known))} if "kept" in known else set()
         for folder, since in folders.items():
-            if path_of(folder) in own:
+            if path_of(folder) in own or "/" not in folder:  # of a table whose files went with it
                 continue
             strange = [name for name in self._engine.folders.stored_files(folder) if since and batch_of(name) is None]
             if strange:

@@ -2,8 +2,11 @@
 
 The table aside is a streaming model's table like any other: it has a generation, a checkpoint and a lease of its own.
 So a run that is killed or stopped while it fills it leaves the old table as it was, and the next run goes on with the
-table aside. Both steps of the swap touch the catalog alone, as those of a compaction do, where both tables are
-EXTERNAL: a run that is killed between them leaves the table aside, which is marked as whole.
+table aside.
+
+Of plain files, both steps of the swap touch the catalog alone, as those of a compaction do, where both tables are
+EXTERNAL: a run that is killed between them leaves the table aside, which is marked as whole. Of a format with a log of
+what was done, one commit puts all that the table aside is in the place of what the table is; then that is dropped.
 """
 
 from __future__ import annotations
@@ -20,19 +23,20 @@ from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.lease import KEY
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.paths import beside
+from dbt.adapters.sparkstream.streaming.table import named_beside
 
 SUFFIX = "__rebuilt"
 
 ASIDE = "aside"
-"""The property with the folder of a table aside, noted before that is made; empty when it is gone."""
+"""The property with the folder of a table aside, noted before that is made; empty when it is gone. Where the catalog
+chooses the folder, a name stands for it, without a slash."""
 
 OF = "rebuilt_of"
 """The property of a table aside: the name of the table whose place it is to take."""
 
 WHOLE = "rebuilt_whole"
-"""The property of a table aside that has all rows: the generation of the table whose place it takes. It is empty when
-what that table had beside it is gone, too."""
+"""The property of a table that was made anew aside: the generation of the table whose place it takes. It is empty when
+what that table had beside it is gone, too, and the table aside."""
 
 LEAVES = "leaves"
 """The property with the folders that tables before have left, as JSON: folder -> since when queries may read its files,
@@ -45,22 +49,36 @@ class Rebuilt(AsideTable):
     Args:
         engine: the session of a run.
         table: the table's name, as SQL has it.
+        notes: what the name of the table with its notes has behind its own; empty where its properties have them.
+        purges: whether its files go with it only if that is said.
     """
 
-    def __init__(self, engine: Engine, table: str) -> None:
+    def __init__(self, engine: Engine, table: str, *, notes: str = "", purges: bool = False) -> None:
+        self._notes = notes
+        self._purges = purges
         foreign = (
             f"is there, and was not made to take the place of {table}\n"
             f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
         )
         super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
 
-    def model(self, model: Model, folder: str) -> Model:
+    def drop(self) -> None:
+        self.check()
+        if self._notes:
+            notes = named_beside(self.name, self._notes)
+            if self._engine.exists(notes) and self._properties(notes).get(OF) == self._table:
+                self._engine.sql(f"DROP TABLE IF EXISTS {notes}")
+        self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
+
+    def model(self, model: Model, folder: str, checkpoints: str) -> Model:
         """The model that fills the table aside.
 
         Args:
             model: the model.
-            folder: the folder of the table aside.
+            folder: the folder of the table aside, or a name where the catalog chooses the folder.
+            checkpoints: what the names of the folders begin with that are kept of it.
         """
+        root, _, identifier = folder.rpartition("/")
         config = replace(
             model.config,
             # Rows of a table aside are nobody's yet, so it is made anew in its place; but it may give way later.
@@ -68,11 +86,10 @@ class Rebuilt(AsideTable):
             on_source_change="accept" if model.config.on_source_change == "accept" else "rebuild",
             on_full_refresh=SWAP,
             interval=None,  # it is to end when it has caught up
-            location_root=beside(folder),
+            location_root=root or None,
+            checkpoint_location=checkpoints,
         )
-        return replace(
-            model, relation=self.name, identifier=folder.rpartition("/")[2], config=config, aside_of=self._table
-        )
+        return replace(model, relation=self.name, identifier=identifier, config=config, aside_of=self._table)
 
     def swap(
         self,
@@ -94,10 +111,26 @@ class Rebuilt(AsideTable):
         """
         with noting:
             now, aside = self._properties(self._table), self._properties(self.name)
-            self._check_own(now, known, fact)
-            if aside.get(OF) != self._table or aside.get(KEY):
-                raise StreamingError(f"another run has {self.name}")
+            self.check_swap(now, aside, known, fact)
             self._take_place({**fact, LEAVES: json.dumps(dict(leaves)), WHOLE: known["table"]})
+
+    def check_swap(
+        self, now: Mapping[str, str], aside: Mapping[str, str], known: Mapping[str, str], fact: Mapping[str, str]
+    ) -> None:
+        """Makes sure that both tables are the run's.
+
+        Args:
+            now: what is noted of the table now.
+            aside: the same, of the table aside.
+            known: what was noted of the table when the run took it.
+            fact: says that it is that run's.
+
+        Raises:
+            StreamingError: another run has one of them.
+        """
+        self._check_own(now, known, fact)
+        if aside.get(OF) != self._table or aside.get(KEY):
+            raise StreamingError(f"another run has {self.name}")
 
 
 def left(known: Mapping[str, str]) -> dict[str, int]:

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import errors
-from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP
+from dbt.adapters.sparkstream.streaming.config import SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
-from dbt.adapters.sparkstream.streaming.filetable import FileTable
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.leftovers import Leftovers
@@ -24,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.places import Places
 from dbt.adapters.sparkstream.streaming.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.reader import is_other
-from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, OF
+from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, OF, WHOLE
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -132,14 +131,17 @@ class Run:
             known: Mapping[str, str] = self._table.properties() if exists else {}
             if exists and anew is None and not empty and self._standing.has_nothing_new(known, wanted):
                 return self._nothing()
-            due = self._due(known, wanted, lease, anew) if exists else Due.REBUILD
+            due = Due.REBUILD
+            if exists:
+                known = self._taken(known, lease, anew)
+                due = self._due(known, wanted, anew)
             if due is Due.NOTHING:
                 return self._nothing()
             if due is Due.SWAP:
                 return self._swap(known, query, lease, anew is not None, empty)
             if due is Due.REBUILD:
                 self._sources.check_beginning(sources)
-                if known.get(ASIDE):
+                if known.get(ASIDE) or known.get(WHOLE):
                     known = self._leftovers.drop_aside(known)
                 before = self._leftovers.of_table(known) if exists else {}
                 if exists and not self._table.replaces():
@@ -160,29 +162,50 @@ class Run:
         finally:
             lease.release()
 
-    def _due(self, known: Mapping[str, str], wanted: Wanted, lease: Lease, anew: Due | None) -> Due:
-        """Takes the right to the table that is there, ends what an earlier run has left running, and says what is due.
+    def _taken(self, known: Mapping[str, str], lease: Lease, anew: Due | None) -> Mapping[str, str]:
+        """Takes the right to the table that is there, and ends what an earlier run has left running.
+
+        Args:
+            known: what is noted of the table.
+            lease: the right to it.
+            anew: how it is to be made anew in any case; None where that isn't said.
+
+        Returns:
+            What is noted of the table then.
+
+        Raises:
+            StreamingError: another run has the table, or it is no streaming model's.
+        """
+        if "query" not in known:
+            if anew is Due.REBUILD:
+                return known
+            way = REBUILD if anew is None else "drop it, or write config(on_full_refresh='rebuild')"
+            raise StreamingError(f"{self.model.relation} is there already, and no streaming model has made it\n  {way}")
+        before = lease.take(known)
+        if before is None:
+            return known
+        self._report("the run before this one has ended without a word; going on where it was")
+        if before.session is None:
+            return known
+        self._engine.end_queries(before.session)
+        now = self._table.properties()
+        if now.get("table") != known["table"]:  # a statement of that run's has ended only now
+            lease.take(now)
+        return now
+
+    def _due(self, known: Mapping[str, str], wanted: Wanted, anew: Due | None) -> Due:
+        """Says what is due, of a table that this run has.
 
         Args:
             known: what is noted of the table.
             wanted: what it has to be made for.
-            lease: the right to it.
             anew: how it is to be made anew in any case; None where that isn't said.
 
         Raises:
-            StreamingError: another run has the table, it is no streaming model's, or it would have to be made anew, and
-                nobody has said that it may.
+            StreamingError: it would have to be made anew, and nobody has said that it may.
         """
         if "query" not in known:
-            if anew is Due.REBUILD:
-                return anew
-            way = REBUILD if anew is None else "drop it, or write config(on_full_refresh='rebuild')"
-            raise StreamingError(f"{self.model.relation} is there already, and no streaming model has made it\n  {way}")
-        before = lease.take(known)
-        if before is not None:
-            self._report("the run before this one has ended without a word; going on where it was")
-            if before.session is not None:
-                self._engine.end_queries(before.session)
+            return Due.REBUILD
         due = anew or self._standing.due(known, wanted)
         # A run that was to make the table anew, whatever for, was stopped.
         is_begun = due in (Due.MORE, Due.NOTHING) and self.model.config.swaps is not None
@@ -199,10 +222,10 @@ class Run:
             empty: whether to make the table aside only.
         """
         model, table = self.model, self._table
-        there = table.facts().provider.casefold()
-        if not isinstance(table, FileTable) or there not in FILE_FORMATS:
+        if not table.can_give_way():
+            there = table.facts().provider.casefold()
             raise StreamingError(
-                f"{model.relation} is a table in {there}, whose place no other table takes\n"
+                f"{model.relation} is a table in {there}, whose place no table in {model.config.file_format} takes\n"
                 f"  run it once with --full-refresh, and without {model.config.swaps}='{SWAP}'"
             )
         rebuilt = table.rebuilt
@@ -216,7 +239,7 @@ class Run:
             folder = table.aside_folder(model.config, model.identifier)
             table.note(**{ASIDE: folder})
         run = Run(
-            rebuilt.model(model, folder),
+            rebuilt.model(model, folder, table.aside_checkpoints(model.config, folder)),
             self._plan,
             self._engine,
             self._report,
@@ -229,7 +252,7 @@ class Run:
             return replace(done, message=f"{rebuilt.name} {done.message}")
         if not run._is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(known, lease.fact, self._leftovers.of_table(known))
+        table.give_way(known, lease.fact, self._leftovers.of_table(known), model.config)
         self._leftovers.tidy(table.properties())
         self._goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
         return replace(done, message=f"made anew, {done.message}")

@@ -54,7 +54,7 @@ class Facts:
     Attributes:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
         location: its folder.
-        created: when it was made, as the catalog writes it; of a table in Delta its id, which tells the same.
+        created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
         query: of a view; empty for a table.
         namespace: what names in the query without a schema are in.
         provider: what its rows are stored as, such as `parquet`.
@@ -80,8 +80,9 @@ class Facts:
             if details and row[0]:
                 found.setdefault(str(row[0]), str(row[1]))
         if found.get("Provider", "").casefold() == DELTA:
-            [detail] = engine.sql(f"DESCRIBE DETAIL {table}")
-            found["Created Time"] = str(detail["id"])
+            found["Created Time"] = str(engine.sql(f"DESCRIBE DETAIL {table}")[0]["id"])
+        elif found.get("Provider", "").casefold() == ICEBERG:
+            found["Created Time"] = properties_of(engine, table).get("table", "")  # a streaming model's alone has one
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
         return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
 
@@ -189,26 +190,32 @@ class StreamTable:
         ordered = [c for c in columns if c[0].casefold() not in last]
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
         lines = [f"{_name(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
-        partitions = [*map(_name, config.partition_by)]
         if self._numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-            partitions.append(BATCH)
         if config.lateness is not None:
             properties = {**properties, UPDATES: "true"}
         folder = self._place(config, identifier)
-        location = f"\nLOCATION {string_literal(folder)}" if folder else ""
-        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
-        statement = (
-            f"TABLE {self.name} (\n  "
-            + ",\n  ".join(lines)
-            + f"\n)\nUSING {config.file_format}"
-            + (f"\nPARTITIONED BY ({', '.join(partitions)})" if partitions else "")
-            + f"{location}{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
-        )
+        listed = ",\n  ".join(lines)
+        definition = self._definition(config, folder, description, properties)
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
-        self._make(f"CREATE {'OR REPLACE ' if self.replaces() else ''}{statement}")
+        self._make(f"CREATE {'OR REPLACE ' if self.replaces() else ''}TABLE {self.name} (\n  {listed}\n){definition}")
         self._facts = None
+
+    def _definition(
+        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
+    ) -> str:
+        """What follows the columns where the table is made."""
+        columns = ", ".join(self._partitioned(config))
+        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
+        partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
+        place = f"\nLOCATION {string_literal(folder)}" if folder else ""
+        given = f"{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
+        return f"\nUSING {config.file_format}{partitions}{place}{given}"
+
+    def _partitioned(self, config: StreamConfig) -> list[str]:
+        """The columns that it is partitioned by, as SQL has them."""
+        return [*map(_name, config.partition_by), *([BATCH] if self._numbers_rows else [])]
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         """The table's folder; None for the catalog's choice."""

@@ -6,13 +6,14 @@ from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.filetable import FileTable
+from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.icebergtable import IcebergTable
-from dbt.adapters.sparkstream.streaming.table import DELTA, ICEBERG, StreamTable
+from dbt.adapters.sparkstream.streaming.table import DELTA, ICEBERG
 
 _KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable, ICEBERG: IcebergTable}
 
 
-def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
+def table_of(engine: Engine, name: str, file_format: str) -> GivesWay:
     """The table of a streaming model.
 
     Args:
@@ -20,4 +21,4 @@ def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
         name: its name, as SQL has it.
         file_format: what it is stored as.
     """
-    return _KINDS.get(file_format, StreamTable)(engine, name)
+    return _KINDS.get(file_format, GivesWay)(engine, name)
