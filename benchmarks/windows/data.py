@@ -61,7 +61,8 @@ class Data:
         if not (path / "_SUCCESS").exists():
             even = f"CAST(pmod(hash(id), {self.keys}) AS INT)"
             key = f"IF(pmod(hash(id, 3), 1000) < {self.skew * 1000:g}, 0, {even})" if self.skew else even
-            time = f"timestamp_micros({START}000000L + CAST(id * ({self.minutes} * 60e6 / {self.rows}) AS BIGINT))"
+            # Whole milliseconds, as Flink's sessions begin and end with them.
+            time = f"timestamp_millis({START}000L + CAST(id * ({self.minutes} * 60e3 / {self.rows}) AS BIGINT))"
             spark.sql(f"""
                 SELECT
                   CAST({time} AS {self.type}) AS ts,

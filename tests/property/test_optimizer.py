@@ -32,7 +32,7 @@ from tests.property.test_windows import (
     translated,
     zones,
 )
-from tests.property.window_reference import Cumulate, Hop, Session
+from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
 from tests.support import sampled
 
 if TYPE_CHECKING:
@@ -297,6 +297,41 @@ def test_same_answer_by_copies(spark: SparkSession, name: str) -> None:
     same()
 
 
+@st.composite
+def tumbles(draw: Callable[..., Any], zone: str) -> Batch:
+    """TUMBLEs of TIMESTAMPs, some of which begin or end in an hour that the clock skips."""
+    made = [draw(cases(zone, True)) for _ in range(5)]
+    sizes = [draw(st.integers(1, 90)) * draw(st.sampled_from((*UNITS, HOUR, DAY))) for _ in made]
+    offsets = [draw(st.sampled_from((0, 1))) * draw(st.integers(1 - size, size - 1)) // MS * MS for size in sizes]
+    windows = [Tumble(size, max(offset, MS - size)) for size, offset in zip(sizes, offsets, strict=True)]
+    return Batch(zone, "timestamp", True, tuple(Case(w, c.rows) for w, c in zip(windows, made, strict=True)))
+
+
+def tumbling_edges(zone: str) -> Batch:
+    """TUMBLEs on days when the clock is changed, by half hours too, and in other corners."""
+    batch = edges(zone)
+    found = [c for c in batch.cases if isinstance(c.window, Tumble)]
+    halves = [Case(Tumble(HOUR, HOUR // 2), c.rows) for c in found]
+    return replace(batch, typed=True, cases=tuple(found + halves))
+
+
+GROUPED = {name: QUERIES[name] for name in ("sums", "all bounds", "expressions", "window condition", "ranked")}
+
+
+@pytest.mark.parametrize("name", [*GROUPED, *WHOLE])
+def test_same_answer_by_groups(spark: SparkSession, name: str) -> None:
+    query = {**GROUPED, **WHOLE}[name]
+
+    @settings(thorough, max_examples=2)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(tumbles))
+    @example(tumbling_edges("Europe/Berlin"))
+    def same(batch: Batch) -> None:
+        assert set(rules(batch, query)) == {"tumble-groups"}
+        compare_with_plain(spark, batch, query)
+
+    same()
+
+
 def rules(batch: Batch, query: Query) -> list[str | None]:
     """The rules that rewrote the query of each case."""
     return [found.rule for found in explain(statement(batch, query), schema=schema_of(batch)).decisions]
@@ -356,6 +391,7 @@ def utc_batches() -> dict[str, tuple[Batch, Query]]:
         "slices": (clock_changes("UTC"), QUERIES["sums"]),
         "copies": (overlapping_edges("UTC"), next(iter(WHOLE.values()))),
         "sessions": (session_edges("UTC"), next(iter(SESSIONS.values()))),
+        "groups": (tumbling_edges("UTC"), QUERIES["sums"]),
     }
 
 
@@ -373,6 +409,7 @@ def test_same_answer_in_utc(spark: SparkSession, rule: str) -> None:
         "HOP(clock, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)",
         "CUMULATE(clock, ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
         "SESSION(clock, ts, INTERVAL '1' MINUTE)",
+        "TUMBLE(clock, ts, INTERVAL '1' MINUTE)",
     ],
 )
 def test_no_time_is_converted_in_utc(spark: SparkSession, window: str) -> None:

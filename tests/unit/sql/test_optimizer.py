@@ -177,6 +177,27 @@ def test_by_copies(sql: str, reason: str) -> None:
     assert calls_of_window(for_ntz) and not for_ntz.find(exp.GenerateSeries)
 
 
+TUMBLE = "TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+
+
+@pytest.mark.parametrize("typed", ["timestamp", "timestamp_ntz", None])
+def test_a_timestamps_tumble_gives_bounds_to_groups(typed: str | None) -> None:
+    """Only a TIMESTAMP has bounds that take long, as each is a time on the clock that becomes an instant."""
+    sql = f"SELECT {BOUNDS}, k, sum(v) AS v FROM {TUMBLE} GROUP BY {BOUNDS}, k"
+    schema = {"bid": {**SCHEMA["bid"], "ts": typed}} if typed else None
+    [found] = explain(sql, schema=schema).decisions
+    if typed == "timestamp":
+        assert (found.rule, found.reason) == ("tumble-groups", None)
+    else:
+        assert found.rule is None and "isn't known to be a TIMESTAMP" in (found.reason or "")
+        assert translate(sql, schema=schema) == translate(sql, schema=schema, optimize=False)
+
+
+def test_tumbles_of_one_bound_may_be_several() -> None:
+    [found] = explain(f"SELECT window_start, sum(v) AS v FROM {TUMBLE} GROUP BY window_start", schema=SCHEMA).decisions
+    assert found.rule is None and "skips an hour" in (found.reason or "")
+
+
 def calls_of_window(statement: exp.Expr) -> list[exp.Expr]:
     """The calls of Spark's window()."""
     return [c for c in statement.find_all(exp.Anonymous) if c.name.lower() == "window"]

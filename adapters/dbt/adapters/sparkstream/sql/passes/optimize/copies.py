@@ -29,8 +29,7 @@ class HopCopies(AggregateRule[Hop]):
             raise NoRule("windows with rows between them, which Spark's window() doesn't know")
 
     def check(self, aggregate: WindowAggregate) -> None:
-        if may_coincide(aggregate, self.identity):
-            raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
+        check_one_window(aggregate, self.identity)
 
     def rewrite(self, aggregate: WindowAggregate, window: Hop, indent: str) -> str:
         slices = Slices(aggregate, window.slide, 1, window.offset, whole)
@@ -40,6 +39,19 @@ class HopCopies(AggregateRule[Hop]):
         cells = slices.unless_another(Cells(Select(["*"], query)), window, "__start", end)
         lines = parenthesized(slices.result(cells, bounds), f"hop: {window.words()} on {slices.time}")
         return placed(lines, indent)
+
+
+def check_one_window(aggregate: WindowAggregate, identity: frozenset[str]) -> None:
+    """Refuses a query that may put several windows into one group.
+
+    Args:
+        identity: window columns, any of which tells windows apart on the wall clock.
+
+    Raises:
+        NoRule: it groups by one bound.
+    """
+    if may_coincide(aggregate, identity):
+        raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
 
 def whole(call: AggregateCall) -> Mergeable:

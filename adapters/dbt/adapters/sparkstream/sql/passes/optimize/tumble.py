@@ -1,0 +1,42 @@
+"""TUMBLE by groups: rows are grouped by where their windows begin, and each group gets its bounds.
+
+The plain translation gives every row both bounds in the type of the time column, and groups by both. Where the time is
+a TIMESTAMP, each bound is a time on the clock that becomes an instant, which takes longer than aggregating the row.
+"""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
+from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
+from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
+from dbt.adapters.sparkstream.sql.passes.optimize.copies import check_one_window, whole
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices
+
+
+class TumbleGroups(AggregateRule[Tumble]):
+    """Aggregates over TUMBLE, with bounds once per group."""
+
+    name = "tumble-groups"
+    window = Tumble
+    identity = frozenset(WINDOW_COLUMNS)
+
+    def pays(self, window: Tumble) -> None:
+        """It pays for every TUMBLE."""
+
+    def check(self, aggregate: WindowAggregate) -> None:
+        if aggregate.time_type() != LTZ:
+            raise NoRule("the time isn't known to be a TIMESTAMP, and bounds of a TIMESTAMP_NTZ take no time")
+        check_one_window(aggregate, self.identity)
+
+    def rewrite(self, aggregate: WindowAggregate, window: Tumble, indent: str) -> str:
+        slices = Slices(aggregate, window.size, 1, window.offset, whole)
+        rows, start = slices.clock.slices(slices.relation, window.size, window.offset)
+        query = slices.query([f"{start} AS __start"], rows, start)
+        end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
+        bounds = slices.window_columns("__start", end, last)
+        result = slices.result(Cells(Select(["*"], query)), bounds)
+        return placed(parenthesized(result, f"tumble: {window.words()} on {slices.time}"), indent)
