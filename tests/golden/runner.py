@@ -131,6 +131,7 @@ _FAMILIES = {
     "boolean": ("boolean", "bool"),
     "timestamp": ("timestamp", "timestamp_ntz", "timestamp_ltz"),
     "date": ("date",),
+    "time": ("time",),
     "array": ("array",),
     "map": ("map",),
 }
@@ -204,18 +205,20 @@ def _text(value: Any, type_: str, zone: str) -> str:
 
 # -- rows ------------------------------------------------------------------------------------------
 def rows_of(result: DataFrame) -> list[Row]:
-    """The rows of a result, with times and dates as text in the session's zone."""
+    """The rows of a result, with times, dates and times of day as text in the session's zone."""
     kinds = [field.dataType.typeName() for field in result.schema.fields]
     names = [f"c{i}" for i in range(len(kinds))]
     flat = result.toDF(*names).selectExpr(
         *(
-            f"CAST({name} AS STRING) AS {name}" if kind in ("timestamp", "timestamp_ntz", "date") else name
+            f"CAST({name} AS STRING) AS {name}" if kind in _SHOWN else name
             for name, kind in zip(names, kinds, strict=True)
         )
     )
     return [list(row) for row in flat.collect()]
 
 
+_SHOWN = ("timestamp", "timestamp_ntz", "date", "time")
+"""Types whose values are compared as text."""
 _TIME = re.compile(r"([+-]?\d{4,}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?")
 
 

@@ -173,7 +173,7 @@ class TestScripts:
             "struct<a:int,`b c`:struct<z:string>>",
             "map<string,int>",
         ]
-        assert types["clock"] == "string"
+        assert types["clock"] == "time(0)"
         assert tables["all_types"]["config"]["meta"]["table"]["location"] == "s3://bucket/all"
         assert {c["name"] for c in tables["copied"]["columns"]} == set(types)
         assert "_metadata.file_name AS file_name" in model(made, "all_types_files")

@@ -180,9 +180,6 @@ class TestLiterals(Pairs):
         self.rewritten("INTERVAL '100' DAY(3)", "INTERVAL '100' DAY")
         self.refused_flink("SELECT ts + INTERVAL '100' DAY FROM c", "exceeds the precision of DAY(2)", at="INTERVAL '100' DAY", hint="DAY(3)")
 
-    def test_time_of_day(self) -> None:
-        self.refused_flink("SELECT TIME '10:00:00' FROM c", "no counterpart", at="TIME '10:00:00'", hint="DATE_FORMAT(ts, 'HH:mm:ss')")
-
     def test_variance_of_decimals(self) -> None:
         """Rounded between steps: 3.00, 1.00 and 6.00 have VAR_SAMP 6.333334 in Flink 2.2."""
         squares, total = "CAST(SUM(d * d) AS DECIMAL(38,4))", "CAST(SUM(d) AS DECIMAL(38,2))"

@@ -47,6 +47,18 @@ _HINTS = [
         "this catalog has no views: write materialized='table' or 'ephemeral' in the config,\n"
         "  or database='spark_catalog'",
     ),
+    (
+        re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
+        "TIME needs a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
+    ),
+    (
+        re.compile(
+            r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b|cannot cast "TIMESTAMP(_NTZ)?" to "TIME\('
+            r"|routine `CURRENT_TIME`"
+        ),
+        "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
+        "DATE_FORMAT(ts, 'HH:mm:ss')",
+    ),
     (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
     (
         re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),

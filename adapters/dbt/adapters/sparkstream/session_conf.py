@@ -66,6 +66,8 @@ def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
     return {
         **partitions,
         "spark.ui.enabled": "false",
+        # TIME, which Spark 4.3 has behind this setting: Flink's SQL has such columns.
+        "spark.sql.timeType.enabled": "true",
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),

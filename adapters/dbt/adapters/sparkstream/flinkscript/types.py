@@ -15,7 +15,6 @@ _PLAIN = {
     "BIGINT": "bigint",
     "FLOAT": "float",
     "DATE": "date",
-    "TIME": "string",
     "STRING": "string",
     "VARCHAR": "string",
     "CHAR": "string",
@@ -25,6 +24,8 @@ _PLAIN = {
     "TIMESTAMP_LTZ": "timestamp",
     "VARIANT": "variant",
 }
+_TIME_DIGITS = 3
+"""The most digits behind the second that Flink keeps in a TIME."""
 _DECIMAL = ("DECIMAL", "DEC", "NUMERIC")
 
 
@@ -52,6 +53,10 @@ def _read(cursor: Cursor) -> str:
         cursor.at += 1
         sizes = _sizes(cursor)
         return f"decimal({sizes[0] if sizes else 10},{sizes[1] if len(sizes) > 1 else 0})"
+    if cursor.takes("TIME"):
+        sizes = _sizes(cursor)
+        cursor.takes("WITHOUT", "TIME", "ZONE")
+        return f"time({min(int(sizes[0]), _TIME_DIGITS) if sizes else 0})"
     if cursor.takes("DOUBLE"):
         cursor.takes("PRECISION")
         return "double"

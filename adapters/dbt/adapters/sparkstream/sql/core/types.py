@@ -13,6 +13,8 @@ NTZ = "timestamp_ntz"
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 TIMES = ("timestamp", NTZ)
+_CLOCK_DIGITS = 6
+"""Digits behind the second of Spark's TIME."""
 MOST_DIGITS = 38
 """Digits of the longest DECIMAL."""
 
@@ -39,6 +41,16 @@ def is_numeric(type_: str | None) -> bool:
 def is_string(type_: str | None) -> bool:
     """Whether a type is text."""
     return type_ is not None and type_.startswith(("string", "varchar", "char"))
+
+
+def is_clock(type_: str | None) -> bool:
+    """Whether a type is TIME(p), a time of day."""
+    return type_ is not None and type_.startswith("time(")
+
+
+def clock_digits(type_: str) -> int:
+    """The digits behind the second of `time(p)`."""
+    return int(type_.partition("(")[2].rstrip(")"))
 
 
 def mixed(one: str | None, other: str | None) -> bool:
@@ -100,6 +112,8 @@ class Numbers:
             return known[0]
         if all(is_string(t) for t in known):
             return "string"
+        if all(map(is_clock, known)):
+            return max(known, key=clock_digits)
         if set(known) == set(TIMES):
             return known[0] if self.first_of_times else "timestamp"
         if not all(is_numeric(t) for t in known):
@@ -179,6 +193,9 @@ def spark_type(to: exp.DataType) -> str | None:
         # Flink takes more digits than there are, and has the most that there are.
         precision = min(int(sizes[0]), MOST_DIGITS) if sizes else 10
         return f"decimal({precision},{sizes[1] if len(sizes) > 1 else 0})"
+    if to.this == exp.DType.TIME:
+        digits = to.expressions[0].this.name if to.expressions else str(_CLOCK_DIGITS)
+        return f"time({digits})" if digits.isdecimal() else None
     return _NAMES.get(to.this)
 
 
@@ -195,4 +212,4 @@ def plain_type(type_: str) -> str | None:
     plain = plain.lower()
     if plain.startswith("timestamp"):
         plain = plain.partition("(")[0]
-    return {"timestamp_ltz": "timestamp"}.get(plain, plain) or None
+    return {"timestamp_ltz": "timestamp", "time": f"time({_CLOCK_DIGITS})"}.get(plain, plain) or None

@@ -21,6 +21,8 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
+_TIME_DIGITS = 3
+"""The most digits behind the second that TIME has."""
 _QUALIFIER = "qualifier"
 """Key of a table's meta for the names of Flink's own catalog and database, which Spark is not to see."""
 
@@ -79,6 +81,24 @@ class Flink(SparkStream):
             "JSON_ARRAYAGG": lambda self: parse_aggregate(self, "JSON_ARRAYAGG"),
         }
 
+        TYPE_LITERAL_PARSERS: ClassVar = {
+            **MatchGrammar.TYPE_LITERAL_PARSERS,
+            exp.DType.TIME: lambda self, this, to: self._time_of_day(this, to),
+        }
+
+        def _time_of_day(self, text: exp.Expr, to: exp.DataType) -> exp.Cast:
+            """TIME '10:20:30.5', whose type has the digits that are written."""
+            _set_digits(to, len(text.name.strip().partition(".")[2]))
+            return self.expression(exp.Cast(this=text, to=to))
+
+        def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+            """A type; TIME has no digits behind the second unless it says how many."""
+            type_ = super()._parse_types(*args, **kwargs)
+            if isinstance(type_, exp.DataType) and type_.this == exp.DType.TIME:
+                digits = type_.expressions[0].name if type_.expressions else "0"
+                _set_digits(type_, int(digits) if digits.isdecimal() else 0)
+            return type_
+
         def _parse_position_from(self) -> exp.StrPosition:
             """POSITION('l' IN text FROM 4)."""
             found = self._parse_position()
@@ -128,6 +148,12 @@ class Flink(SparkStream):
 def qualifier(table: exp.Table) -> list[exp.Expr]:
     """The names of Flink's own catalog and database that stand before a table's name; they are no part of the table."""
     return table.meta.get(_QUALIFIER, [])
+
+
+def _set_digits(time: exp.DataType, digits: int) -> None:
+    """Gives TIME its digits behind the second, of which Flink keeps three."""
+    most = str(min(digits, _TIME_DIGITS))
+    time.set("expressions", [exp.DataTypeParam(this=exp.Var(this=most))])
 
 
 def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:

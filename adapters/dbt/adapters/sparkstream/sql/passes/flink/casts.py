@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import fields, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
-from dbt.adapters.sparkstream.sql.passes.flink import timetexts
+from dbt.adapters.sparkstream.sql.passes.flink import clocks, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -27,14 +27,15 @@ _SPARK_DIGITS = 6
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
 
-_NESTED = ("number", "boolean", "date", "time", "binary")
+_NESTED = ("number", "boolean", "date", "time", "clock", "binary")
 _NO_CASTS: dict[str, tuple[str, ...]] = {
-    "number": ("date", "binary", "array", "map", "row"),
+    "number": ("date", "clock", "binary", "array", "map", "row"),
     "text": ("array", "map", "row"),
-    "boolean": ("date", "time", "binary", "array", "map", "row"),
-    "date": ("number", "boolean", "binary", "array", "map", "row"),
+    "boolean": ("date", "time", "clock", "binary", "array", "map", "row"),
+    "date": ("number", "boolean", "clock", "binary", "array", "map", "row"),
+    "clock": ("number", "boolean", "date", "binary", "array", "map", "row"),
     "time": ("boolean", "binary", "array", "map", "row"),
-    "binary": ("number", "boolean", "date", "time", "array", "map", "row"),
+    "binary": ("number", "boolean", "date", "time", "clock", "array", "map", "row"),
     "array": (*_NESTED, "map", "row"),
     "map": (*_NESTED, "array", "row"),
     "row": (*_NESTED, "array", "map"),
@@ -65,13 +66,12 @@ class Casts(Rewriter):
         called = self._called(node)
         if to is None:
             written = self._target(node)[0] if called else tokens[0].text
-            hint = "write the time of day as a text, DATE_FORMAT(ts, 'HH:mm:ss'), or keep the whole TIMESTAMP"
-            self.refuse(
-                span, f"the type {written} has no counterpart in Spark", hint if written.upper() == "TIME" else None
-            )
+            self.refuse(span, f"the type {written} has no counterpart in Spark")
         if not called:
             if to == "timestamp_ntz":  # TIMESTAMP '...' has no zone in Flink
                 yield Edit((span[0], tokens[0].end + 1), lambda: "TIMESTAMP_NTZ")
+            elif types.is_clock(to):  # TIME '...' has six digits behind the second in Spark
+                yield Edit(span, lambda: clocks.cast_to(self.text(node.this), to))
             return
         from_ = self.type(node.this)
         self._check_cast(node, from_, to)
@@ -124,6 +124,12 @@ class Casts(Rewriter):
             function = "CAST"  # an overflow wraps, in TRY_CAST too
         elif types.is_string(from_) and function.upper() == "TRY_CAST":
             inner = tried_text(inner, self._constant(node.this), to, self._target(node)[1])
+        elif types.is_clock(to) and types.is_string(from_):
+            inner = clocks.read(inner, self._constant(node.this))
+        elif to in types.TIMES and types.is_clock(from_):
+            inner = clocks.on_a_day(inner)
+            if to == types.NTZ:
+                return inner
         elif to in types.TIMES:
             inner = self._cut(node, inner, from_)
         return f"{function}({inner} AS {to if '<' in to else to.upper()})"

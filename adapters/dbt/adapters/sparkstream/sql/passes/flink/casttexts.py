@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, quoted_field
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 
 _CLOCK = "yyyy-MM-dd HH:mm:ss"
@@ -17,7 +18,7 @@ def has_own_text(type_: str | None) -> bool:
     """Whether Spark's CAST AS STRING gives another text than Flink's for values of a type."""
     if types.is_decimal(type_):
         return types.decimal_parts(type_ or "")[1] > _PLAIN_SCALE
-    return type_ == "boolean" or type_ in types.TIMES or (type_ or "").endswith(">")
+    return type_ == "boolean" or type_ in types.TIMES or types.is_clock(type_) or (type_ or "").endswith(">")
 
 
 def text_of(sql: str, type_: str | None, digits: int | None = None, *, function: str = "CAST", depth: int = 0) -> str:
@@ -34,6 +35,8 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
         return sql
     if type_ in types.TIMES:
         return _time(sql, digits)
+    if type_ is not None and types.is_clock(type_):
+        return clocks.text_of(sql, type_)
     if types.is_decimal(type_) and has_own_text(type_):
         return f"REPLACE(FORMAT_NUMBER({sql}, {types.decimal_parts(type_ or '')[1]}), ',', '')"
     if family(type_) == "interval" and type_ != "interval":

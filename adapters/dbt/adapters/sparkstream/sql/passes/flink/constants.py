@@ -8,9 +8,11 @@ from datetime import date
 from math import isinf
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import is_time_of_day
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
@@ -42,12 +44,20 @@ class Constants(Rewriter):
             "CAST"
         ):
             return ()
+        if node.to.is_type("time"):
+            self._time_of_day(node, value.name)
         if not node.to.is_type("date", "timestampntz", "timestamp"):
             return ()
         found = _DAY.fullmatch(value.name)
         if found is None or not _is_day(*map(int, found.groups()[:3])) or (node.to.is_type("date") and found[4]):
             self.refuse(node, f"'{value.name}' is none", "write DATE '2024-01-31' or TIMESTAMP '2024-01-31 10:00:00'")
         return ()
+
+    def _time_of_day(self, node: exp.Cast, text: str) -> None:
+        if self.source.tokens_in(self.source.span(node))[1].token_type == TokenType.L_PAREN:
+            self.refuse(node, "TIME '...' has the digits that are written", f"write TIME '{text}'")
+        if not is_time_of_day(text):
+            self.refuse(node, f"'{text}' is no time of day", "write TIME '10:20:30'")
 
     def _interval(self, node: exp.Expr) -> Iterable[Edit]:
         unit, value = node.args.get("unit"), node.this

@@ -11,6 +11,8 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import Field, fields, quoted_field
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.types import is_clock
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -179,6 +181,10 @@ class Constructs(Rewriter):
         """Start and end of a period, whose second part may be its length."""
         a, b = self.text(one), self.text(other)
         if (self.type(other) or "").startswith("interval"):
+            type_ = self.type(one)
+            if type_ is not None and is_clock(type_):  # its end may be before its start
+                b = clocks.moved(a, "+", b, type_)
+                return f"CASE WHEN {a} <= {b} THEN {a} ELSE {b} END", f"CASE WHEN {a} <= {b} THEN {b} ELSE {a} END"
             b = f"{a} + {b}"
             if isinstance(other, exp.Interval) and not other.this.name.strip().startswith("-"):
                 return a, b

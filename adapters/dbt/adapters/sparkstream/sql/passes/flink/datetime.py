@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.types import is_clock
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
@@ -61,6 +63,8 @@ def floor_to(time: str, unit: str, type_: str | None) -> str:
     Raises:
         ValueError: a unit without a rule.
     """
+    if is_clock(type_):
+        return clocks.floor_to(time, unit)
     if unit not in _UNITS:
         raise ValueError(f"FLOOR TO {unit} has no counterpart")
     if type_ == "date":
@@ -84,6 +88,8 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
     Raises:
         ValueError: a unit without a rule.
     """
+    if type_ is not None and is_clock(type_):
+        return clocks.ceil_to(time, unit, type_)
     if type_ == "date" or unit in ("WEEK", "MONTH", "QUARTER", "YEAR", *_EPOCHS):
         if unit not in _UNITS:
             raise ValueError(f"CEIL TO {unit} has no counterpart")

@@ -31,6 +31,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.shapes import QueryShapes
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.textparts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
+from dbt.adapters.sparkstream.sql.passes.flink.timesofday import TimesOfDay
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
@@ -46,6 +47,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     NumberTypes,
     TextParts,
     TimeExpressions,
+    TimesOfDay,
     Constructs,
     Clauses,
     Groupings,

@@ -15,7 +15,10 @@ def length_type(unit: str) -> str:
 
 
 def family(type_: str | None) -> str | None:
-    """The kind of a type: number, text, boolean, date, time, binary, interval, array, map or row; None if unknown."""
+    """The kind of a type: number, text, boolean, date, time, binary, interval, array, map or row; None if unknown.
+
+    TIME is a clock.
+    """
     if type_ is None or type_ == "void":
         return None
     if types.is_numeric(type_):
@@ -24,6 +27,8 @@ def family(type_: str | None) -> str | None:
         return "text"
     if type_ in types.TIMES:
         return "time"
+    if types.is_clock(type_):
+        return "clock"
     if type_ in ("boolean", "date", "binary"):
         return type_
     if type_.startswith("interval"):
@@ -44,4 +49,4 @@ def incomparable(one: str | None, other: str | None) -> bool:
     kinds = {family(one), family(other)}
     if None in kinds or len(kinds) == 1:
         return False
-    return not ("text" in kinds and kinds & {"number", "boolean", "date", "time"})
+    return not ("text" in kinds and kinds & {"number", "boolean", "date", "time", "clock"})

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, matc
 from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
@@ -137,6 +138,10 @@ class Invocations(Rewriter):
         if name == "TIMESTAMPADD":
             if word == "MICROSECOND":
                 self.refuse(unit, "TIMESTAMPADD adds no microseconds", "write TIMESTAMPADD(MILLISECOND, 1, ts)")
+            type_ = self.type(last)
+            if type_ is not None and types.is_clock(type_):
+                yield Edit(span, lambda: clocks.added(word, self.text(first), self.text(last), type_))
+                return
             if self.type(last) == "date" and word not in DATE_UNITS:
                 yield Edit(self.source.span(last), lambda: f"CAST({self.text(last)} AS TIMESTAMP_NTZ)", level=1)
             elif self.type(last) == "date":
@@ -145,6 +150,9 @@ class Invocations(Rewriter):
                 yield self.edit(unit, lambda: word)
             return
 
+        times_of_day = [types.is_clock(self.type(each)) for each in (first, last) if self.type(each) is not None]
+        if any(times_of_day) and (not all(times_of_day) or word in ("MONTH", "QUARTER", "YEAR")):
+            self.refuse(span, "a TIME is compared with another one, in hours or less", f"write {name}(HOUR, t1, t2)")
         if {self.type(first), self.type(last)} == set(types.TIMES):
             self.refuse(
                 span, f"{name} takes two times of one type", "write CAST(... AS TIMESTAMP(3)) around one of them"
@@ -152,6 +160,8 @@ class Invocations(Rewriter):
 
         def text() -> str:
             start, end = self.text(first), self.text(last)
+            if any(times_of_day):
+                return clocks.between(word, start, end)
             if word in ("MONTH", "QUARTER", "YEAR"):
                 months = months_between(start, end)
                 per = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[word]

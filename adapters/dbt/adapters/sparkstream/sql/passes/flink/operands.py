@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.json import JsonPath
 from dbt.adapters.sparkstream.sql.core.nested import element, entry
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -23,7 +24,8 @@ _MEANT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "number": ("number",),
         "exact": ("number",),
         "integer": ("number",),
-        "time": ("date", "time"),
+        "day": ("date", "time"),
+        "time": ("date", "time", "clock"),
         "stamp": ("time",),
         "array": ("array",),
         "map": ("map",),
@@ -74,7 +76,8 @@ _SIGNATURES = _signatures(
         "array|map": "CARDINALITY",
         "map": "MAP_KEYS MAP_VALUES MAP_ENTRIES",
         "map ...": "MAP_UNION",
-        "time": "YEAR QUARTER MONTH WEEK DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND",
+        "day": "YEAR QUARTER MONTH WEEK DAYOFYEAR DAYOFMONTH DAYOFWEEK",
+        "time": "HOUR MINUTE SECOND",
         "condition any any": "IF",
         "integer?": "RAND",
         "integer integer?": "RAND_INTEGER",
@@ -146,8 +149,8 @@ class Operands(Rewriter):
             one, other = map(self.type, node.expressions)
             if incomparable(one, other) or types.mixed(one, other) or isinstance(node.expressions[0], exp.Null):
                 self.refuse(self.source.call_span(node), f"NULLIF can't compare {one} with {other}")
-        if name == "JSON_STRING" and any(self.type(value) == "date" for value in node.expressions):
-            self.refuse(node.expressions[0], "JSON_STRING takes no date", "write CAST(... AS STRING)")
+        if name == "JSON_STRING" and any(family(self.type(v)) in ("date", "clock") for v in node.expressions):
+            self.refuse(node.expressions[0], "JSON_STRING takes no date and no TIME", "write CAST(... AS STRING)")
         if name == "ARRAY_JOIN" and incompatible(element(self.type(node.expressions[0])), "string"):
             self.refuse(node.expressions[0], "ARRAY_JOIN takes an array of texts", "write CAST(a AS ARRAY<STRING>)")
         if name == "TO_TIMESTAMP_LTZ" and [family(self.type(value)) for value in node.expressions] == [
@@ -217,6 +220,8 @@ class Operands(Rewriter):
     def _of_time(self, node: exp.Expr) -> Iterable[Edit]:
         if family(self.type(node.expression)) != "interval":
             self._check(node.expression, "time", "EXTRACT")
+        if types.is_clock(self.type(node.expression)) and node.this.name.upper() not in clocks.UNITS:
+            self.refuse(node, f"a TIME has no {node.this.name}", f"one of {', '.join(clocks.UNITS)}")
         if self.type(node.expression) == "date" and node.this.name.upper() in ("MICROSECOND", "NANOSECOND"):
             self.refuse(node, f"a date has no {node.this.name}")
         return ()

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.typing import arithmetic_type
 
-_CALCULATED = (None, "number", "date", "time", "interval", "text")
+_CALCULATED = (None, "number", "date", "time", "clock", "interval", "text")
 """Kinds of what + - * / and % take; a text has an error of its own."""
 
 
@@ -95,8 +95,14 @@ class Operators(Rewriter):
             and len(_lengths(node.left, node.right)) > 1
         ):
             self.refuse(node, "months and days can't be added", "add them to a time one by one")
-        if "number" in kinds and kinds & {"date", "time"}:
+        if "number" in kinds and kinds & {"date", "time", "clock"}:
             self.refuse(node, "a number can't be added to a time", "write ts + INTERVAL '1' DAY")
+        if "clock" in kinds and (not isinstance(node, (exp.Add, exp.Sub)) or kinds - {"clock", "interval", None}):
+            self.refuse(node, "a TIME takes a length of time alone", "write t + INTERVAL '1' HOUR")
+        if len(kinds) == 1 and kinds & {"clock"}:
+            self.refuse(node, "Flink takes no difference of two times", "write (t2 - t1) SECOND")
+        if isinstance(node, exp.Sub) and family(left) == "interval" and kinds & {"clock"}:
+            self.refuse(node, "a time can't be taken from a length of time", "write t - INTERVAL '1' HOUR")
         if kinds == {"date", "time"}:
             self.refuse(node, "Flink takes no difference of two times", "write TIMESTAMPDIFF(SECOND, b, a)")
         if isinstance(node, exp.Mod):

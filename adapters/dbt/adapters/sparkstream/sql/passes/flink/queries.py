@@ -14,10 +14,12 @@ from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import NOW
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+_CLOCKS = {"LOCALTIMESTAMP": "LOCALTIMESTAMP()", "LOCALTIME": NOW, "CURRENT_TIME": NOW}
 _UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
@@ -38,14 +40,10 @@ class QueryChecks(Rewriter):
             return
         if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
             # Functions without parentheses are reserved words in Flink, and no columns.
-            if node.name.upper() == "LOCALTIMESTAMP":
+            if node.name.upper() in _CLOCKS:
                 name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
-                yield self.edit(node, lambda: f"LOCALTIMESTAMP(){name}")
+                yield self.edit(node, lambda: f"{_CLOCKS[node.name.upper()]}{name}")
                 return
-            if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
-                self.refuse(
-                    node, f"{node.name} is a TIME, a type that has no counterpart in Spark", "write LOCALTIMESTAMP"
-                )
             if node.name.upper() == "PI" and not self.resolver.candidates(
                 node, node.find_ancestor(exp.Select) or NO_SELECT
             ):

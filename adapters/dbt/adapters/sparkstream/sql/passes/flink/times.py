@@ -78,8 +78,11 @@ class TimeExpressions(Rewriter):
         """`(a - b) DAY`: all of the time between, whatever the unit; in months or years, the whole months of it."""
         first, last = node.this.right, node.this.left
         for side in (first, last):
-            if self.type(side) not in (None, "date", *types.TIMES):
+            if family(self.type(side)) not in (None, "date", "time", "clock"):
                 self.refuse(side, f"a {self.type(side)} is no time", "write such as (t2 - t1) DAY")
+        kinds = {family(self.type(side)) for side in (first, last)}
+        if "clock" in kinds and (len(kinds - {None}) > 1 or node.args["unit"] in ("MONTH", "YEAR")):
+            self.refuse(node, "there are hours and seconds between two TIMEs", "write such as (t2 - t1) SECOND")
         if node.args["unit"] in ("MONTH", "YEAR"):
             months = lambda: months_between(self.text(first), self.text(last))  # noqa: E731
             yield self.edit(node, lambda: f"MAKE_YM_INTERVAL(0, {months()})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.timetexts import read_time
 
 _MICROS = 6
@@ -34,7 +35,7 @@ def tried_text(text: str, literal: str | None, to: str, digits: int | None) -> s
         return f"REGEXP_EXTRACT({text}, {string_literal(_DATE)})"
     if to in types.TIMES:
         return read_time(text, literal, min(_MICROS, _MICROS if digits is None else digits)) or "NULL"
-    return text
+    return clocks.read(text, literal, tried=True) if types.is_clock(to) else text
 
 
 def _replaced(text: str, pattern: str, replacement: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 
 _LONGEST = 2**31 - 1
@@ -26,7 +27,7 @@ def typeof(call: FlinkCall) -> str:
     number = value.lstrip("-").replace(".", "", 1).isdecimal()
     if constant:
         name: str | None = f"CHAR({len(constant)})"
-    elif number or value.upper() in ("TRUE", "FALSE") or _is_path(value):
+    elif number or clocks.is_constant(value, call.types[0]) or value.upper() in ("TRUE", "FALSE") or _is_path(value):
         name = _name(call.types[0], in_full)
     else:
         raise RefusedError("TYPEOF takes a column or a constant here", "write the name of the type as a text")
@@ -51,6 +52,8 @@ def _name(type_: str | None, in_full: bool) -> str | None:
         return None
     if types.is_decimal(type_):
         return "DECIMAL({}, {})".format(*types.decimal_parts(type_))
+    if types.is_clock(type_):
+        return type_.upper()
     if type_ in _NAMES:
         return _IN_FULL.get(type_, _NAMES[type_]) if in_full else _NAMES[type_]
     row, pair = fields(type_), entry(type_)

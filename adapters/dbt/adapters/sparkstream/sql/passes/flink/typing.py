@@ -14,11 +14,13 @@ from dbt.adapters.sparkstream.sql.core.types import (
     TIMES,
     Numbers,
     decimal_parts,
+    is_clock,
     is_decimal,
     is_numeric,
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import NO_DIGITS
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
@@ -32,7 +34,7 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
         return None
     if isinstance(node, (exp.Add, exp.Sub)):
         for one, other in ((left, right), (right, left)):
-            if one in (*TIMES, "date") and other.startswith("interval"):
+            if (one in (*TIMES, "date") or is_clock(one)) and other.startswith("interval"):
                 return one
     if "interval" in (family(left), family(right)):
         return _length(node, left, right)
@@ -96,7 +98,9 @@ def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
-    """LOCALTIMESTAMP, which Flink reserves, looks like a column."""
+    """LOCALTIMESTAMP, LOCALTIME and CURRENT_TIME, which Flink reserves, look like columns."""
+    if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
+        return NO_DIGITS
     return NTZ if node.name.upper() == "LOCALTIMESTAMP" else None
 
 

@@ -1,0 +1,107 @@
+"""TIME of Flink SQL: what becomes of it in Spark 4.3, and what is refused; the values are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.sql import translate
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {"c": {"s": "string", "ts": "timestamp_ntz", "n": "int", "t": "time(3)", "u": "time(0)", "six": "time"}}
+ON_A_DAY = "MAKE_TIMESTAMP_NTZ(DATE '1970-01-01', {})"
+
+
+class TestTime(Pairs):
+    def rewritten(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM c", spark=f"SELECT {spark} AS z FROM c", schema=SCHEMA)
+
+    def wrong(self, flink: str, message: str, hint: str | None, at: str = "") -> None:
+        self.refused_flink(f"SELECT {flink} FROM c", message, at=at or flink, hint=hint, schema=SCHEMA)
+
+    def test_literals(self) -> None:
+        self.rewritten("TIME '10:20:30'", "CAST('10:20:30' AS TIME(0))")
+        self.rewritten("TIME '1:2:3.1234'", "CAST('1:2:3.1234' AS TIME(3))")
+        self.rewritten("LOCALTIME", "CURRENT_TIME(0)")
+        self.rewritten("HOUR(CURRENT_TIME)", "CAST(HOUR(CURRENT_TIME(0)) AS BIGINT)")
+        self.flink("SELECT localtime FROM d", spark="SELECT CURRENT_TIME(0) AS localtime FROM d")
+        self.flink("SELECT `localtime` FROM d", spark="SELECT `localtime` FROM d")
+        self.flink("SELECT time FROM d", spark="SELECT time FROM d")
+        self.wrong("TIME '10:20'", "'10:20' is no time of day", "TIME '10:20:30'")
+        self.wrong("TIME '24:00:00'", "no time of day", "TIME '10:20:30'")
+        self.wrong("TIME(3) '10:20:30.5'", "the digits that are written", "TIME '10:20:30.5'")
+
+    def test_casts(self) -> None:
+        self.rewritten("CAST(ts AS TIME)", "CAST(ts AS TIME(0))")
+        self.rewritten("CAST(ts AS TIME(9) WITHOUT TIME ZONE)", "CAST(ts AS TIME(3))")
+        self.rewritten("CAST(s AS TIME(2))", r"CAST(REGEXP_REPLACE(s, '^\\s*(\\d{1,2})\\s*$', '$1:00') AS TIME(2))")
+        self.rewritten("CAST('7' AS TIME)", "CAST('7:00' AS TIME(0))")
+        self.rewritten("TRY_CAST('T10:20:30' AS TIME)", "TRY_CAST(NULL AS TIME(0))")
+        self.rewritten("CAST(u AS STRING)", "CAST(u AS STRING)")
+        self.rewritten("CAST(t AS STRING)", "REGEXP_REPLACE(CAST(t AS STRING), '^(.{8})$', '$1.0')")
+        self.rewritten("CAST(t AS TIMESTAMP(3))", ON_A_DAY.format("t"))
+        self.rewritten("CAST(t AS TIMESTAMP_LTZ)", f"CAST({ON_A_DAY.format('t')} AS TIMESTAMP)")
+        self.wrong("CAST(n AS TIME)", "casts no int to time(0)", "made of the other")
+        self.wrong("CAST(t AS BIGINT)", "casts no time(3) to bigint", "made of the other")
+
+    def test_sums_wrap(self) -> None:
+        self.rewritten("t + INTERVAL '1' HOUR", f"CAST({ON_A_DAY.format('t')} + INTERVAL '1' HOUR AS TIME(3))")
+        self.rewritten("INTERVAL '1' HOUR + u", f"CAST({ON_A_DAY.format('u')} + INTERVAL '1' HOUR AS TIME(0))")
+        self.rewritten("TIMESTAMPADD(SQL_TSI_HOUR, n, t)", f"CAST(TIMESTAMPADD(HOUR, n, {ON_A_DAY.format('t')}) AS TIME(3))")
+        self.rewritten("(t - u) SECOND", "(t - u)")
+        for sum_, message in {"t - u": "no difference", "t + u": "no difference", "t + ts": "length of time alone", "t * 2": "a number can't"}.items():
+            self.wrong(sum_, message, "write ")
+        self.wrong("INTERVAL '1' HOUR - t", "can't be taken from", "t - INTERVAL")
+        self.wrong("(t - u) MONTH", "hours and seconds", "(t2 - t1) SECOND")
+        self.wrong("(t - ts) SECOND", "hours and seconds", "(t2 - t1) SECOND")
+
+    def test_parts(self) -> None:
+        self.rewritten("FLOOR(t TO HOUR)", "TIME_TRUNC('HOUR', t)")
+        self.rewritten("TIMESTAMPDIFF(MINUTE, t, u)", "CAST(TIME_DIFF('MINUTE', t, u) AS INT)")
+        self.rewritten("TIMESTAMPDIFF(WEEK, t, u)", "CAST(TIME_DIFF('HOUR', t, u) DIV 168 AS INT)")
+        self.wrong("FLOOR(t TO DAY)", "a TIME has no DAY", None)
+        self.wrong("EXTRACT(DAY FROM t)", "a TIME has no DAY", "MILLISECOND")
+        self.wrong("YEAR(t)", "YEAR takes a day here", None, at="t")
+        self.wrong("TIMESTAMPDIFF(MONTH, t, u)", "in hours or less", "HOUR")
+        self.wrong("TIMESTAMPDIFF(HOUR, ts, u)", "in hours or less", "HOUR")
+
+    def test_texts_beside_times(self) -> None:
+        self.rewritten("u = '10:20:30.5'", "u = CAST('10:20:30.5' AS TIME(0))")
+        self.rewritten("t IN ('7', '8:00')", "t IN (CAST('7:00' AS TIME(3)), CAST('8:00' AS TIME(3)))")
+        self.wrong("t = ts", "can't be compared", "CAST")
+        self.wrong("t IN (1)", "can't be compared", "CAST", at="t IN (1)")
+
+    def test_frames(self) -> None:
+        self.rewritten("COUNT(*) OVER (ORDER BY t RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)", f"COUNT(*) OVER (ORDER BY {ON_A_DAY.format('t')} RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)")
+        self.rewritten("COUNT(*) OVER (ORDER BY t)", "COUNT(*) OVER (ORDER BY t)")
+
+    def test_windows_take_no_time_of_day(self) -> None:
+        sql = "SELECT * FROM TABLE(TUMBLE(TABLE c, DESCRIPTOR(t), INTERVAL '1' HOUR))"
+        self.refused_flink(sql, "of type time(3), not a timestamp", at="t", hint="TIMESTAMP", schema=SCHEMA)
+
+    def test_types(self) -> None:
+        self.rewritten("TYPEOF(t)", "'TIME(3)'")
+        self.rewritten("TYPEOF(TIME '1:2:3.5')", "'TIME(1) NOT NULL'")
+        self.rewritten("CAST(COALESCE(u, t) AS STRING)", "REGEXP_REPLACE(CAST(COALESCE(u, t) AS STRING), '^(.{8})$', '$1.0')")
+        self.rewritten("CAST(six AS VARCHAR(5))", "LEFT(REGEXP_REPLACE(CAST(six AS STRING), '^(.{8})$', '$1.0'), 5)")
+
+    def test_spark_sql_keeps_its_own(self) -> None:
+        self.unchanged("SELECT TIME '10:20:30', CAST(ts AS TIME) FROM c")
+        assert "CAST(ts AS TIME)" in translate("SELECT CAST(ts AS TIME) AS x FROM tumble(t, ts, '5m')")
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        ("[UNSUPPORTED_TIME_TYPE] The data type TIME is not supported. SQLSTATE: 0A000", "spark.sql.timeType.enabled: true"),
+        ('[UNSUPPORTED_DATATYPE] Unsupported data type "TIME(0)". SQLSTATE: 0A000', "needs Spark 4.3"),
+        ('[DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION] due to data type mismatch: cannot cast "TIMESTAMP_NTZ" to "TIME(0)".', "needs Spark 4.3"),
+        ("[UNRESOLVED_ROUTINE] Cannot resolve routine `CURRENT_TIME` on search path", "needs Spark 4.3"),
+    ],
+)
+def test_a_spark_without_the_type(message: str, hint: str) -> None:
+    assert hint in readable(message)
