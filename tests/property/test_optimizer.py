@@ -423,6 +423,18 @@ def test_no_time_is_converted_in_utc(spark: SparkSession, window: str) -> None:
         assert ("utc_timestamp" in plan) is converts
 
 
+@pytest.mark.parametrize(("keys", "exchanges"), [(", k", 1), ("", 2)])
+def test_the_rows_of_a_session_change_tasks_once(spark: SparkSession, keys: str, exchanges: int) -> None:
+    """By key, before they are aggregated; without keys all would be one task's, so slices are aggregated first."""
+    spark.sql("SELECT timestamp_micros(id) AS ts, id % 3 AS k FROM range(9)").createOrReplaceTempView("clicks")
+    by = f" PARTITION BY {keys[2:]}" if keys else ""
+    window = f"SESSION(clicks{by}, ts, INTERVAL '1' MINUTE)"
+    sql = f"SELECT window_start, window_end{keys}, count(*) AS n FROM {window} GROUP BY window_start, window_end{keys}"
+    sql = translate(sql, schema={"clicks": {"ts": "timestamp", "k": "bigint"}})
+    plan = spark.sql(f"EXPLAIN {sql}").collect()[0][0]
+    assert sum(line.lstrip(" :+-").startswith("Exchange") for line in plan.splitlines()) == exchanges
+
+
 @pytest.mark.parametrize("aggregate", ["sum(v)", "max(v)", "avg(d)", "count(DISTINCT v)", "max(v), count(DISTINCT v)"])
 @pytest.mark.parametrize("window", ["HOP", "CUMULATE"])
 def test_a_stage_sorts_once(spark: SparkSession, window: str, aggregate: str) -> None:

@@ -24,6 +24,7 @@ class Select:
         views: what stands behind LATERAL VIEW, such as `explode(array(1, 2)) AS x`.
         where: the lines of the condition; no condition if empty.
         group: what stands behind GROUP BY.
+        distribute: what stands behind DISTRIBUTE BY.
         windows: the definitions of WINDOW, such as `w AS (ORDER BY x)`, each in lines.
     """
 
@@ -33,6 +34,7 @@ class Select:
     views: Sequence[str] = ()
     where: Sequence[str] = ()
     group: Sequence[str] = ()
+    distribute: Sequence[str] = ()
     windows: Sequence[Sequence[str]] = ()
 
     def lines(self) -> list[str]:
@@ -52,6 +54,8 @@ class Select:
             lines += [f"WHERE {first}", *more]
         if self.group:
             lines.append(f"GROUP BY {', '.join(self.group)}")
+        if self.distribute:
+            lines.append(f"DISTRIBUTE BY {', '.join(self.distribute)}")
         return lines + window_clause(self.windows)
 
     def __str__(self) -> str:
