@@ -48,6 +48,9 @@ class TimesOfDay(Rewriter):
 
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
         yield from self._read(node.expressions, self.type(node.this))
+        kinds = {self.type(value) for value in node.expressions}
+        if len(kinds) == 1:
+            yield from self._read([node.this], kinds.pop())
 
     def _case(self, node: exp.Expr) -> Iterator[Edit]:
         if node.this is not None:
