@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CASES = [
-    case for name in ("documented", "cases", "clauses", "from", "rows", "time") for case in load(f"flink_{name}.json")
+    case
+    for name in ("documented", "cases", "clauses", "from", "rows", "functions", "time")
+    for case in load(f"flink_{name}.json")
 ]
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error]

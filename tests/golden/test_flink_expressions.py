@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _FILES = [
-    json.loads((DATA / f"flink_{name}.json").read_text(encoding="utf-8")) for name in ("expressions", "rows", "time")
+    json.loads((DATA / f"flink_{name}.json").read_text(encoding="utf-8"))
+    for name in ("expressions", "rows", "functions", "time")
 ]
 _TABLES = {
     name: Relation(tuple((column, type_) for column, type_ in table["columns"]), table["rows"])

@@ -58,8 +58,8 @@ class TestConstructs(Pairs):
 
     def test_variance_of_integers(self) -> None:
         """In whole numbers: 1, 2 and 12 have VAR_POP 24; 30000 and 20001 overflow an INT, and have 1098736824."""
-        squares = "CAST(SUM(CAST(i AS BIGINT) * CAST(i AS BIGINT)) << 32 >> 32 AS INT)"
-        total = "CAST(SUM(CAST(i AS BIGINT)) << 32 >> 32 AS INT)"
-        square = f"CAST((CAST({total} AS BIGINT) * {total}) << 32 >> 32 AS INT)"
-        self.rewritten("VAR_POP(i)", f"CAST((({squares} - {square} DIV COUNT(i)) DIV COUNT(i)) << 32 >> 32 AS INT)")
+        squares = "CAST(SHIFTRIGHT(SUM(CAST(i AS BIGINT) * CAST(i AS BIGINT)) << 32, 32) AS INT)"
+        total = "CAST(SHIFTRIGHT(SUM(CAST(i AS BIGINT)) << 32, 32) AS INT)"
+        square = f"CAST(SHIFTRIGHT((CAST({total} AS BIGINT) * {total}) << 32, 32) AS INT)"
+        self.rewritten("VAR_POP(i)", f"CAST(SHIFTRIGHT((({squares} - {square} DIV COUNT(i)) DIV COUNT(i)) << 32, 32) AS INT)")
         self.rewritten("STDDEV_SAMP(i)", f"CAST(SQRT((({squares} - {square} DIV COUNT(i)) DIV NULLIF(COUNT(i) - 1, 0))) AS INT)")

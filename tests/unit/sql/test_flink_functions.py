@@ -23,7 +23,10 @@ class TestFunctions(Pairs):
         self.rewritten("TO_TIMESTAMP('2024-01-02 03:04:05.678901')", "TRY_CAST('2024-01-02 03:04:05.678' AS TIMESTAMP_NTZ)")
         self.rewritten("TO_TIMESTAMP('2024-01-02 03:04')", "CAST(NULL AS TIMESTAMP_NTZ)")
         self.rewritten("TO_TIMESTAMP(FROM_UNIXTIME(i))", "TRY_CAST(FROM_UNIXTIME(i) AS TIMESTAMP_NTZ)")
-        self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", "CAST(TIMESTAMP_MILLIS(UNIX_MILLIS(TRY_TO_TIMESTAMP(k, 'HH:mm:ss.SSSS'))) AS TIMESTAMP_NTZ)")
+        iso = r"TRY_CAST(REGEXP_EXTRACT(k, '^(\\d{4}-\\d{1,2}-\\d{1,2}(?: \\d{1,2}:\\d{1,2}:\\d{1,2}(?:[.]\\d{1,3})?)?)(?:(?<=[.]\\d{3})\\d{1,6})?$') AS TIMESTAMP_NTZ)"
+        self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", f"COALESCE(CAST(TIMESTAMP_MILLIS(UNIX_MILLIS(TRY_TO_TIMESTAMP(k, 'HH:mm:ss.SSSS'))) AS TIMESTAMP_NTZ), {iso})")
+        self.rewritten("TO_TIMESTAMP('2024', 'yyyy')", "CAST(TRY_TO_TIMESTAMP('2024', 'yyyy') AS TIMESTAMP_NTZ)")
+        self.rewritten("TO_TIMESTAMP('20240102030405678', 'yyyyMMddHHmmssSSS')", r"CAST(TRY_TO_TIMESTAMP(REGEXP_REPLACE('20240102030405678', '(\\d{3})$', '.$1'), 'yyyyMMddHHmmss.SSS') AS TIMESTAMP_NTZ)")
         self.rewritten("TO_TIMESTAMP_LTZ(i)", "TIMESTAMP_MILLIS(i)")
         self.rewritten("TO_TIMESTAMP_LTZ(1.5, 0)", "TIMESTAMP_SECONDS(CAST(1.5 AS BIGINT))")
         self.rewritten("TO_TIMESTAMP_LTZ('2024-01-02')", "CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), TRY_CAST('2024-01-02' AS TIMESTAMP_NTZ)) AS TIMESTAMP)")
@@ -52,6 +55,14 @@ class TestFunctions(Pairs):
         self.rewritten("SPLIT('a.b', '.')", r"SPLIT('a.b', '\\Q.\\E')")
         self.rewritten("SPLIT_INDEX(k, k, 1)", r"GET(SPLIT(NULLIF(k, ''), CONCAT('\\Q', k, '\\E')), 1)")
         self.rewritten("SHA384(k)", "SHA2(k, 384)")
+        self.rewritten("LPAD(k, 5, 'x')", "LPAD(k, 5, 'x')")
+        self.rewritten("LPAD(k, i, 'x')", "CASE WHEN i < 0 THEN NULL ELSE LPAD(k, i, 'x') END")
+        self.rewritten("LOCATE('l', k, i)", "CASE WHEN i IS NOT NULL THEN LOCATE('l', k, GREATEST(i, 1)) END")
+        self.rewritten("INSTR(k, 'l', 3)", "LOCATE('l', k, 3)")
+        self.rewritten("REGEXP_COUNT(k, '(')", "CAST(NULL AS INT)")
+        self.rewritten("REGEXP(k, '')", "CASE WHEN k IS NOT NULL THEN FALSE END")
+        self.rewritten("PARSE_URL(k, 'HOST')", "TRY_PARSE_URL(k, 'HOST')")
+        self.rewritten("ELT(i, k, 'b')", "GET(ARRAY(k, 'b'), i - 1)")
         self.rewritten("IS_DIGIT(k)", r"COALESCE(k RLIKE '^\\p{Nd}+$', FALSE)")
         self.rewritten("POSITION('l' IN k FROM 4)", "LOCATE('l', k, 4)")
         self.rewritten("JSON_STRING(i)", "CAST(i AS STRING)")
@@ -93,7 +104,7 @@ class TestFunctions(Pairs):
         self.refused_flink("SELECT ARRAY_SORT() FROM c", "takes 1 to 3 arguments", at="ARRAY_SORT()")
 
     def test_first_bytes(self) -> None:
-        self.rewritten("ASCII(k)", "IF(k = '', 0, CAST(CONV(LEFT(HEX(k), 2), 16, 10) AS INT) << 24 >> 24)")
+        self.rewritten("ASCII(k)", "IF(k = '', 0, SHIFTRIGHT(CAST(CONV(LEFT(HEX(k), 2), 16, 10) AS INT) << 24, 24))")
 
     def test_maps(self) -> None:
         self.rewritten("MAP_UNION(m, m)", "MAP_CONCAT(MAP_FILTER(m, (__k, __v) -> NOT MAP_CONTAINS_KEY(m, __k)), m)")
@@ -130,7 +141,11 @@ class TestFunctions(Pairs):
         self.rewritten("TYPEOF('ab')", "'CHAR(2) NOT NULL'")
         self.rewritten("TYPEOF(k, TRUE)", "'VARCHAR(2147483647)'")
         self.refused_flink("SELECT TYPEOF(ts) FROM c", "nobody knows Flink's type of ts", at="TYPEOF(ts)", hint="as a text", schema=SCHEMA)
-        self.refused_flink("SELECT TYPEOF(i + 1) FROM c", "a column or a constant", at="TYPEOF(i + 1)", hint="as a text", schema=SCHEMA)
+        self.rewritten("TYPEOF(i + 1)", "'INT'")
+        self.rewritten("TYPEOF(COALESCE(i, 1))", "'INT NOT NULL'")
+        self.rewritten("TYPEOF(NULL)", "'NULL'")
+        self.rewritten("TYPEOF(CAST(1 AS DECIMAL(5, 2)))", "'DECIMAL(5, 2) NOT NULL'")
+        self.refused_flink("SELECT TYPEOF(UPPER(k)) FROM c", "can be NULL", at="TYPEOF(UPPER(k))", hint="as a text", schema=SCHEMA)
 
     def test_neighbours(self) -> None:
         over = "OVER (PARTITION BY k ORDER BY ts)"

@@ -80,9 +80,14 @@ class Resolver:
 
     def _values(self, values: exp.Values) -> Columns:
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
+        if self._rules.unnamed:  # VALUES ROW(1, 2) are two columns in Flink
+            rows = [row[0].expressions if len(row) == 1 and _is_row(row[0]) else row for row in rows]
         names = values.alias_column_names
         if not names and self._rules.unnamed:
             names = [self._rules.unnamed.format(position=i) for i in range(len(rows[0]))]
+            alias = values.args.get("alias")
+            if len(names) == 1 and alias and "start" in alias.this.meta:
+                names = [values.alias]  # Flink gives the only column the name of its table
         if any(len(row) != len(names) for row in rows):
             return UNKNOWN
         columns = ([self.type(row[i], NO_SELECT) for row in rows] for i in range(len(names)))
@@ -262,3 +267,8 @@ def _key(name: str) -> tuple[str, ...]:
         return _parts(exp.to_table(name, dialect="spark"))
     except SqlglotError as error:
         raise ArgumentError(f"schema: {name!r} is no name of a table") from error
+
+
+def _is_row(node: exp.Expr) -> bool:
+    """Whether a value is written `ROW(1, 2)`."""
+    return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"

@@ -30,6 +30,19 @@ class SpanParser(WindowParser):
     def _parse_paren(self) -> exp.Expr | None:
         return self._parse_parentheses() if self._curr.token_type == TokenType.L_PAREN else None
 
+    def _parse_grouping_set(self) -> exp.Expr | None:
+        return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
+
+    def _parse_cube_or_rollup(self, with_prefix: bool = False) -> exp.Cube | exp.Rollup | None:
+        """`CUBE (a, b > 3)`: sqlglot reads no conditions there."""
+        kind: type[exp.Cube | exp.Rollup] = exp.Rollup
+        if self._match(TokenType.CUBE):
+            kind = exp.Cube
+        elif not self._match(TokenType.ROLLUP):
+            return None
+        keys = [] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)
+        return self.expression(kind(expressions=keys))
+
     @spanned
     def _parse_parentheses(self) -> exp.Expr | None:
         return super()._parse_paren()

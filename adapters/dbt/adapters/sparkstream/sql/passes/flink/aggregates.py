@@ -34,11 +34,14 @@ def type_of_average(arguments: Types, numbers: Numbers) -> str | None:
 
 
 def wrapped(sql: str, type_: str) -> str:
-    """A BIGINT cut to the bits of a smaller integer, as Flink's sums wrap."""
+    """A BIGINT cut to the bits of a smaller integer, as Flink's sums wrap.
+
+    Spark doesn't parse >> behind the word ARRAY, MAP or STRUCT: it takes it for the end of a type.
+    """
     if type_ == "bigint":
         return sql
     spare = 64 - types.BITS[type_]
-    return f"CAST({sql} << {spare} >> {spare} AS {type_.upper()})"
+    return f"CAST(SHIFTRIGHT({sql} << {spare}, {spare}) AS {type_.upper()})"
 
 
 def sum_(call: FlinkCall) -> str:

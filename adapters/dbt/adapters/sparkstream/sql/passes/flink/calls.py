@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core import types
 
@@ -21,6 +21,7 @@ class FlinkCall:
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
         nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
         skips_nulls: whether IGNORE NULLS stands in it.
+        nullable: for each argument, whether it can be NULL, or None where nobody knows; a column is said to.
     """
 
     name: str
@@ -31,11 +32,20 @@ class FlinkCall:
     suffix: str = ""
     nested: tuple[bool, ...] = ()
     skips_nulls: bool = False
+    nullable: tuple[bool | None, ...] = ()
 
     def to(self, function: str, *more: str) -> str:
         """The call under another name, with more arguments and the same DISTINCT and suffix."""
         distinct = "DISTINCT " if self.distinct else ""
         return f"{function}({distinct}{', '.join((*self.args, *more))}){self.suffix}"
+
+    def with_argument(self, place: int, sql: str) -> FlinkCall:
+        """The call with another argument in a place."""
+        return replace(self, args=(*self.args[:place], sql, *self.args[place + 1 :]))
+
+    def without_first(self) -> FlinkCall:
+        """The call without its first argument."""
+        return replace(self, args=self.args[1:], types=self.types[1:], literals=self.literals[1:])
 
     def same(self) -> str:
         """The call as it stands."""

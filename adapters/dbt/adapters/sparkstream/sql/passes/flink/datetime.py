@@ -142,6 +142,13 @@ _WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
 _WEEK_OF_MONTH = "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)"
 
 
+_NOT_WRITTEN = {
+    **dict.fromkeys("zVOXxZ", "what DATE_FORMAT writes has no zone, and Flink's job fails"),
+    **dict.fromkeys("AnN", "write HH, mm, ss and SSS"),
+}
+"""Letters of patterns that are refused, and why."""
+
+
 def date_format(name: str, time: str, pattern: str) -> str:
     """DATE_FORMAT with a constant pattern, its week letters computed, as Spark refuses them.
 
@@ -152,6 +159,8 @@ def date_format(name: str, time: str, pattern: str) -> str:
     plain = ""
     for letter, text in _pieces(pattern):
         special = None
+        if letter in _NOT_WRITTEN:
+            raise ValueError(f"the pattern letter {letter} has no counterpart: {_NOT_WRITTEN[letter]}")
         if letter == "u":
             text = "y" * len(text)
         elif letter == "w":

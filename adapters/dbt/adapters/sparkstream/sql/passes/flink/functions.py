@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, same
-from dbt.adapters.sparkstream.sql.passes.flink import aggregates, containers, jsontexts, mathematics, timetexts
+from dbt.adapters.sparkstream.sql.passes.flink import (
+    aggregates,
+    containers,
+    jsontexts,
+    mathematics,
+    regexes,
+    texts,
+    timetexts,
+)
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
@@ -96,142 +102,6 @@ def _neighbour(call: FlinkCall) -> str:
     return f"{row}.v" if len(call.args) < 3 else f"COALESCE({row}, STRUCT({call.args[2]} AS v)).v"
 
 
-def _texts_only(call: FlinkCall) -> str:
-    for arg, type_ in zip(call.args, call.types, strict=True):
-        if types.is_numeric(type_):
-            raise RefusedError(f"{call.name} takes texts, and {arg} is a number", f"write CAST({arg} AS STRING)")
-    return call.same()
-
-
-def _text_first(call: FlinkCall) -> str:
-    if call.types and types.is_numeric(call.types[0]):
-        raise RefusedError(
-            f"{call.name} takes a text, and {call.args[0]} is a number", f"write CAST({call.args[0]} AS STRING)"
-        )
-    return call.same()
-
-
-def _trim(call: FlinkCall, side: str) -> str:
-    """LTRIM or RTRIM. With characters to take away, Spark has them before the text."""
-    if len(call.args) == 1:
-        return _text_first(call)
-    return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
-
-
-def _replacement(call: FlinkCall) -> str:
-    """The third argument for REGEXP_REPLACE, which takes it as a text: `$1` is no group."""
-    literal = call.literals[2]
-    if literal is None:
-        return f"REPLACE(REPLACE({call.args[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-    if "\\" in literal or "$" in literal:
-        return string_literal(literal.replace("\\", "\\\\").replace("$", "\\$"))
-    return call.args[2]
-
-
-def _regexp_replace(call: FlinkCall) -> str:
-    return f"{call.name}({call.args[0]}, {call.args[1]}, {_replacement(call)})"
-
-
-def _replace(call: FlinkCall) -> str:
-    """REPLACE. An empty text is found around each character, where Spark finds it nowhere."""
-    same = _text_first(call)
-    if call.literals[1]:
-        return same
-    around = f"REGEXP_REPLACE({call.args[0]}, '', {_replacement(call)})"
-    return around if call.literals[1] == "" else f"CASE WHEN {call.args[1]} = '' THEN {around} ELSE {same} END"
-
-
-def _ascii(call: FlinkCall) -> str:
-    """The first byte of a text in UTF-8, with its sign; Spark gives the first character's number."""
-    text = call.args[0]
-    return f"IF({text} = '', 0, CAST(CONV(LEFT(HEX({text}), 2), 16, 10) AS INT) << 24 >> 24)"
-
-
-def _initcap(call: FlinkCall) -> str:
-    """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
-    _text_first(call)
-    pieces = f"REGEXP_EXTRACT_ALL({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
-    word = "CASE WHEN w RLIKE '^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END"
-    return f"ARRAY_JOIN(TRANSFORM({pieces}, w -> {word}), '')"
-
-
-def _groups(pattern: str | None) -> int | None:
-    """How many groups a pattern has; None where it isn't known."""
-    try:
-        return None if pattern is None else re.compile(pattern).groups
-    except (re.error, OverflowError):
-        return None
-
-
-def _regexp_extract(call: FlinkCall) -> str:
-    # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
-    text, pattern = call.args[:2]
-    group = call.args[2] if len(call.args) > 2 else "0"
-    groups = _groups(call.literals[1])
-    if group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups):
-        return "CAST(NULL AS STRING)"
-    return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
-
-
-def _instr(call: FlinkCall) -> str:
-    """The first place of a text in another one, from a place on."""
-    text, part, *places = call.args
-    if not places:
-        return f"INSTR({text}, {part})"
-    if len(places) > 1 or not places[0].isdecimal():
-        raise RefusedError(
-            "Spark finds the first place of a text, from a constant place on", "write INSTR(text, part, 1)"
-        )
-    return f"LOCATE({part}, {text}, {places[0]})"
-
-
-def _pieces(call: FlinkCall, text: str) -> str:
-    """A text split at another one, which Spark's SPLIT takes for a pattern."""
-    separator = call.literals[1]
-    if separator is None:
-        pattern = f"CONCAT('\\\\Q', {call.args[1]}, '\\\\E')"
-    else:
-        pattern = string_literal(f"\\Q{separator}\\E" if separator else "")
-    return f"SPLIT({text}, {pattern})"
-
-
-def _split(call: FlinkCall) -> str:
-    return _unless_empty(call, _pieces(call, call.args[0]), "ARRAY<STRING>")
-
-
-def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
-    """The parts of a text: none of an empty text, where Spark has one empty part."""
-    if call.literals[0]:
-        return parts
-    nothing = f"CAST({type_.partition('<')[0]}() AS {type_})"
-    return f"CASE WHEN {call.args[0]} = '' THEN {nothing} ELSE {parts} END"
-
-
-def _split_index(call: FlinkCall) -> str:
-    text = call.args[0] if call.literals[0] else f"NULLIF({call.args[0]}, '')"
-    return f"GET({_pieces(call, text)}, {call.args[2]})"
-
-
-def _str_to_map(call: FlinkCall) -> str:
-    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more."""
-    between = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
-    return _unless_empty(call, f"{call.name}({call.args[0]}, {', '.join(between)})", "MAP<STRING, STRING>")
-
-
-def _decode(call: FlinkCall) -> str:
-    """DECODE. What is no UTF-8 becomes another character, where Spark fails."""
-    return cast(call.args[0], "string") if (call.literals[1] or "").upper() in ("UTF-8", "UTF8") else call.same()
-
-
-def _sha(call: FlinkCall) -> str:
-    return f"SHA2({call.args[0]}, {call.name[3:]})"
-
-
-def _only(call: FlinkCall, pattern: str) -> str:
-    """Whether a text is made of some characters and isn't empty; FALSE for NULL."""
-    return f"COALESCE({call.args[0]} RLIKE {string_literal(f'^{pattern}$')}, FALSE)"
-
-
 def _rand_integer(call: FlinkCall) -> str:
     *seed, bound = call.args
     return f"CAST(FLOOR(RAND({''.join(seed)}) * {bound}) AS INT)"
@@ -239,7 +109,7 @@ def _rand_integer(call: FlinkCall) -> str:
 
 def _convert_tz(call: FlinkCall) -> str:
     time, *zones = call.args
-    clock = f"CONVERT_TIMEZONE({', '.join(zones)}, TRY_CAST({time} AS TIMESTAMP_NTZ))"
+    clock = f"CONVERT_TIMEZONE({', '.join(zones)}, {timetexts.read_clock(time, call.literals[0])})"
     return f"DATE_FORMAT({clock}, 'yyyy-MM-dd HH:mm:ss')"
 
 
@@ -252,7 +122,7 @@ def _date_format(call: FlinkCall) -> str:
         )
     time = call.args[0]
     if types.is_string(type_):
-        time = f"TRY_TO_TIMESTAMP({time}, 'yyyy-MM-dd HH:mm:ss')"
+        time = timetexts.read_clock(time, call.literals[0])
     if pattern is None:
         return f"{call.name}({time}, {call.args[1]})"
     try:
@@ -314,7 +184,7 @@ FUNCTIONS: dict[str, Function] = {
     "TRUNCATE": Function(mathematics.truncate, (1, 2)),
     **_named_functions("BIN HEX UUID"),
     "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})", returns=_row),
-    "STR_TO_MAP": Function(_str_to_map, (1, 3), returns=always("map<string,string>")),
+    "STR_TO_MAP": Function(texts.str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(containers.only_element, (1, 1), returns=containers.type_of_element),
     # arrays and maps
     "CARDINALITY": Function(containers.cardinality, (1, 1)),
@@ -335,35 +205,41 @@ FUNCTIONS: dict[str, Function] = {
     "MAP_FROM_ARRAYS": Function(arguments=(2, 2)),
     "MAP_UNION": Function(containers.map_union, returns=same),
     # texts
-    **_named_functions("UPPER LOWER BTRIM REPEAT TRANSLATE", _text_first),
-    "REPLACE": Function(_replace, (3, 3)),
-    "ASCII": Function(_ascii, (1, 1), always("int")),
-    "INITCAP": Function(_initcap, (1, 1), returns=_STRING),
-    "LTRIM": Function(lambda c: _trim(c, "LEADING"), (1, 2)),
-    "RTRIM": Function(lambda c: _trim(c, "TRAILING"), (1, 2)),
-    "REGEXP_REPLACE": Function(_regexp_replace, (3, 3), returns=_STRING),
-    **_named_functions("MD5 SHA1 SHA2 PARSE_URL URL_ENCODE URL_DECODE", _text_first),
-    **_named_functions("REVERSE LPAD RPAD LEFT RIGHT UNHEX", _text_first, returns=_STRING),
+    **_named_functions("UPPER LOWER BTRIM REPEAT TRANSLATE", texts.text_first),
+    "REPLACE": Function(texts.replace, (3, 3)),
+    "ASCII": Function(texts.ascii, (1, 1), always("int")),
+    "INITCAP": Function(texts.initcap, (1, 1), returns=_STRING),
+    "LTRIM": Function(lambda c: texts.trim(c, "LEADING"), (1, 2)),
+    "RTRIM": Function(lambda c: texts.trim(c, "TRAILING"), (1, 2)),
+    "REGEXP_REPLACE": Function(regexes.regexp_replace, (3, 3), returns=_STRING),
+    **_named_functions("MD5 SHA1 SHA2 URL_ENCODE", texts.text_first),
+    "PARSE_URL": Function(lambda c: texts.tolerant(c, "TRY_PARSE_URL"), (2, 3), returns=_STRING),
+    "URL_DECODE": Function(lambda c: texts.tolerant(c, "TRY_URL_DECODE"), (1, 1), returns=_STRING),
+    **_named_functions("LPAD RPAD", texts.pad, returns=_STRING),
+    **_named_functions("REVERSE LEFT RIGHT UNHEX", texts.text_first, returns=_STRING),
     **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
-    "ELT": Function(returns=_STRING),
+    "ELT": Function(texts.elt, returns=_STRING),
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
     "FROM_BASE64": Function(lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)", returns=_STRING),
-    "CONCAT": Function(_texts_only, returns=_STRING),
-    "REGEXP_EXTRACT": Function(_regexp_extract, (2, 3)),
-    "SPLIT_INDEX": Function(_split_index, (3, 3), returns=_STRING),
-    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH POSITION LOCATE REGEXP"),
-    "INSTR": Function(_instr, (2, 4), always("int")),
-    **_named_functions("SHA224 SHA256 SHA384 SHA512", _sha, (1, 1), _STRING),
+    "CONCAT": Function(texts.texts_only, returns=_STRING),
+    "REGEXP_EXTRACT": Function(regexes.regexp_extract, (2, 3)),
+    "SPLIT_INDEX": Function(texts.split_index, (3, 3), returns=_STRING),
+    **_named_functions("CHAR_LENGTH CHARACTER_LENGTH POSITION"),
+    "LOCATE": Function(texts.locate, (2, 3), always("int")),
+    "HASH_CODE": Function(texts.hash_code, (1, 1), always("int")),
+    "REGEXP": Function(regexes.matches, (2, 2), always("boolean")),
+    "INSTR": Function(texts.instr, (2, 4), always("int")),
+    **_named_functions("SHA224 SHA256 SHA384 SHA512", texts.sha, (1, 1), _STRING),
     **_named_functions("STARTSWITH ENDSWITH", None, (2, 2), always("boolean")),
-    **_named_functions("REGEXP_COUNT REGEXP_INSTR", None, (2, 2), always("int")),
-    "REGEXP_SUBSTR": Function(arguments=(2, 2), returns=_STRING),
-    "REGEXP_EXTRACT_ALL": Function(arguments=(2, 3), returns=always("array<string>")),
-    "SPLIT": Function(_split, (2, 2), returns=always("array<string>")),
+    **_named_functions("REGEXP_COUNT REGEXP_INSTR", regexes.count, (2, 2), always("int")),
+    "REGEXP_SUBSTR": Function(regexes.substr, (2, 2), returns=_STRING),
+    "REGEXP_EXTRACT_ALL": Function(regexes.extract_all, (2, 3), returns=always("array<string>")),
+    "SPLIT": Function(texts.split, (2, 2), returns=always("array<string>")),
     "ENCODE": Function(arguments=(2, 2), returns=always("binary")),
-    "DECODE": Function(_decode, (2, 2), returns=_STRING),
-    "IS_ALPHA": Function(lambda c: _only(c, "\\p{L}+"), (1, 1), returns=always("boolean")),
-    "IS_DIGIT": Function(lambda c: _only(c, "\\p{Nd}+"), (1, 1), returns=always("boolean")),
-    "IS_DECIMAL": Function(lambda c: f"(TRY_CAST({c.args[0]} AS DOUBLE) IS NOT NULL)", (1, 1), always("boolean")),
+    "DECODE": Function(texts.decode, (2, 2), returns=_STRING),
+    "IS_ALPHA": Function(lambda c: texts.only(c, "\\p{L}+"), (1, 1), returns=always("boolean")),
+    "IS_DIGIT": Function(texts.is_digit, (1, 1), always("boolean")),
+    "IS_DECIMAL": Function(texts.is_decimal, (1, 1), always("boolean")),
     "JSON_STRING": Function(lambda c: jsontexts.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
     "JSON_QUOTE": Function(lambda c: jsontexts.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
     "JSON_UNQUOTE": Function(jsontexts.unquote, (1, 1), returns=_STRING),
@@ -372,10 +248,11 @@ FUNCTIONS: dict[str, Function] = {
     # times
     "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),
     "DATE_FORMAT": Function(_date_format, (2, 2)),
-    "TO_DATE": Function(lambda c: f"CAST(TRY_TO_TIMESTAMP({', '.join(c.args)}) AS DATE)", (1, 2)),
+    "TO_DATE": Function(timetexts.to_date, (1, 2)),
+    "UNIX_TIMESTAMP": Function(timetexts.unix_timestamp, (0, 2), returns=_BIGINT),
     "TO_TIMESTAMP": Function(timetexts.to_timestamp, (1, 2), returns=always(types.NTZ)),
     "TO_TIMESTAMP_LTZ": Function(timetexts.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
-    **_named_functions("UNIX_TIMESTAMP NOW CURRENT_TIMESTAMP LOCALTIMESTAMP CURRENT_DATE"),
+    **_named_functions("NOW CURRENT_TIMESTAMP LOCALTIMESTAMP CURRENT_DATE"),
     "CURRENT_ROW_TIMESTAMP": Function(lambda _: "CURRENT_TIMESTAMP()", returns=always("timestamp")),
     "PROCTIME": Function(_proctime, returns=always("timestamp")),
     "CURRENT_WATERMARK": Function(_no_watermark, returns=always("timestamp")),

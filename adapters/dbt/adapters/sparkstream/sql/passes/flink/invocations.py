@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, month
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
+from dbt.adapters.sparkstream.sql.passes.flink.nullability import can_be_null
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
 
@@ -99,6 +100,7 @@ class Invocations(Rewriter):
                 suffix=self.source.render((span[1], whole[1])),
                 nested=tuple(isinstance(a, JsonConstructor) for a in arguments),
                 skips_nulls=skips_nulls,
+                nullable=tuple(map(can_be_null, arguments)) if name == "TYPEOF" else (),
             )
             try:
                 return rewrite(call)

@@ -179,7 +179,9 @@ class Operands(Rewriter):
     def _check_element(self, array: exp.Expr, value: exp.Expr, name: str) -> None:
         """Refuses a value that no element of an array can be."""
         inner, type_ = element(self.type(array)), self.type(value)
-        longer = inner in types.INTEGERS and type_ in types.INTEGERS and types.wider(inner, type_) != inner
+        longer = inner in types.INTEGERS and (
+            types.wider(inner, type_) != inner if type_ in types.INTEGERS else types.is_numeric(type_)
+        )
         if incompatible(inner, type_) or longer:
             self.refuse(value, f"{name} has an array of {inner} and a {type_}", f"write CAST(... AS {inner})")
 
@@ -319,7 +321,7 @@ class Operands(Rewriter):
         self._check(index, "integer", "[]")
         if self.type(index) in types.INTEGERS and self.type(index) != "int":
             self.refuse(index, f"[] takes an INT, and this is a {self.type(index)}", "write CAST(... AS INT)")
-        if isinstance(index, exp.Literal) and not index.name.strip("0"):
+        if isinstance(index, exp.Neg) or (isinstance(index, exp.Literal) and not index.name.strip("0")):
             self.refuse(index, "the elements of an array count from 1", "write a[1]")
 
     def _unequal(self, node: exp.Expr) -> Iterable[Edit]:

@@ -147,6 +147,12 @@ class Operators(Rewriter):
             known = lambda: " AND ".join(f"{self.text(side)} IS NOT NULL" for side in (node.left, node.right))  # noqa: E731
             answer = "FALSE" if isinstance(node, exp.EQ) else "TRUE"
             yield self.edit(node, lambda: f"CASE WHEN {known()} THEN {answer} END")
+        elif kinds in ({"array"}, {"row"}) and not equal:
+            self.refuse(
+                node,
+                f"two values of type {'ARRAY' if kinds == {'array'} else 'ROW'} have no order",
+                "compare their parts",
+            )
         elif kinds == {"map"}:
             if not equal:
                 self.refuse(node, "a MAP has no order", "compare its values")

@@ -152,6 +152,9 @@ class QueryChecks(Rewriter):
         having = select.args.get("having")
         outputs = [*select.expressions, *([having.this] if having else [])]
         if group is None and having is None and not any(self._aggregates(select, output) for output in outputs):
+            for key in self._ordered(select):
+                if self._aggregates(select, key):
+                    self.refuse(key, "ORDER BY has an aggregate, and SELECT has none", "write GROUP BY, and select it")
             return
         outputs += self._ordered(select)
         keys = list(group.expressions) if group else []

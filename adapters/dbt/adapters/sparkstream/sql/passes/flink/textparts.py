@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.texts import locate_from
 
 
 class TextParts(Rewriter):
@@ -52,7 +53,7 @@ class TextParts(Rewriter):
         start = node.args.get("position")
         if start is not None:
             parts = node.args["substr"], node.this, start
-            yield self.edit(node, lambda: f"LOCATE({', '.join(map(self.text, parts))})")
+            yield self.edit(node, lambda: locate_from(*map(self.text, parts)))
 
     def _overlay(self, node: exp.Expr) -> Iterator[Edit]:
         """From a place outside of the text it changes nothing; what replaces no character cuts the rest off."""

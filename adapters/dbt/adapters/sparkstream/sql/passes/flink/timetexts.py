@@ -43,15 +43,66 @@ def read_time(text: str, literal: str | None, digits: int = _DIGITS) -> str | No
     return f"REGEXP_EXTRACT({text}, {string_literal(f'^{_pattern(digits)}$')})"
 
 
+_BEGINNING = r"^\s*(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2})"
+"""A time at the beginning of a text, as DATE_FORMAT, UNIX_TIMESTAMP and CONVERT_TZ read it."""
+_SIMPLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[-/.: ])+")
+"""Patterns whose texts have one length."""
+
+
+def read_clock(text: str, literal: str | None) -> str:
+    """A TIMESTAMP_NTZ of a text that begins with a date and a time of day, whatever follows; else NULL."""
+    if literal is not None:
+        found = re.match(_BEGINNING, literal, re.A)
+        return f"TRY_CAST({string_literal(found[1]) if found else 'NULL'} AS TIMESTAMP_NTZ)"
+    if text.upper().startswith("FROM_UNIXTIME("):
+        return f"TRY_CAST({text} AS TIMESTAMP_NTZ)"
+    return f"TRY_CAST(REGEXP_EXTRACT({text}, {string_literal(_BEGINNING)}, 1) AS TIMESTAMP_NTZ)"
+
+
+def unix_timestamp(call: FlinkCall) -> str:
+    """UNIX_TIMESTAMP: the smallest BIGINT of a text that is no time."""
+    if not call.args or call.types[0] in types.TIMES:
+        return call.same()
+    if len(call.args) == 1:
+        read = f"CAST({read_clock(call.args[0], call.literals[0])} AS TIMESTAMP)"
+    else:
+        read = f"TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]})"
+    seconds = f"COALESCE(UNIX_TIMESTAMP({read}), CAST('-9223372036854775808' AS BIGINT))"
+    return seconds if call.literals[0] is not None else f"CASE WHEN {call.args[0]} IS NOT NULL THEN {seconds} END"
+
+
+def to_date(call: FlinkCall) -> str:
+    """TO_DATE: NULL of a text that is no date."""
+    read = call.args if len(call.args) == 1 else (_beginning(call), call.args[1])
+    return f"CAST(TRY_TO_TIMESTAMP({', '.join(read)}) AS DATE)"
+
+
+def _beginning(call: FlinkCall) -> str:
+    """As much of the first argument as its pattern is long: what follows is not read."""
+    pattern = call.literals[1] or ""
+    return f"LEFT({call.args[0]}, {len(pattern)})" if _SIMPLE.fullmatch(pattern) else call.args[0]
+
+
 def to_timestamp(call: FlinkCall) -> str:
-    """TO_TIMESTAMP of a text, and its pattern: a TIMESTAMP_NTZ, NULL for what is no time."""
+    """TO_TIMESTAMP of a text, and its pattern: a TIMESTAMP_NTZ, NULL for what is no time.
+
+    What isn't written by the pattern is read as without one.
+    """
     if len(call.args) == 1:
         text = read_time(call.args[0], call.literals[0])
         return f"TRY_CAST({text or 'NULL'} AS TIMESTAMP_NTZ)" if text else "CAST(NULL AS TIMESTAMP_NTZ)"
-    read = f"TRY_TO_TIMESTAMP({', '.join(call.args)})"
+    text, pattern = call.args
+    digits = re.search(r"s(S+)$", call.literals[1] or "")
+    if digits:  # Spark reads parts of a second behind a point alone
+        count = len(digits[1])
+        text = f"REGEXP_REPLACE({text}, '(\\\\d{{{count}}})$', '.$1')"
+        pattern = f"{pattern[: -count - 1]}.{digits[1]}'"
+    read = f"TRY_TO_TIMESTAMP({text}, {pattern})"
     if (call.literals[1] or "").count("S") > _DIGITS:
         read = f"TIMESTAMP_MILLIS(UNIX_MILLIS({read}))"
-    return f"CAST({read} AS TIMESTAMP_NTZ)"
+    by_pattern = f"CAST({read} AS TIMESTAMP_NTZ)"
+    otherwise = read_time(call.args[0], call.literals[0])
+    return f"COALESCE({by_pattern}, TRY_CAST({otherwise} AS TIMESTAMP_NTZ))" if otherwise else by_pattern
 
 
 def to_timestamp_ltz(call: FlinkCall) -> str:

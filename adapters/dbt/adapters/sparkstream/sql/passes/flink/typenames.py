@@ -21,29 +21,22 @@ _IN_FULL = {"binary": f"VARBINARY({_LONGEST})", "string": f"VARCHAR({_LONGEST})"
 
 
 def typeof(call: FlinkCall) -> str:
-    """TYPEOF of a column or a constant: elsewhere nobody knows whether a value can be NULL, which Flink's names say."""
+    """TYPEOF: the name says whether a value can be NULL, which isn't known of every call."""
     value, constant = call.args[0], call.literals[0]
-    in_full = call.args[1:] == ("TRUE",)
-    number = value.lstrip("-").replace(".", "", 1).isdecimal()
-    if constant:
-        name: str | None = f"CHAR({len(constant)})"
-    elif number or clocks.is_constant(value, call.types[0]) or value.upper() in ("TRUE", "FALSE") or _is_path(value):
-        name = _name(call.types[0], in_full)
-    else:
-        raise RefusedError("TYPEOF takes a column or a constant here", "write the name of the type as a text")
+    nullable = False if clocks.is_constant(value, call.types[0]) else call.nullable[0]
+    if call.types[0] == "void" or value.upper() == "NULL":
+        return "'NULL'"
+    if nullable is None:
+        raise RefusedError(
+            f"nobody knows here whether {value} can be NULL, which TYPEOF says", "write the name of the type as a text"
+        )
+    name = f"CHAR({len(constant)})" if constant else _name(call.types[0], call.args[1:] == ("TRUE",))
     if name is None:
         raise RefusedError(
             f"nobody knows Flink's type of {value}: Spark's has no digits behind the second, or isn't known",
             "write the name of the type as a text",
         )
-    return string_literal(name if _is_path(value) else f"{name} NOT NULL")
-
-
-def _is_path(text: str) -> bool:
-    """Whether Spark SQL is a column or a field of one."""
-    return text.upper() not in ("TRUE", "FALSE") and all(
-        part.isidentifier() or (part[:1] == part[-1:] == "`") for part in text.split(".")
-    )
+    return string_literal(name if nullable else f"{name} NOT NULL")
 
 
 def _name(type_: str | None, in_full: bool) -> str | None:

@@ -122,6 +122,9 @@ class OpenMLDBSpelling:
                 and raw[-1].isdigit()
             ):
                 yield _edit(span, f"{raw}D")
+            elif token.token_type is TokenType.STRING and following is TokenType.STRING:
+                if tokens[i + 1].start == span[1] and raw[-1] == self._source.text[span[1]]:
+                    yield _edit((token.end, span[1] + 1), f"\\{raw[-1]}")  # 'it''s' is two texts in Spark 4.0
             elif token.token_type is TokenType.COMMA and following is TokenType.FROM:
                 yield _edit(span, "")
             elif is_mod(tokens, i):

@@ -1,0 +1,88 @@
+"""Flink's functions of regular expressions in Spark SQL."""
+
+from __future__ import annotations
+
+import re
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
+
+_NOTHING = "CAST(NULL AS STRING)"
+_WRONG = ("missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
+"""What Python says of a pattern that Java doesn't read either."""
+
+
+def replacement(call: FlinkCall) -> str:
+    """The third argument for REGEXP_REPLACE, which takes it as a text: `$1` is no group."""
+    literal = call.literals[2]
+    if literal is None:
+        return f"REPLACE(REPLACE({call.args[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    if "\\" in literal or "$" in literal:
+        return string_literal(literal.replace("\\", "\\\\").replace("$", "\\$"))
+    return call.args[2]
+
+
+def _groups(pattern: str | None) -> int | None:
+    """How many groups a pattern has; None where it isn't known."""
+    try:
+        return None if pattern is None else re.compile(pattern).groups
+    except (re.error, OverflowError):
+        return None
+
+
+def _is_wrong(pattern: str | None) -> bool:
+    """Whether a constant is no pattern at all, such as `(`: Flink finds nothing, where Spark fails."""
+    try:
+        re.compile(pattern or "")
+    except (re.error, OverflowError) as error:
+        return str(error).startswith(_WRONG)
+    return False
+
+
+def _finding(type_: str, call: FlinkCall) -> str:
+    return f"CAST(NULL AS {type_})" if _is_wrong(call.literals[1]) else call.same()
+
+
+def count(call: FlinkCall) -> str:
+    """REGEXP_COUNT or REGEXP_INSTR: NULL for what is no pattern."""
+    return _finding("INT", call)
+
+
+def substr(call: FlinkCall) -> str:
+    """REGEXP_SUBSTR: NULL for what is no pattern."""
+    return _finding("STRING", call)
+
+
+def matches(call: FlinkCall) -> str:
+    """REGEXP: an empty pattern, or none at all, matches nothing."""
+    text, pattern = call.args
+    if call.literals[1] == "" or _is_wrong(call.literals[1]):
+        return f"CASE WHEN {text} IS NOT NULL THEN FALSE END"
+    if call.literals[1] is not None:
+        return call.same()
+    return f"CASE WHEN {pattern} = '' AND {text} IS NOT NULL THEN FALSE ELSE {call.same()} END"
+
+
+def regexp_replace(call: FlinkCall) -> str:
+    if _is_wrong(call.literals[1]):
+        return _NOTHING
+    return f"{call.name}({call.args[0]}, {call.args[1]}, {replacement(call)})"
+
+
+def regexp_extract(call: FlinkCall) -> str:
+    # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
+    text, pattern = call.args[:2]
+    if _is_wrong(call.literals[1]):
+        return _NOTHING
+    group = call.args[2] if len(call.args) > 2 else "0"
+    groups = _groups(call.literals[1])
+    if group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups):
+        return _NOTHING
+    return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
+
+
+def extract_all(call: FlinkCall) -> str:
+    """REGEXP_EXTRACT_ALL: NULL for a group that isn't there, such as the first one of a pattern without any."""
+    groups, group = _groups(call.literals[1]), call.args[2] if len(call.args) > 2 else "1"
+    missing = group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups)
+    return "CAST(NULL AS ARRAY<STRING>)" if missing or _is_wrong(call.literals[1]) else call.same()

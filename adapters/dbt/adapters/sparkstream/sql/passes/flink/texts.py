@@ -1,0 +1,214 @@
+"""Flink's functions of texts in Spark SQL."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
+from dbt.adapters.sparkstream.sql.passes.flink.regexes import replacement
+
+
+def texts_only(call: FlinkCall) -> str:
+    for arg, type_ in zip(call.args, call.types, strict=True):
+        if types.is_numeric(type_):
+            raise RefusedError(f"{call.name} takes texts, and {arg} is a number", f"write CAST({arg} AS STRING)")
+    return call.same()
+
+
+def text_first(call: FlinkCall) -> str:
+    if call.types and types.is_numeric(call.types[0]):
+        raise RefusedError(
+            f"{call.name} takes a text, and {call.args[0]} is a number", f"write CAST({call.args[0]} AS STRING)"
+        )
+    return call.same()
+
+
+def trim(call: FlinkCall, side: str) -> str:
+    """LTRIM or RTRIM. With characters to take away, Spark has them before the text."""
+    if len(call.args) == 1:
+        return text_first(call)
+    return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
+
+
+def replace(call: FlinkCall) -> str:
+    """REPLACE. An empty text is found around each character, where Spark finds it nowhere."""
+    same = text_first(call)
+    if call.literals[1]:
+        return same
+    around = f"REGEXP_REPLACE({call.args[0]}, '', {replacement(call)})"
+    return around if call.literals[1] == "" else f"CASE WHEN {call.args[1]} = '' THEN {around} ELSE {same} END"
+
+
+def ascii(call: FlinkCall) -> str:
+    """The first byte of a text in UTF-8, with its sign; Spark gives the first character's number."""
+    text = call.args[0]
+    return f"IF({text} = '', 0, SHIFTRIGHT(CAST(CONV(LEFT(HEX({text}), 2), 16, 10) AS INT) << 24, 24))"
+
+
+def initcap(call: FlinkCall) -> str:
+    """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
+    text_first(call)
+    pieces = f"REGEXP_EXTRACT_ALL({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
+    word = "CASE WHEN w RLIKE '^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END"
+    return f"ARRAY_JOIN(TRANSFORM({pieces}, w -> {word}), '')"
+
+
+def _pieces(call: FlinkCall, text: str) -> str:
+    """A text split at another one, which Spark's SPLIT takes for a pattern."""
+    separator = call.literals[1]
+    if separator is None:
+        pattern = f"CONCAT('\\\\Q', {call.args[1]}, '\\\\E')"
+    else:
+        pattern = string_literal(f"\\Q{separator}\\E" if separator else "")
+    return f"SPLIT({text}, {pattern})"
+
+
+def split(call: FlinkCall) -> str:
+    return _unless_empty(call, _pieces(call, call.args[0]), "ARRAY<STRING>")
+
+
+def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
+    """The parts of a text: none of an empty text, where Spark has one empty part."""
+    if call.literals[0]:
+        return parts
+    nothing = f"CAST({type_.partition('<')[0]}() AS {type_})"
+    return f"CASE WHEN {call.args[0]} = '' THEN {nothing} ELSE {parts} END"
+
+
+def str_to_map(call: FlinkCall) -> str:
+    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more."""
+    between = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
+    return _unless_empty(call, f"{call.name}({call.args[0]}, {', '.join(between)})", "MAP<STRING, STRING>")
+
+
+def decode(call: FlinkCall) -> str:
+    """DECODE. What is no UTF-8 becomes another character, where Spark fails."""
+    return cast(call.args[0], "string") if (call.literals[1] or "").upper() in ("UTF-8", "UTF8") else call.same()
+
+
+def sha(call: FlinkCall) -> str:
+    return f"SHA2({call.args[0]}, {call.name[3:]})"
+
+
+def only(call: FlinkCall, pattern: str) -> str:
+    """Whether a text is made of some characters and isn't empty; FALSE for NULL."""
+    return f"COALESCE({call.args[0]} RLIKE {string_literal(f'^{pattern}$')}, FALSE)"
+
+
+def split_index(call: FlinkCall) -> str:
+    """SPLIT_INDEX, whose separator may be the number of a character; an empty one is white space."""
+    if call.literals[1] == "":
+        return f"GET(SPLIT(NULLIF({call.args[0]}, ''), '\\\\s'), {call.args[2]})"
+    text = call.args[0] if call.literals[0] else f"NULLIF({call.args[0]}, '')"
+    if types.is_numeric(call.types[1]):
+        call = call.with_argument(1, f"CHR({call.args[1]})")
+    return f"GET({_pieces(call, text)}, {call.args[2]})"
+
+
+def pad(call: FlinkCall) -> str:
+    """LPAD or RPAD: NULL for a negative length, and where an empty text is to fill it up."""
+    same = text_first(call)
+    if len(call.args) != 3:
+        return same
+    _, length, filling = call.args
+    nothing = [] if length.isdecimal() else [f"{length} < 0"]
+    nothing += [] if call.literals[2] else [f"{filling} = ''"]
+    return f"CASE WHEN {' OR '.join(nothing)} THEN NULL ELSE {same} END" if nothing else same
+
+
+def locate(call: FlinkCall) -> str:
+    """LOCATE, which begins with the first character where its place is before it."""
+    return call.same() if len(call.args) < 3 else locate_from(*call.args)
+
+
+def locate_from(part: str, text: str, place: str) -> str:
+    """The first place of a text in another one, from a place on."""
+    if place.isdecimal() and int(place):
+        return f"LOCATE({part}, {text}, {place})"
+    return f"CASE WHEN {place} IS NOT NULL THEN LOCATE({part}, {text}, GREATEST({place}, 1)) END"
+
+
+def instr(call: FlinkCall) -> str:
+    """INSTR from a place on, or backwards from one counted from the end, and the place of the nth part found.
+
+    Parts may overlap: the next one is looked for from the character behind the first one of the part before.
+    """
+    text, part, *more = call.args
+    if not more:
+        return f"INSTR({text}, {part})"
+    place, nth = (*more, "1")[:2]
+    if nth.lstrip("-").isdecimal() and int(nth) < 1:
+        raise RefusedError("INSTR looks for the first part, or a later one", "write INSTR(text, part, 1, 2)")
+    if place.isdecimal() and int(place) and nth == "1":
+        return f"LOCATE({part}, {text}, {place})"
+    forward = _nth(text, part, place, nth)
+    found = _nth(f"REVERSE({text})", f"REVERSE({part})", f"-({place})", nth)
+    backward = (
+        f"CASE WHEN {found} > 0 THEN CHAR_LENGTH({text}) - CHAR_LENGTH({part}) + 2 - {found} "
+        f"WHEN {found} = 0 THEN 0 END"
+    )
+    if place.lstrip("-").isdecimal():
+        sought = forward if int(place) > 0 else backward if int(place) else "0"
+    else:
+        sought = f"CASE WHEN {place} > 0 THEN {forward} WHEN {place} < 0 THEN {backward} WHEN {place} = 0 THEN 0 END"
+    if place.lstrip("-").isdecimal() and not int(place):
+        return f"CASE WHEN {text} IS NOT NULL AND {part} IS NOT NULL THEN 0 END"
+    return sought
+
+
+def _nth(text: str, part: str, place: str, nth: str) -> str:
+    """The place of the nth part from a place on; 0 if there are fewer."""
+    following = f"LOCATE({part}, {text}, __at + 1)"
+    step = f"CASE WHEN __at < 0 OR {following} = 0 THEN -1 ELSE {following} END"
+    search = (
+        f"AGGREGATE(SEQUENCE(1, {nth}), CAST({place} - 1 AS INT), (__at, __i) -> {step}, __at -> GREATEST(__at, 0))"
+    )
+    return f"CASE WHEN {text} IS NOT NULL AND {part} IS NOT NULL THEN {search} END"
+
+
+def hash_code(call: FlinkCall) -> str:
+    """HASH_CODE, as Java has it for texts, whole numbers, dates and BOOLEANs."""
+    value, type_ = call.args[0], call.types[0]
+    if types.is_string(type_):
+        units = f"TRANSFORM(SEQUENCE(1, LENGTH({value})), __i -> ASCII(SUBSTRING({value}, __i, 1)))"
+        return (
+            f"CASE WHEN {value} = '' THEN 0 ELSE AGGREGATE({units}, 0L, (__h, __c) -> IF(__c < 65536, "
+            "(__h * 31 + __c) & 4294967295L, ((__h * 31 + 55232 + SHIFTRIGHT(__c, 10)) & 4294967295L) * 31 + "
+            "56320 + (__c & 1023) & 4294967295L), __h -> CAST(SHIFTRIGHT(__h << 32, 32) AS INT)) END"
+        )
+    if type_ in ("tinyint", "smallint", "int"):
+        return f"CAST({value} AS INT)"
+    if type_ == "bigint":
+        return f"CAST(SHIFTRIGHT(({value} ^ SHIFTRIGHTUNSIGNED({value}, 32)) << 32, 32) AS INT)"
+    if type_ == "date":
+        return f"UNIX_DATE({value})"
+    if type_ == "boolean":
+        return f"CASE WHEN {value} THEN 1231 WHEN NOT {value} THEN 1237 END"
+    raise RefusedError(
+        "HASH_CODE takes a text, a whole number, a date or a BOOLEAN here", "write HASH_CODE(CAST(x AS STRING))"
+    )
+
+
+def elt(call: FlinkCall) -> str:
+    """ELT: NULL for a place where no value stands."""
+    place, *values = call.args
+    if place.startswith("-"):
+        raise RefusedError("ELT counts its values from 1", "write ELT(1, a, b)")
+    texts_only(call.without_first())
+    return f"GET(ARRAY({', '.join(values)}), {place} - 1)"
+
+
+def is_digit(call: FlinkCall) -> str:
+    """IS_DIGIT, which a number always is."""
+    return "TRUE" if types.is_numeric(call.types[0]) else only(call, "\\p{Nd}+")
+
+
+def is_decimal(call: FlinkCall) -> str:
+    """IS_DECIMAL, which a number always is, and so is its NULL."""
+    return "TRUE" if types.is_numeric(call.types[0]) else f"(TRY_CAST({call.args[0]} AS DOUBLE) IS NOT NULL)"
+
+
+def tolerant(call: FlinkCall, name: str) -> str:
+    """A function by its name that gives NULL for a wrong text."""
+    text_first(call)
+    return call.to(name)
