@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dbt.adapters.sparkstream import spark_connect
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.integration.targets import SMALL_QUERIES, write
 from tests.server import logins
@@ -159,18 +160,29 @@ def test_models_of_every_kind(place: Place, tmp_path: Path, tls: bool) -> None:
         assert TOKEN not in text and "S3CR3T" not in text
 
 
+UNTRUSTED = "this machine doesn't trust the server's certificate"
+
+
+def test_what_grpc_says_of_another_address(place: Place) -> None:
+    """Where localhost has two addresses, gRPC tells of the last one, at which nobody listens."""
+    refused = RuntimeError("StatusCode.UNAVAILABLE: ipv6:%5B::1%5D:32869: Failed to connect: Connection refused")
+    secured, plain = f"sc://localhost:{place.port}/;use_ssl=true", f"sc://localhost:{place.config.connect_port}"
+    assert UNTRUSTED in spark_connect._advice(refused, secured)
+    for url in (plain, f"{plain}/;use_ssl=true", f"sc://localhost:{free_port()}/;use_ssl=true"):
+        assert UNTRUSTED not in spark_connect._advice(refused, url)
+
+
 @pytest.mark.parametrize(
     ("keys", "trusts", "reason"),
     [
         ({"token": "another", "use_ssl": True}, True, "write the token that the server takes as token in the profile"),
         ({"use_ssl": True}, True, "write the token that the server takes as token in the profile"),
-        ({"token": TOKEN, "use_ssl": True}, False, "this machine doesn't trust the server's certificate"),
+        ({"token": TOKEN, "use_ssl": True}, False, UNTRUSTED),
     ],
     ids=["wrong_token", "no_token", "untrusted"],
 )
 def test_who_is_refused(place: Place, tmp_path: Path, keys: dict[str, Any], trusts: bool, reason: str) -> None:
-    # gRPC tells the error of the last address that it tried, and localhost may have two.
-    folder = project(tmp_path / "refused", connect_url=f"sc://127.0.0.1:{place.port}", **keys)
+    folder = project(tmp_path / "refused", connect_url=f"sc://localhost:{place.port}", **keys)
     environ = {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(place.authority)} if trusts else {}
     for command in (("debug",), ("run", "--select", "windows")):
         begun = time.monotonic()

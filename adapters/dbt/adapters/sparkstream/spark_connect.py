@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import socket
+import ssl
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -109,15 +111,17 @@ def opened(url: str, greet: Callable[[SparkSession], object]) -> SparkSession:
         if session is not None:
             session.release_session_on_close = False  # nobody answers, so nobody is asked
             session.stop()
-        raise DbtRuntimeError(f"no Spark Connect at {redacted(url)}: {readable(error)}{_advice(error)}") from error
+        raise DbtRuntimeError(f"no Spark Connect at {redacted(url)}: {readable(error)}{_advice(error, url)}") from error
     return session
 
 
-def _advice(error: Exception) -> str:
+def _advice(error: Exception, url: str) -> str:
     text = str(error)
     if "UNAUTHENTICATED" in text or "PERMISSION_DENIED" in text:
         return "\n  write the token that the server takes as token in the profile, or as ;token=... in connect_url"
-    if "CERTIFICATE_VERIFY_FAILED" in text:
+    # gRPC tells the error of the last address that it tried; localhost may have one where nobody listens.
+    unavailable = "UNAVAILABLE" in text and "use_ssl=true" in url.lower()
+    if "CERTIFICATE_VERIFY_FAILED" in text or (unavailable and not _is_trusted(*host_and_port(url))):
         return (
             "\n  this machine doesn't trust the server's certificate, or the certificate is of another host\n"
             "  a certificate of your own: name the file of its CA in GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
@@ -125,6 +129,19 @@ def _advice(error: Exception) -> str:
     if isinstance(error, ValueError):
         return ""
     return "\n  is the server running?"
+
+
+def _is_trusted(host: str, port: int) -> bool:
+    """Whether this machine trusts the certificate of a server; also where there is no server, or none with TLS."""
+    context = ssl.create_default_context(cafile=os.environ.get("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"))
+    try:
+        with socket.create_connection((host, port), PATIENCE) as plain:
+            context.wrap_socket(plain, server_hostname=host).close()
+    except ssl.SSLCertVerificationError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def joined(url: str, user: str, identifier: str) -> SparkSession:
