@@ -12,9 +12,6 @@ from tests.macros import macros
 
 from dbt.adapters.sparkstream.sql import translate
 
-SUMS = "sum(n) AS n, sum(v) AS v, sum(v) / sum(n) AS mean, max(price) AS price"
-"""What `queries.AGGREGATES` are of slices."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -78,43 +75,26 @@ def _tumble() -> Question:
     return queries.tumble().also("TUMBLE", asks, {HAND: hand, DUCKDB: hand, POLARS: in_polars.tumble})
 
 
-def _slices(sql: str) -> str:
-    """Aggregates of each minute and key as `slices`, behind which a query copies slices and not rows."""
-    minute = "date_trunc('MINUTE', ts)"
-    return f"WITH slices AS (SELECT {minute} AS m, k, {queries.AGGREGATES} FROM events GROUP BY {minute}, k){sql}"
-
-
 def _hop(minutes: int) -> Question:
-    def copied(copies: str, start: str) -> str:
-        end = f"{start} + INTERVAL '{minutes}' MINUTE"
-        return _slices(f" SELECT {start} AS s, {end} AS e, k, {SUMS} FROM {copies} GROUP BY s, e, k")
-
-    starts = f"sequence(m - INTERVAL '{minutes - 1}' MINUTE, m, INTERVAL '1' MINUTE)"
-    by_hand: dict[str, Query] = {
-        HAND: copied(f"(SELECT *, explode({starts}) AS s FROM slices)", "s"),
-        DUCKDB: copied(f"slices, range({minutes}) AS r(w)", "(m - w * INTERVAL 1 MINUTE)"),
+    copies = f"slices, range({minutes}) AS r(w)"
+    engines: dict[str, Query] = {
+        DUCKDB: queries.hops_of_slices(minutes, copies, "(m - w * INTERVAL 1 MINUTE)"),
         POLARS: in_polars.hop(minutes),
     }
     asks = f"The same of each key and {minutes} minutes, every minute: a row is in {minutes} windows."
-    return queries.hop(minutes).also(f"HOP of {minutes} steps", asks, by_hand)
+    return queries.hop(minutes).also(f"HOP of {minutes} steps", asks, engines)
 
 
 def _cumulate(minutes: int) -> Question:
-    def copied(start: str, copies: str) -> str:
-        return _slices(f" SELECT {start} AS s, e, k, {SUMS} FROM {copies} GROUP BY {start}, e, k")
-
-    whole = f"INTERVAL '{minutes}' MINUTE"
-    hour = f"timestamp_seconds(unix_seconds(m) DIV {minutes * 60} * {minutes * 60})"
-    steps = f"explode(sequence(m + INTERVAL '1' MINUTE, {hour} + {whole}, INTERVAL '1' MINUTE)) AS e"
-    bucket = f"time_bucket({whole}, m)"
-    within = f"(SELECT *, m + w * INTERVAL 1 MINUTE AS e FROM slices, range(1, {minutes + 1}) AS r(w)"
-    by_hand: dict[str, Query] = {
-        HAND: copied(hour, f"(SELECT *, {steps} FROM slices)"),
-        DUCKDB: copied(bucket, f"{within} WHERE m + w * INTERVAL 1 MINUTE <= {bucket} + {whole})"),
+    bucket = f"time_bucket(INTERVAL '{minutes}' MINUTE, m)"
+    ends = f"(SELECT *, m + w * INTERVAL 1 MINUTE AS e FROM slices, range(1, {minutes + 1}) AS r(w)"
+    within = f"{ends} WHERE m + w * INTERVAL 1 MINUTE <= {bucket} + INTERVAL '{minutes}' MINUTE)"
+    engines: dict[str, Query] = {
+        DUCKDB: queries.cumulated_slices(bucket, within),
         POLARS: in_polars.cumulate(minutes),
     }
     asks = f"The same of each key and {minutes} minutes, up to each minute of them."
-    return queries.cumulate(minutes).also(f"CUMULATE of {minutes} steps", asks, by_hand)
+    return queries.cumulate(minutes).also(f"CUMULATE of {minutes} steps", asks, engines)
 
 
 def _session(name: str, rows: str) -> Question:

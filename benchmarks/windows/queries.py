@@ -21,6 +21,11 @@ FLINKS = AGGREGATES.replace("avg(v)", "avg(CAST(v AS DOUBLE))")
 SUMS = "count(*) AS n, sum(v) AS v, avg(v) AS mean"
 """Aggregates that subtraction gives back."""
 VALUES = "count(DISTINCT v) AS v"
+MERGED = {
+    AGGREGATES: "sum(n) AS n, sum(v) AS v, sum(v) / sum(n) AS mean, max(price) AS price",
+    SUMS: "sum(n) AS n, sum(v) AS v, sum(v) / sum(n) AS mean",
+}
+"""Aggregates -> what they are of slices."""
 
 SPARK = "Spark"
 HAND = "Spark by hand"
@@ -73,6 +78,45 @@ def _native(minutes: int, aggregates: str = AGGREGATES, table: str = "events") -
     return f"SELECT window.start, window.end, k, {aggregates} FROM {table} GROUP BY {window}, k"
 
 
+def by_slices(sql: str, aggregates: str = AGGREGATES) -> str:
+    """Aggregates of each minute and key as `slices`, behind which a query copies slices and not rows."""
+    minute = "date_trunc('MINUTE', ts)"
+    return f"WITH slices AS (SELECT {minute} AS m, k, {aggregates} FROM events GROUP BY {minute}, k){sql}"
+
+
+def hops_of_slices(minutes: int, copies: str, start: str, aggregates: str = AGGREGATES) -> str:
+    """HOP every minute, of slices that are copied into their windows.
+
+    Args:
+        copies: the copies of `slices`.
+        start: where a copy's window begins.
+    """
+    end = f"{start} + INTERVAL '{minutes}' MINUTE"
+    grouped = f" SELECT {start} AS s, {end} AS e, k, {MERGED[aggregates]} FROM {copies} GROUP BY s, e, k"
+    return by_slices(grouped, aggregates)
+
+
+def _hop_by_hand(minutes: int, aggregates: str = AGGREGATES) -> str:
+    starts = f"sequence(m - INTERVAL '{minutes - 1}' MINUTE, m, INTERVAL '1' MINUTE)"
+    return hops_of_slices(minutes, f"(SELECT *, explode({starts}) AS s FROM slices)", "s", aggregates)
+
+
+def cumulated_slices(start: str, copies: str) -> str:
+    """CUMULATE by a minute, of slices that are copied into their windows.
+
+    Args:
+        start: where a copy's windows begin.
+        copies: the copies of `slices`, with the end of a window as `e`.
+    """
+    return by_slices(f" SELECT {start} AS s, e, k, {MERGED[AGGREGATES]} FROM {copies} GROUP BY {start}, e, k")
+
+
+def _cumulate_by_hand(minutes: int) -> str:
+    start = f"timestamp_seconds(unix_seconds(m) DIV {minutes * 60} * {minutes * 60})"
+    ends = f"sequence(m + INTERVAL '1' MINUTE, {start} + INTERVAL '{minutes}' MINUTE, INTERVAL '1' MINUTE)"
+    return cumulated_slices(start, f"(SELECT *, explode({ends}) AS e FROM slices)")
+
+
 def _ours(window: str, optimize: bool = True, aggregates: str = AGGREGATES) -> str:
     return translate(_aggregated(window, aggregates), optimize=optimize, schema=SCHEMA)
 
@@ -87,7 +131,7 @@ def _all(name: str, minutes: int) -> dict[str, Query]:
 
 
 def tumble() -> Question:
-    """TUMBLE of a minute: what the others are compared with."""
+    """TUMBLE of a minute."""
     native = f"SELECT window.start, window.end, k, {AGGREGATES} FROM events GROUP BY window(ts, '1 minute'), k"
     window = "TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
     queries: dict[str, Query] = {SPARK: native, OURS: _ours(window), FLINK: _aggregated(f"TABLE({window})", FLINKS)}
@@ -103,12 +147,14 @@ def hop(minutes: int) -> Question:
         FROM (SELECT *, date_trunc('minute', ts) - INTERVAL {minutes - 1} MINUTE AS s FROM events),
           range({minutes}) AS r(w)
         GROUP BY ALL"""
-    return Question("HOP", minutes, {SPARK: _native(minutes), **_all("HOP", minutes), DUCKDB: duckdb}, {})
+    in_spark: dict[str, Query] = {SPARK: _native(minutes), HAND: _hop_by_hand(minutes)}
+    return Question("HOP", minutes, {**in_spark, **_all("HOP", minutes), DUCKDB: duckdb}, {})
 
 
 def sums(minutes: int) -> Question:
     """HOP every minute, of nothing but sums; TUMBLE where it is a minute long."""
-    return _of("SUMS", SUMS, minutes)
+    asked = _of("SUMS", SUMS, minutes)
+    return asked if minutes == 1 else asked.also("SUMS", "", {HAND: _hop_by_hand(minutes, SUMS)})
 
 
 def values(minutes: int) -> Question:
@@ -140,7 +186,8 @@ def cumulate(minutes: int) -> Question:
         ), range(1, {minutes + 1}) AS r(w)
         WHERE m + w * INTERVAL 1 MINUTE <= s + INTERVAL {minutes} MINUTE
         GROUP BY ALL"""
-    return Question("CUMULATE", minutes, {**_all("CUMULATE", minutes), DUCKDB: duckdb}, {})
+    by_hand: dict[str, Query] = {HAND: _cumulate_by_hand(minutes)}
+    return Question("CUMULATE", minutes, {**by_hand, **_all("CUMULATE", minutes), DUCKDB: duckdb}, {})
 
 
 def over(rows: int) -> Question:
