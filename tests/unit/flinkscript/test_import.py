@@ -156,6 +156,18 @@ class TestScripts:
         tables = {t["name"]: t for t in loaded(made, "models/inputs.yml")["sources"][0]["tables"]}
         assert tables["orders"]["config"]["meta"]["table"]["options"]["sep"] == ";"
 
+    def test_times_of_day(self) -> None:
+        """INSERT cuts the digits that a column of TIME(0) hasn't, as Flink 2.3.0 does."""
+        made = project(
+            "CREATE TABLE a (t TIME(3), u TIME WITHOUT TIME ZONE, n TIME(9)) "
+            "WITH ('connector' = 'kafka', 'topic' = 'a');\n"
+            "CREATE TABLE b (x TIME, y TIME(3), z TIME(0)) WITH ('connector' = 'print');\n"
+            "INSERT INTO b SELECT t, FLOOR(t TO HOUR), u + INTERVAL '1' HOUR FROM a;\n"
+        )
+        [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+        assert [c["data_type"] for c in table["columns"]] == ["time(3)", "time(0)", "time(3)"]
+        assert "SELECT\n  CAST(x AS TIME) AS x,\n  y,\n  z\nFROM (" in model(made, "b")
+
     def test_types(self) -> None:
         made = project("types")
         tables = {t["name"]: t for t in loaded(made, "models/inputs.yml")["sources"][0]["tables"]}

@@ -49,7 +49,7 @@ _HINTS = [
     ),
     (
         re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
-        "TIME needs a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
+        "TIME needs Spark 4.3 and a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
     ),
     (
         re.compile(

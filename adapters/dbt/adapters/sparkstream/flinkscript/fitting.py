@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.flinkscript.tables import Column, Table
 from dbt.adapters.sparkstream.sql.core.scope import Columns
 
 _NESTED = ("array", "map", "struct", "variant")
-_CONVERTED = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "timestamp")
+_CONVERTED = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "timestamp", "time(")
 """Types that INSERT converts other ones to: others have to be there already."""
 
 
