@@ -10,6 +10,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
+from dbt.adapters.sparkstream.sql.dialects.window_bases import with_bases
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 from dbt.adapters.sparkstream.sql.grammar.spans import spanned
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
@@ -73,7 +74,7 @@ class SQLStream(SparkStream):
             _check(raw_tokens, sql)
             # SELECT STREAM on a table is SELECT.
             tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
-            return super().parse(tokens, sql)
+            return super().parse(with_bases(tokens), sql)
 
         def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
             table = super()._parse_table_parts(*args, **kwargs)

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
 from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
 from dbt.adapters.sparkstream.sql.grammar.specs import (
     CALL_START,
+    FROM_LAST,
     AsOfJoin,
     FramedWindow,
     LastJoin,
@@ -131,6 +132,8 @@ class SpecGrammar(FrameGrammar):
 
     # -- windows -------------------------------------------------------------------------------------
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if not alias:
+            self._read_side(this)
         if not alias and self._curr and self._curr.token_type == TokenType.OVER:
             self._check_over()
         if not self._at_frame(alias):
@@ -148,6 +151,15 @@ class SpecGrammar(FrameGrammar):
         )
         window.meta[SPAN] = spec.span
         return window
+
+    def _read_side(self, this: exp.Expr | None) -> None:
+        """Reads FROM FIRST or FROM LAST behind SQLstream's NTH_VALUE."""
+        if self.FRAME_DIALECT != "sqlstream" or not isinstance(this, exp.Anonymous) or this.name.upper() != "NTH_VALUE":
+            return
+        side = self._next.text.upper() if self._next else ""
+        if self._curr and self._curr.token_type == TokenType.FROM and side in ("FIRST", "LAST"):
+            self._advance(2)
+            this.meta[FROM_LAST] = side == "LAST"
 
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
@@ -205,6 +217,7 @@ class SpecGrammar(FrameGrammar):
     def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
         opening = self._curr
         self._advance()
+        self._refuse_base()
         unions = self._parse_window_union()
         partition: list[OrderKey] = []
         order: list[OrderKey] = []
@@ -227,6 +240,19 @@ class SpecGrammar(FrameGrammar):
         span = opening.start, self._prev.end + 1
         children = unions, [key.expression for key in (*partition, *order)]
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
+
+    def _refuse_base(self) -> None:
+        """Refuses `w2 AS (w ROWS 3 PRECEDING)` of SQLstream's, which names another window."""
+        name, behind = self._curr, self._next
+        parts = ("PARTITION BY", "ORDER BY", "ROWS", "RANGE", ")")
+        named = name is not None and name.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if self.FRAME_DIALECT == "sqlstream" and named and behind is not None and behind.text.upper() in parts:
+            raise self._error(
+                "a window can't refer to another one here",
+                "write out what that window has: (PARTITION BY k ROWS 3 PRECEDING)",
+                name,
+                name,
+            )
 
     def _parse_partial(self) -> None:
         """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""

@@ -13,6 +13,10 @@ CALL_START = "call_start"
 """Key under which a call over a window keeps where its name stands."""
 
 
+FROM_LAST = "from_last"
+"""Key under which NTH_VALUE keeps that it counts from the last row: `NTH_VALUE(x, 2) FROM LAST OVER w`."""
+
+
 @dataclass(frozen=True)
 class OrderKey:
     """An item of a window's ORDER BY: where its expression stands, and the expression."""

@@ -82,7 +82,9 @@ class Block:
         tokens = self.source.tokens
         kind = tokens[i].token_type
         if kind == TokenType.FROM:
-            return tokens[i - 1].token_type == TokenType.DISTINCT
+            counted = [token.text.upper() for token in tokens[i + 1 : i + 3]]
+            side = counted[:1] in (["FIRST"], ["LAST"]) and counted[1:] in (["OVER"], ["IGNORE"], ["RESPECT"])
+            return tokens[i - 1].token_type == TokenType.DISTINCT or (clause == "select" and side)
         if kind == TokenType.WINDOW:
             return clause == "select" or i + 2 not in places or tokens[i + 2].token_type != TokenType.ALIAS
         if kind in (TokenType.EXCEPT, TokenType.OFFSET):

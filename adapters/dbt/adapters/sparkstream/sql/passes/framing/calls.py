@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FROM_LAST, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 
@@ -38,6 +38,7 @@ class Call:
         arguments: where its arguments stand.
         call: from the name to the closing parenthesis.
         filter: where the condition of FILTER stands.
+        from_last: whether it counts from the last row, as NTH_VALUE(x, 2) FROM LAST does (SQLstream).
         top: whether it is a whole item of the SELECT list.
         inner: aggregates within the arguments, over the same window.
     """
@@ -50,6 +51,7 @@ class Call:
     distinct: bool = False
     filter: Span | None = None
     ignore_nulls: bool = False
+    from_last: bool = False
     top: bool = False
     inner: list[Call] = field(default_factory=list)
 
@@ -173,6 +175,7 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
     name = tokens.at(start)
     call = read_call(source, name, window, end)
     call.ignore_nulls = ignore
+    call.from_last = bool(function.meta.get(FROM_LAST))
     behind = tokens.behind(name + 1)
     if behind < len(tokens) and tokens[behind].token_type == TokenType.FILTER:
         call.filter = tokens.span(range(behind + 3, tokens.behind(behind + 1) - 1))

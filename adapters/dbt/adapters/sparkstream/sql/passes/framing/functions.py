@@ -212,6 +212,8 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
             "write count(DISTINCT x), or no DISTINCT",
         )
     value = aggregate.arguments[0] if aggregate.arguments else "1"
+    if aggregate.call.from_last:
+        return _nth_from_last(aggregate, condition)
     if aggregate.set.add_current:
         return _merged(aggregate, condition)
     head = aggregate.select.render(aggregate.call.call)
@@ -234,6 +236,16 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
         return f"{before}{rows.only(argument)}{head[len(before) + len(argument) :]}{over}"
 
     return aggregate.past(of, default=default, condition=condition)
+
+
+def _nth_from_last(aggregate: Evaluation, condition: str | None) -> str:
+    """NTH_VALUE(x, n) FROM LAST: the n-th value of the frame, counted from its newest row."""
+    value, place = aggregate.take(2)
+    ignore = aggregate.call.ignore_nulls
+    kept = value if ignore else f"struct({value} AS v)"
+    rows = aggregate.aggregated("collect_list", kept, default="array()", condition=condition)
+    found = f"get(reverse({rows}), {place} - 1)"
+    return found if ignore else f"{found}.v"
 
 
 def _merged(aggregate: Evaluation, condition: str | None) -> str:

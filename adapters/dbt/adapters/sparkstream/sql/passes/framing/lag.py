@@ -17,6 +17,11 @@ def lag(aggregate: Evaluation) -> str:
         raise aggregate.select.source.error(
             aggregate.call.arguments[1], f"{aggregate.word} looks back only", "write a number of rows, 0 or more"
         )
+    if aggregate.call.ignore_nulls and not (aggregate.call.top and n):
+        raise aggregate.fail(
+            f"{aggregate.word} with IGNORE NULLS is a column of its own here, and looks back at least one row",
+            f"select {aggregate.word}(...) AS p in a subquery, and write the expression around it",
+        )
     frame = aggregate.frame
     flagged = frame.exclude_time or frame.instance_not_in_window
     if aggregate.call.top:
@@ -44,14 +49,19 @@ def _lag_or(aggregate: Evaluation, value: str, n: int, default: str) -> str:
             f"{aggregate.word} with a default is a column of its own here, and looks back at least one row",
             f"select {aggregate.word}(...) AS p in a subquery, and write the expression around it",
         )
-    return f"lag({value}, {n}, {default}) OVER ({aggregate.stream.spec('')})"
+    return f"lag({value}, {n}, {default}){_nulls(aggregate)} OVER ({aggregate.stream.spec('')})"
+
+
+def _nulls(aggregate: Evaluation) -> str:
+    """IGNORE NULLS where the call has it (SQLstream)."""
+    return " IGNORE NULLS" if aggregate.call.ignore_nulls else ""
 
 
 def _lag_rows(aggregate: Evaluation, value: str, n: int) -> str:
     """The value n rows back in the stream."""
     if n == 0:
         return value
-    return f"lag({value}, {n}) OVER ({aggregate.stream.spec('')})"
+    return f"lag({value}, {n}){_nulls(aggregate)} OVER ({aggregate.stream.spec('')})"
 
 
 def _lag_flagged(aggregate: Evaluation, value: str, n: int) -> str:

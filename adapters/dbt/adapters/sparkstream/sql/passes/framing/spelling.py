@@ -139,5 +139,11 @@ class SQLstreamSpelling:
             prefix = prefix.replace('"', "`")
             order = f"struct({prefix}ROWTIME, {prefix}{self._arrival})" if self._arrival else f"{prefix}ROWTIME"
             function = "min_by" if name == "FIRST_VALUE" else "max_by"
-            span = source.call_span(call)
-            yield Edit(span, lambda v=value, f=function, o=order: f"{f}({source.render(v)}, {o})")  # type: ignore[misc]
+            span, only = source.call_span(call), ""
+            if isinstance(call.parent, (exp.IgnoreNulls, exp.RespectNulls)):
+                words = source.tokens[source.tokens.behind(source.tokens.at(span[0]) + 1) + 1]
+                span = span[0], words.end + 1  # IGNORE NULLS
+                only = f" FILTER (WHERE {source.written(call.expressions[0])} IS NOT NULL)"
+                only = only if isinstance(call.parent, exp.IgnoreNulls) else ""
+            text = lambda v=value, f=function, o=order, w=only: f"{f}({source.render(v)}, {o}){w}"  # noqa: E731
+            yield Edit(span, text)
