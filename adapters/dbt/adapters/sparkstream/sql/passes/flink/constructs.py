@@ -31,6 +31,12 @@ def field_at(type_: str | None, place: exp.Expr) -> Field | None:
     return row[at - 1] if 1 <= at <= len(row) else None
 
 
+def row_values(row: exp.Expr) -> list[exp.Expr] | None:
+    """The values of `(a, b)` or `ROW(a, b)`; None for anything else."""
+    written = isinstance(row, exp.Tuple) or (isinstance(row, exp.Anonymous) and row.name.upper() == "ROW")
+    return row.expressions if written else None
+
+
 def is_map_constructor(node: exp.Expr | None) -> bool:
     """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript of a column."""
     return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
@@ -103,7 +109,9 @@ class Constructs(Rewriter):
             yield Edit(self.source.span(node), lambda: f"NAMED_STRUCT({', '.join(row_fields(map(self.text, values)))})")
 
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
-        """`(a, b) IN (VALUES (1, 2))`, where Spark takes VALUES for a function."""
+        """`(a, b) IN (VALUES (1, 2))`, where Spark takes VALUES for a function; and `ROW(a, b) IN (SELECT ...)`."""
+        if isinstance(node.this, exp.Anonymous) and node.args.get("query") and row_values(node.this):
+            yield Edit(self.source.call_span(node.this), lambda: f"({self._list(node.this.expressions)})", level=1)
         if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values):
             behind = self.source.tokens.within((self.source.span(node.this)[1], len(self.source.text)))
             at = next(i for i in behind if self.source.tokens[i].text.upper() == "VALUES")

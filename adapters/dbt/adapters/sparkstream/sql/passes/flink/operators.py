@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import row_values
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -133,6 +134,8 @@ class Operators(Rewriter):
         pairs = _pairs(node.left, right)
         for left, right in pairs or [(node.left, node.right)]:
             self._comparable(node, left, right)
+        if pairs and not isinstance(node, (exp.EQ, exp.NEQ)):
+            self.refuse(node, "two rows have no order", "compare their values one by one")
         if pairs and isinstance(node, exp.EQ):
             yield self.edit(node, lambda: self._rows(pairs))
         elif not pairs:
@@ -244,13 +247,7 @@ def _lengths(*sides: exp.Expr) -> set[bool]:
 
 def _pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
     """The values of two rows such as `(a, b)`, each beside its counterpart; None for anything else."""
-    one, other = _values(left), _values(right)
+    one, other = row_values(left), row_values(right)
     return (
         list(zip(one, other, strict=True)) if one is not None and other is not None and len(one) == len(other) else None
     )
-
-
-def _values(row: exp.Expr) -> list[exp.Expr] | None:
-    """The values of `(a, b)` or `ROW(a, b)`; None for anything else."""
-    written = isinstance(row, exp.Tuple) or (isinstance(row, exp.Anonymous) and row.name.upper() == "ROW")
-    return row.expressions if written else None

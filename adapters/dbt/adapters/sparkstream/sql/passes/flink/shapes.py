@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import row_values
 from dbt.adapters.sparkstream.sql.passes.flink.families import incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -171,13 +172,14 @@ class QueryShapes(Rewriter):
 
     def _in(self, node: exp.Expr) -> Iterable[Edit]:
         query = node.args.get("query")
-        if query is not None and not isinstance(node.this, exp.Tuple):
+        row = row_values(node.this)
+        if query is not None and row is None:
             columns = self.resolver.columns(query.unnest() if isinstance(query, exp.Subquery) else query)
             one, other = self.type(node.this), columns.items[0].type if len(columns.items) == 1 else None
             if incompatible(one, other):
                 self.refuse(node, f"IN compares {one} with {other}", "write CAST(...) on one side")
         width = self._width(query) if query is not None else None
-        wanted = len(node.this.expressions) if isinstance(node.this, exp.Tuple) else 1
+        wanted = 1 if row is None else len(row)
         if width is not None and width != wanted:
             self.refuse(node, f"IN compares {wanted} with {width} columns", "select as many columns as stand before IN")
         return ()
