@@ -43,7 +43,7 @@ def groups(rows: int, keys: int) -> list[Group]:
         keys: that they have.
     """
     data = Data(rows, keys)
-    dense, sparse = (replace(data, minutes=max(60, int(rows / keys / n))) for n in (20, 0.5))
+    dense, sparse = data.with_rows(20), data.with_rows(0.5)
     return [
         Group("windows", "Windows", [Part(data, [_tumble(), _hop(5), _hop(60), _cumulate(60)])]),
         Group(

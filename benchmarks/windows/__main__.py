@@ -70,8 +70,8 @@ def limits(bench: Bench, data: Data) -> list[Limit]:
     tenth = replace(data, rows=data.rows // 10, keys=max(1, data.keys // 10))
     (long,) = bench.run(tenth, [queries.over(10_000)], skip=OTHERS)
     (values,) = bench.run(tenth, [queries.values(60)], skip=OTHERS)
-    (hop_sparse,) = bench.run(_with(data, 2), [queries.hop(12)], skip=OTHERS)
-    sessions = {n: bench.run(_with(data, n), [queries.session(1)], skip=OTHERS)[0] for n in (0.5, 2, 5, 14)}
+    (hop_sparse,) = bench.run(data.with_rows(2), [queries.hop(12)], skip=OTHERS)
+    sessions = {n: bench.run(data.with_rows(n), [queries.session(1)], skip=OTHERS)[0] for n in (0.5, 2, 5, 14)}
     (joined,) = bench.run(_halves(data), [queries.join(60)], skip=OTHERS)
     return [
         Limit("TUMBLE : window()", _by_hand(tumble), 1.1),
@@ -102,11 +102,6 @@ def _by_hand(measured: Measured) -> float:
     return measured.times[OURS] / best
 
 
-def _with(data: Data, rows: float) -> Data:
-    """The same rows in another time, so that a key has so many in a minute."""
-    return replace(data, minutes=max(60, int(data.rows / data.keys / rows)))
-
-
 def types(bench: Bench, data: Data) -> None:
     """Measures TUMBLE and HOP of the two types of time: TUMBLE of a TIMESTAMP_NTZ converts nothing."""
     bench.run(data, [queries.tumble(), queries.hop(60).only(OURS)], skip=OTHERS)
@@ -118,7 +113,7 @@ def density(bench: Bench, data: Data) -> None:
     for rows in (0.5, 1, 2, 5, 10, 50):
         print(f"{rows} rows in a slice")
         asked = [queries.session(1), queries.tumble(), queries.hop(60).only(HAND, OURS)]
-        bench.run(_with(data, rows), asked, skip=OTHERS)
+        bench.run(data.with_rows(rows), asked, skip=OTHERS)
 
 
 def joins(bench: Bench, data: Data) -> list[Measured]:

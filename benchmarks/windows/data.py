@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,10 @@ class Data:
     def per_slice(self) -> float:
         """Rows that a key has in a minute."""
         return self.rows / self.keys / self.minutes
+
+    def with_rows(self, per_slice: float) -> Data:
+        """The same rows in a longer or shorter time, of which a key has so many in a minute; an hour at least."""
+        return replace(self, minutes=max(60, int(self.rows / self.keys / per_slice)))
 
     def tables(self, spark: SparkSession, folder: Path) -> dict[str, Path]:
         """Where the table lies as parquet; written on first use. The same numbers give the same rows."""

@@ -7,14 +7,13 @@ windows that overlap little, and for aggregates that need all rows at once.
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, may_coincide
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_one_window
 
 
 class HopCopies(AggregateRule[Hop]):
@@ -34,24 +33,11 @@ class HopCopies(AggregateRule[Hop]):
     def rewrite(self, aggregate: WindowAggregate, window: Hop, indent: str) -> str:
         slices = Slices(aggregate, window.slide, 1, window.offset, whole)
         query = slices.query(["__start"], slices.clock.copies(slices.relation, window), "__start")
-        end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
-        bounds = slices.window_columns("__start", end, last)
+        bounds = slices.columns_until("__start", "__start", window.size)
+        end = slices.clock.plus("__start", window.size)
         cells = slices.unless_another(Cells(Select(["*"], query)), window, "__start", end)
         lines = parenthesized(slices.result(cells, bounds), f"hop: {window.words()} on {slices.time}")
         return placed(lines, indent)
-
-
-def check_one_window(aggregate: WindowAggregate, identity: frozenset[str]) -> None:
-    """Refuses a query that may put several windows into one group.
-
-    Args:
-        identity: window columns, any of which tells windows apart on the wall clock.
-
-    Raises:
-        NoRule: it groups by one bound.
-    """
-    if may_coincide(aggregate, identity):
-        raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
 
 def whole(call: AggregateCall) -> Mergeable:

@@ -59,8 +59,7 @@ class SessionSlices(AggregateRule[Session]):
     def rewrite(self, aggregate: WindowAggregate, window: Session, indent: str) -> str:
         gap = window.constant_gap
         slices = Slices(aggregate, gap, 1, ZERO)
-        end, last = (slices.clock.plus("__last", length) for length in (gap, gap + MILLISECOND * -1))
-        bounds = slices.window_columns("__first", end, last)
+        bounds = slices.columns_until("__first", "__last", gap)
         result = slices.result(Cells(Select(["*"], _sessions(slices))), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {gap.words()}"

@@ -205,6 +205,11 @@ class Slices:
         columns = zip(WINDOW_COLUMNS, self.clock.columns(start, end, last), strict=True)
         return {name: column for name, column in columns if name in used}
 
+    def columns_until(self, start: str, since: str, length: Interval) -> dict[str, str]:
+        """The window columns of windows that end so long after a time on the wall clock (see `window_columns`)."""
+        end, last = (self.clock.plus(since, until) for until in (length, length + MILLISECOND * -1))
+        return self.window_columns(start, end, last)
+
     def numbered(self) -> Select:
         """The query that gives the slices, with their numbers as `__slice`."""
         if self.given:
@@ -357,6 +362,19 @@ def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
     if aggregate.resolver.wall_bounds:
         return not bounds & identity & set(BOUNDS)
     return "window_start" not in bounds or len(bounds) == 1
+
+
+def check_one_window(aggregate: WindowAggregate, identity: frozenset[str]) -> None:
+    """Refuses a query that may put several windows into one group.
+
+    Args:
+        identity: window columns, any of which tells windows apart on the wall clock.
+
+    Raises:
+        NoRule: it groups by one bound.
+    """
+    if may_coincide(aggregate, identity):
+        raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
 
 def check_bounds(aggregate: WindowAggregate) -> None:

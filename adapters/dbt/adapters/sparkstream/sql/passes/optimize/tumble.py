@@ -6,15 +6,14 @@ a TIMESTAMP, each bound is a time on the clock that becomes an instant, which ta
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
-from dbt.adapters.sparkstream.sql.passes.optimize.copies import check_one_window, whole
+from dbt.adapters.sparkstream.sql.passes.optimize.copies import whole
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_one_window
 
 
 class TumbleGroups(AggregateRule[Tumble]):
@@ -36,7 +35,6 @@ class TumbleGroups(AggregateRule[Tumble]):
         slices = Slices(aggregate, window.size, 1, window.offset, whole)
         rows, start = slices.clock.slices(slices.relation, window.size, window.offset)
         query = slices.query([f"{start} AS __start"], rows, start)
-        end, last = (slices.clock.plus("__start", length) for length in (window.size, window.size + MILLISECOND * -1))
-        bounds = slices.window_columns("__start", end, last)
+        bounds = slices.columns_until("__start", "__start", window.size)
         result = slices.result(Cells(Select(["*"], query)), bounds)
         return placed(parenthesized(result, f"tumble: {window.words()} on {slices.time}"), indent)
