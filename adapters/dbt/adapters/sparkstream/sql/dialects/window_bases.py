@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot.tokens import Token, TokenType
 
-_PARTS = ("PARTITION BY", "ORDER BY", "ROWS", "RANGE", ")")
-"""What stands behind the name of the window that another one refers to."""
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.grammar.scan import is_base
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,15 @@ class _Definition:
         return range(self.places.start + 3, self.places.stop - 1)
 
 
-def with_bases(tokens: Sequence[Token]) -> list[Token]:
+def with_bases(given: Sequence[Token]) -> list[Token]:
     """The tokens with what a window refers to in the place of its name.
 
     A window without a frame that is only referred to is left out. A token keeps its place in the text.
     """
+    tokens = Tokens(given)
     defined = _definitions(tokens)
+    if not defined:
+        return tokens
     parts: dict[str, list[Token]] = {}
     used: set[str] = set()
 
@@ -47,7 +50,7 @@ def with_bases(tokens: Sequence[Token]) -> list[Token]:
     for each in defined:
         parts[each.name] = written(each.inner)
     if len(parts) < len(defined):  # a name stands for two windows
-        return list(tokens)
+        return tokens
     whole = {place: each for each in defined for place in each.places}
     kept: list[Token] = []
     for i in range(len(tokens)):
@@ -57,10 +60,10 @@ def with_bases(tokens: Sequence[Token]) -> list[Token]:
         elif i == window.inner.start:
             kept.extend(parts[window.name])
     only = [each for each in defined if each.name in used and not _has_frame(parts[each.name])]
-    return _without(kept, {id(tokens[each.places.start]) for each in only})
+    return _without(Tokens(kept), {id(tokens[each.places.start]) for each in only})
 
 
-def _definitions(tokens: Sequence[Token]) -> list[_Definition]:
+def _definitions(tokens: Tokens) -> list[_Definition]:
     found = []
     for i, token in enumerate(tokens):
         at = i
@@ -68,7 +71,7 @@ def _definitions(tokens: Sequence[Token]) -> list[_Definition]:
             TokenType.ALIAS,
             TokenType.L_PAREN,
         ]:
-            end = _behind(tokens, at + 3)
+            end = tokens.behind(at + 3)
             found.append(_Definition(tokens[at + 1].text.lower(), range(at + 1, end)))
             if end >= len(tokens) or tokens[end].token_type is not TokenType.COMMA:
                 break
@@ -76,25 +79,12 @@ def _definitions(tokens: Sequence[Token]) -> list[_Definition]:
     return found
 
 
-def _behind(tokens: Sequence[Token], opening: int) -> int:
-    """The place behind the parenthesis that closes one."""
-    depth = 0
-    for i in range(opening, len(tokens)):
-        depth += (tokens[i].token_type is TokenType.L_PAREN) - (tokens[i].token_type is TokenType.R_PAREN)
-        if not depth:
-            return i + 1
-    return len(tokens)
-
-
 def _refers(tokens: Sequence[Token], i: int) -> bool:
     """Whether a name stands behind the parenthesis of OVER or AS, and nothing but the parts of a window follows."""
-    if i < 2 or i + 1 >= len(tokens) or tokens[i].token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
+    if i < 2 or i + 1 >= len(tokens) or not is_base(tokens[i], tokens[i + 1]):
         return False
-    before = tokens[i - 2].token_type, tokens[i - 1].token_type
-    return (
-        before[0] in (TokenType.OVER, TokenType.ALIAS)
-        and before[1] is TokenType.L_PAREN
-        and (tokens[i + 1].text.upper() in _PARTS)
+    return tokens[i - 2].token_type in (TokenType.OVER, TokenType.ALIAS) and (
+        tokens[i - 1].token_type is TokenType.L_PAREN
     )
 
 
@@ -102,7 +92,7 @@ def _has_frame(tokens: Sequence[Token]) -> bool:
     return any(token.text.upper() in ("ROWS", "RANGE") for token in tokens)
 
 
-def _without(tokens: list[Token], names: set[int]) -> list[Token]:
+def _without(tokens: Tokens, names: set[int]) -> list[Token]:
     """The tokens without the definitions whose names are these, and without WINDOW where none is left."""
     kept: list[Token] = []
     i = 0
@@ -111,7 +101,7 @@ def _without(tokens: list[Token], names: set[int]) -> list[Token]:
             kept.append(tokens[i])
             i += 1
             continue
-        i = _behind(tokens, i + 2)
+        i = tokens.behind(i + 2)
         if i < len(tokens) and tokens[i].token_type is TokenType.COMMA:
             i += 1
         else:

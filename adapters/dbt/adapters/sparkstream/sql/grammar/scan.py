@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from itertools import islice, pairwise
 
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
+_WINDOW_PARTS = ("PARTITION BY", "ORDER BY", "ROWS", "RANGE", ")")
+"""What stands behind the name of the window that another one refers to."""
 FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
 MATCH_CONDITION = "MATCH_CONDITION"
 _FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
@@ -53,6 +55,17 @@ class Found:
     def framed(self) -> bool:
         """Whether the pass that writes frames, LAST JOIN and ASOF JOIN has something to do."""
         return bool(self.frames) or self.last_joins or self.asof_joins
+
+
+def is_base(name: Token | None, behind: Token | None) -> bool:
+    """Whether a name at the beginning of a window is that of another one: `(w ROWS 3 PRECEDING)`, `(w)`.
+
+    Args:
+        name: the first token behind the parenthesis.
+        behind: the next one.
+    """
+    named = name is not None and name.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    return named and behind is not None and behind.text.upper() in _WINDOW_PARTS
 
 
 def scan(tokens: Tokens, sql: str) -> Found:

@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
-from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_base, is_matched, is_ordered
 from dbt.adapters.sparkstream.sql.grammar.specs import (
     CALL_START,
     FROM_LAST,
@@ -243,10 +243,8 @@ class SpecGrammar(FrameGrammar):
 
     def _refuse_base(self) -> None:
         """Refuses `w2 AS (w ROWS 3 PRECEDING)` of SQLstream's, which names another window."""
-        name, behind = self._curr, self._next
-        parts = ("PARTITION BY", "ORDER BY", "ROWS", "RANGE", ")")
-        named = name is not None and name.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-        if self.FRAME_DIALECT == "sqlstream" and named and behind is not None and behind.text.upper() in parts:
+        name = self._curr
+        if self.FRAME_DIALECT == "sqlstream" and is_base(name, self._next):
             raise self._error(
                 "a window can't refer to another one here",
                 "write out what that window has: (PARTITION BY k ROWS 3 PRECEDING)",
