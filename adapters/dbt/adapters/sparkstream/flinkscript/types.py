@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.script import Cursor
+from dbt.adapters.sparkstream.sql.dialects.flink import TIME_DIGITS
 
 _PLAIN = {
     "BOOLEAN": "boolean",
@@ -24,8 +25,6 @@ _PLAIN = {
     "TIMESTAMP_LTZ": "timestamp",
     "VARIANT": "variant",
 }
-_TIME_DIGITS = 3
-"""The most digits behind the second that Flink keeps in a TIME."""
 _DECIMAL = ("DECIMAL", "DEC", "NUMERIC")
 
 
@@ -56,7 +55,7 @@ def _read(cursor: Cursor) -> str:
     if cursor.takes("TIME"):
         sizes = _sizes(cursor)
         cursor.takes("WITHOUT", "TIME", "ZONE")
-        return f"time({min(int(sizes[0]), _TIME_DIGITS) if sizes else 0})"
+        return f"time({min(int(sizes[0]), TIME_DIGITS) if sizes else 0})"
     if cursor.takes("DOUBLE"):
         cursor.takes("PRECISION")
         return "double"

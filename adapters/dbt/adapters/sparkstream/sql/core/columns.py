@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, 
 from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.rows import cells
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
@@ -81,7 +82,7 @@ class Resolver:
     def _values(self, values: exp.Values) -> Columns:
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
         if self._rules.unnamed:  # VALUES ROW(1, 2) are two columns in Flink
-            rows = [row[0].expressions if len(row) == 1 and _is_row(row[0]) else row for row in rows]
+            rows = list(map(cells, values.expressions))
         names = values.alias_column_names
         if not names and self._rules.unnamed:
             names = [self._rules.unnamed.format(position=i) for i in range(len(rows[0]))]
@@ -267,8 +268,3 @@ def _key(name: str) -> tuple[str, ...]:
         return _parts(exp.to_table(name, dialect="spark"))
     except SqlglotError as error:
         raise ArgumentError(f"schema: {name!r} is no name of a table") from error
-
-
-def _is_row(node: exp.Expr) -> bool:
-    """Whether a value is written `ROW(1, 2)`."""
-    return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"

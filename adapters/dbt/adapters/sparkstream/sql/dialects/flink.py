@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
-_TIME_DIGITS = 3
+TIME_DIGITS = 3
 """The most digits behind the second that TIME has."""
 _QUALIFIER = "qualifier"
 """Key of a table's meta for the names of Flink's own catalog and database, which Spark is not to see."""
@@ -152,7 +152,7 @@ def qualifier(table: exp.Table) -> list[exp.Expr]:
 
 def _set_digits(time: exp.DataType, digits: int) -> None:
     """Gives TIME its digits behind the second, of which Flink keeps three."""
-    most = str(min(digits, _TIME_DIGITS))
+    most = str(min(digits, TIME_DIGITS))
     time.set("expressions", [exp.DataTypeParam(this=exp.Var(this=most))])
 
 

@@ -10,6 +10,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import Field, fields, quoted_field
+from dbt.adapters.sparkstream.sql.core.rows import is_row, row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
@@ -29,12 +30,6 @@ def field_at(type_: str | None, place: exp.Expr) -> Field | None:
         return next((found for found in fields(type_) or () if found[0] == place.name), None)
     row, at = fields(type_) or (), int(place.name) if place.name.isdecimal() else 0
     return row[at - 1] if 1 <= at <= len(row) else None
-
-
-def row_values(row: exp.Expr) -> list[exp.Expr] | None:
-    """The values of `(a, b)` or `ROW(a, b)`; None for anything else."""
-    written = isinstance(row, exp.Tuple) or (isinstance(row, exp.Anonymous) and row.name.upper() == "ROW")
-    return row.expressions if written else None
 
 
 def is_map_constructor(node: exp.Expr | None) -> bool:
@@ -95,7 +90,7 @@ class Constructs(Rewriter):
         """A ROW in VALUES is a row of the table, and no value in one: `VALUES ROW(1, 'a')`."""
         for row in node.expressions:
             inner = row.expressions[0] if isinstance(row, exp.Tuple) and len(row.expressions) == 1 else None
-            if isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW":
+            if inner is not None and is_row(inner):
                 yield Edit(self.source.call_span(inner), lambda r=inner: f"({self._list(r.expressions)})", level=1)  # type: ignore[misc]
 
     def _tuple(self, node: exp.Expr) -> Iterator[Edit]:

@@ -30,6 +30,12 @@ def _groups(pattern: str | None) -> int | None:
         return None
 
 
+def _is_missing(group: str, pattern: str | None) -> bool:
+    """Whether a pattern is known to have no group of a number."""
+    groups = _groups(pattern)
+    return group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups)
+
+
 def _is_wrong(pattern: str | None) -> bool:
     """Whether a constant is no pattern at all, such as `(`: Flink finds nothing, where Spark fails."""
     try:
@@ -75,14 +81,13 @@ def regexp_extract(call: FlinkCall) -> str:
     if _is_wrong(call.literals[1]):
         return _NOTHING
     group = call.args[2] if len(call.args) > 2 else "0"
-    groups = _groups(call.literals[1])
-    if group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups):
+    if _is_missing(group, call.literals[1]):
         return _NOTHING
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
 
 
 def extract_all(call: FlinkCall) -> str:
     """REGEXP_EXTRACT_ALL: NULL for a group that isn't there, such as the first one of a pattern without any."""
-    groups, group = _groups(call.literals[1]), call.args[2] if len(call.args) > 2 else "1"
-    missing = group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups)
-    return "CAST(NULL AS ARRAY<STRING>)" if missing or _is_wrong(call.literals[1]) else call.same()
+    group = call.args[2] if len(call.args) > 2 else "1"
+    nothing = _is_missing(group, call.literals[1]) or _is_wrong(call.literals[1])
+    return "CAST(NULL AS ARRAY<STRING>)" if nothing else call.same()

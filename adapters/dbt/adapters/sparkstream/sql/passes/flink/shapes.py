@@ -10,10 +10,10 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of
+from dbt.adapters.sparkstream.sql.core.rows import cells, row_values
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import row_values
 from dbt.adapters.sparkstream.sql.passes.flink.families import incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -147,7 +147,7 @@ class QueryShapes(Rewriter):
             return ()
         plain = relation.this if isinstance(relation, (exp.Subquery, exp.CTE)) else None
         if isinstance(relation, exp.Values):
-            count: int | None = len(_cells(relation.expressions[0]))
+            count: int | None = len(cells(relation.expressions[0]))
         else:
             columns = self.resolver.columns(plain) if plain is not None else None
             count = len(columns.items) if columns is not None and columns.complete else None
@@ -186,26 +186,17 @@ class QueryShapes(Rewriter):
 
     def _values(self, node: exp.Expr) -> Iterator[Edit]:
         """All rows of VALUES have as many columns, and these the same types."""
-        first, *rows = map(_cells, node.expressions)
+        first, *rows = map(cells, node.expressions)
         for row, values in zip(node.expressions[1:], rows, strict=True):
             if len(values) != len(first):
                 self.refuse(row, f"this row has {len(values)} columns, and the first has {len(first)}")
             for value, above in zip(values, first, strict=True):
                 if incompatible(self.type(value), self.type(above)):
                     self.refuse(value, "VALUES has two kinds of values in one column", "write CAST(...) around one")
-        for value in (value for row in node.expressions for value in _cells(row)):
+        for value in (value for row in node.expressions for value in cells(row)):
             if isinstance(value, exp.Null):
                 self.refuse(node, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
         yield from ()
-
-
-def _cells(row: exp.Expr) -> list[exp.Expr]:
-    """The values of a row of VALUES: `(1, 2)`, `ROW(1, 2)` or `1`."""
-    if not isinstance(row, exp.Tuple):
-        return [row]
-    inner = row.expressions[0] if len(row.expressions) == 1 else None
-    is_row = isinstance(inner, exp.Anonymous) and inner.name.upper() == "ROW"
-    return list(inner.expressions if inner is not None and is_row else row.expressions)
 
 
 def is_aggregate(node: exp.Expr) -> bool:

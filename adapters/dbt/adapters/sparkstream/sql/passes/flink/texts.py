@@ -140,20 +140,18 @@ def instr(call: FlinkCall) -> str:
     if nth.lstrip("-").isdecimal() and int(nth) < 1:
         raise RefusedError("INSTR looks for the first part, or a later one", "write INSTR(text, part, 1, 2)")
     if place.isdecimal() and int(place) and nth == "1":
-        return f"LOCATE({part}, {text}, {place})"
+        return locate_from(part, text, place)
     forward = _nth(text, part, place, nth)
     found = _nth(f"REVERSE({text})", f"REVERSE({part})", f"-({place})", nth)
     backward = (
         f"CASE WHEN {found} > 0 THEN CHAR_LENGTH({text}) - CHAR_LENGTH({part}) + 2 - {found} "
         f"WHEN {found} = 0 THEN 0 END"
     )
-    if place.lstrip("-").isdecimal():
-        sought = forward if int(place) > 0 else backward if int(place) else "0"
-    else:
-        sought = f"CASE WHEN {place} > 0 THEN {forward} WHEN {place} < 0 THEN {backward} WHEN {place} = 0 THEN 0 END"
-    if place.lstrip("-").isdecimal() and not int(place):
-        return f"CASE WHEN {text} IS NOT NULL AND {part} IS NOT NULL THEN 0 END"
-    return sought
+    if not place.lstrip("-").isdecimal():
+        return f"CASE WHEN {place} > 0 THEN {forward} WHEN {place} < 0 THEN {backward} WHEN {place} = 0 THEN 0 END"
+    if int(place):
+        return forward if int(place) > 0 else backward
+    return f"CASE WHEN {text} IS NOT NULL AND {part} IS NOT NULL THEN 0 END"
 
 
 def _nth(text: str, part: str, place: str, nth: str) -> str:
