@@ -53,6 +53,13 @@ def sampled(names: Iterable[str], share: int = 3) -> list[ParameterSet]:
     return [pytest.param(name, marks=(pytest.mark.long,) if i % share else ()) for i, name in enumerate(names)]
 
 
+def seldom(values: Iterable[Any]) -> list[ParameterSet]:
+    """Parameters for `pytest.mark.parametrize` that only `make test-all` tries: others fail of most faults, too."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.full) for value in values
+    ]
+
+
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 """Options of Java for the tests, which end before it would win by compiling in two steps.
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.functional.adapter.project import ROOT, Project, with_package
+from tests.support import seldom
 
 # Rows on both sides of two midnights, in spells that last over them, and one row far from all.
 ROWS = """\
@@ -145,7 +146,7 @@ def written(name: str) -> dict[str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", ["island_of_sessions", "flink", *seldom(("island", "island_by_start"))])
 def test_microbatch_of_windows_in_sql(make_project: Callable[..., Project], name: str) -> None:
     """Also where no macro stands, a window gets the rows that it needs."""
     project = make_project(bids() | written(name))

@@ -30,7 +30,7 @@ def test_every_model_is_on_the_page_and_has_words() -> None:
     assert sorted(model["name"] for model in yaml.safe_load(MODELS["schema.yml"])["models"]) == names
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_page(make_project: Callable[..., Project], tmp_path: Path) -> None:
     data = tmp_path / "data" / "pings.json"
     try:

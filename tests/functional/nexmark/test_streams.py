@@ -121,7 +121,7 @@ def test_a_few_events_as_a_stream(embedded: SparkSession) -> None:
         assert [feed.state(name) for name in names] == [0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_every_query_as_a_stream_gives_what_is_recorded(embedded: SparkSession) -> None:
     streams = (*AS_THEY_ARE, *BY_DAY, "offers")
     expected = recorded(20_000)

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import EventRow, Feed
 from tests.functional.streaming.killing import killed
-from tests.support import quick_session
+from tests.support import quick_session, seldom
 
 BOUNDS = "window_start, window_end"
 COUNTS = f"SELECT {BOUNDS}, k, sum(v) AS s, count(*) AS n FROM "
@@ -86,7 +86,8 @@ ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
     "name",
     [
         "tumble",
-        *(pytest.param(n, marks=pytest.mark.long) for n in WINDOWS if n != "tumble"),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("sliced hop", "session", "cascade", "unaggregated")),
+        *seldom(("hop", "cumulate", "top", "dedup", "distinct")),
     ],
 )
 def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
@@ -153,8 +154,7 @@ def dies(feed: Feed, step: str) -> Callable[[str], bool]:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("after", "first"),
-    [(False, "run"), (True, "backfill")]
-    + [pytest.param(*one, marks=pytest.mark.full) for one in ((False, "backfill"), (True, "run"))],
+    [(True, "backfill"), *seldom(((False, "backfill"), (True, "run"), (False, "run")))],
 )
 def test_a_backfill_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, after: bool, first: str) -> None:
     """At each statement; then it is given again, or a run is first, in turns."""
@@ -331,8 +331,12 @@ def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("distinct", {})]
-    + [(name, {"shows_open": is_open}) for name in ("tumble", "sliced hop", "top") for is_open in (False, True)],
+    [
+        ("sliced hop", {"shows_open": False}),
+        ("top", {"shows_open": True}),
+        *seldom((("sliced hop", {"shows_open": True}), ("top", {"shows_open": False}), ("distinct", {}))),
+        *seldom(("tumble", {"shows_open": is_open}) for is_open in (False, True)),
+    ],
     ids=str,
 )
 def test_rows_that_no_run_has_read_yet(feed: Feed, name: str, options: dict[str, Any]) -> None:

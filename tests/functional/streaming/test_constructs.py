@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.functional.streaming.feed import EventRow, Feed
 from tests.macros import macros
+from tests.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -377,12 +378,11 @@ def tell_stories(
 
 
 ends = pytest.mark.parametrize("flush", [False, True], ids=["end_by_rows", "end_by_flush"])
+seldom_flushed = pytest.mark.parametrize("flush", [False, *seldom([True])], ids=["end_by_rows", "end_by_flush"])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "flush", [pytest.param(False, id="end_by_rows"), pytest.param(True, id="end_by_flush", marks=pytest.mark.full)]
-)
+@seldom_flushed
 def test_chunks_over_runs_are_one_batch(embedded: SparkSession, flush: bool) -> None:
     tell_stories(embedded, FLUSHED if flush else FIRST, number=1, flush=flush, stories_told=1, empty=False)
 
@@ -396,7 +396,7 @@ def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSessi
 
 
 @pytest.mark.long
-@ends
+@seldom_flushed
 def test_chunks_over_runs_are_one_batch_in_flinks_words(embedded: SparkSession, flush: bool) -> None:
     tell_stories(embedded, list(FLINK), number=1, flush=flush, stories_told=2, empty=False, dialect="flink")
 
@@ -483,7 +483,7 @@ def test_gaps_between_windows_of_a_table(feed: Feed) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("side", ["left", "right", "full"])
+@pytest.mark.parametrize("side", ["full", *seldom(("left", "right"))])
 def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     feed.add("bid", [(1, 1000, None, 1), (2, 1001, "a", 2), (3, 1002, "b", 3)])
     feed.add("ask", [(4, 1000, None, 4), (5, 1003, "a", 5), (6, 1004, None, 6)])
@@ -496,8 +496,11 @@ def test_rows_without_a_key_meet_nobody(feed: Feed, side: str) -> None:
     assert feed.state() <= 2
 
 
+OFTEN = ("interval_full_join", "interval_semi_join", "windows_of_interval_join")
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in CONSTRUCTS if "interval" in name])
+@pytest.mark.parametrize("name", [*OFTEN, *seldom(n for n in CONSTRUCTS if "interval" in n and n not in OFTEN)])
 def test_rows_of_a_join_by_time_leave_the_state(feed: Feed, name: str) -> None:
     join = CONSTRUCTS[name]
     feed.add("bid", [(1, 1000, None, 1), (2, 1001, "a", 2), (3, 1002, "b", 1), (4, 1005, "b", 3)])
@@ -516,7 +519,7 @@ def test_rows_of_a_join_by_time_leave_the_state(feed: Feed, name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("overlap", [2, 12])
+@pytest.mark.parametrize("overlap", [12, *seldom([2])])
 def test_the_state_of_a_hop_is_that_of_sparks_own(feed: Feed, overlap: int) -> None:
     feed.add("bid", [(i, 1000 + 7 * i, "abc"[i % 3], i) for i in range(50)])
     hop = f"hop(bid, ts, '10 seconds', '{10 * overlap} seconds')"

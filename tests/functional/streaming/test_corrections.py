@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.streaming.feed import TABLES, EventRow, Feed
 from tests.functional.streaming.test_constructs import BOUNDS, LAG, SEED, told
 from tests.functional.streaming.test_open import SHOWN, view
+from tests.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -179,7 +180,7 @@ def corrected(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[s
 @pytest.mark.parametrize(
     ("zone", "names"),
     [
-        ("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices")),
+        *seldom([("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices"))]),
         ("America/New_York", ("hop",)),
     ],
 )

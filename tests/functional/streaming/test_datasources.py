@@ -11,6 +11,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed
+from tests.support import seldom
 
 HELPER = """\
 def numbered(line):
@@ -155,7 +156,7 @@ def test_classes_that_read_no_stream(feed: Feed, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("source", ["Lines", "SimpleLines"])
+@pytest.mark.parametrize("source", ["Lines", *seldom(["SimpleLines"])])
 def test_each_row_of_a_data_source_counts_once(
     feed: Feed, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed, ordered
 from tests.functional.streaming.test_constructs import BOUNDS, CONSTRUCTS, LAG, SEED, told
 from tests.functional.streaming.test_dbt import SOURCES, bids
+from tests.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,7 +100,9 @@ def show(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[str, .
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("zone", "names"), [("UTC", FIRST), ("America/New_York", ("tumble", "hop_of_slices"))])
+@pytest.mark.parametrize(
+    ("zone", "names"), [("America/New_York", ("tumble", "hop_of_slices")), *seldom([("UTC", FIRST)])]
+)
 def test_open_windows_are_those_of_batch(embedded: SparkSession, zone: str, names: tuple[str, ...]) -> None:
     runs: list[list[EventRow]] = [
         [(1, 1000, "a", 1), (2, 1031, None, 2), (3, 1032, "b", None)],
