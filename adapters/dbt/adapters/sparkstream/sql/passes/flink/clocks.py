@@ -7,14 +7,19 @@ midnight, where Spark's fail: they are taken on the first day that Flink counts 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.types import clock_digits, is_clock
+from dbt.adapters.sparkstream.sql.core.types import NTZ, clock_digits
 
 NOW = "CURRENT_TIME(0)"
 """LOCALTIME and CURRENT_TIME: the same instant everywhere in a statement, on the clock of the session."""
 NO_DIGITS = "time(0)"
 """The type of TIME, LOCALTIME and CURRENT_TIME."""
+WORDS = {"LOCALTIMESTAMP": ("LOCALTIMESTAMP()", NTZ), "LOCALTIME": (NOW, NO_DIGITS), "CURRENT_TIME": (NOW, NO_DIGITS)}
+"""Words that Flink reserves, and that look like columns -> their Spark SQL and its type."""
 UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 """Parts of a time of day."""
 
@@ -104,9 +109,8 @@ def is_time_of_day(text: str) -> bool:
     return found is not None and all(int(part) < end for part, end in zip(found.groups(), (24, 60, 60), strict=True))
 
 
-def is_constant(sql: str, type_: str | None) -> bool:
-    """Whether Spark SQL is a constant TIME, or the clock, so that it is never NULL."""
-    if type_ is None or not is_clock(type_):
-        return False
-    before, behind = "CAST('", f"' AS {type_.upper()})"
-    return sql == NOW or (sql.startswith(before) and sql.endswith(behind) and sql.count("'") == 2)
+def word(node: exp.Expr, words: Iterable[str] = WORDS) -> str | None:
+    """The word, in capitals, that a node is, of those that look like columns; None for a column."""
+    if not isinstance(node, exp.Column) or node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:
+        return None
+    return node.name.upper() if node.name.upper() in words else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
+
 _OF_ALL = (exp.Add, exp.Sub, exp.Mul, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.And, exp.Or)
 _OF_ONE = (exp.Paren, exp.Neg, exp.Not)
 _CONSTANTS = (exp.Literal, exp.Boolean, exp.Interval, exp.CurrentDate)
@@ -11,7 +13,7 @@ _CONSTANTS = (exp.Literal, exp.Boolean, exp.Interval, exp.CurrentDate)
 
 def can_be_null(node: exp.Expr) -> bool | None:
     """Whether a value can be NULL; None where nobody knows. A column is taken for one that can."""
-    if isinstance(node, (*_CONSTANTS, exp.Is)):
+    if isinstance(node, (*_CONSTANTS, exp.Is)) or word(node):
         return False
     if isinstance(node, (exp.Null, exp.Column, exp.Dot)) or node.args.get("safe"):  # TRY_CAST
         return True

@@ -14,12 +14,11 @@ from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.clocks import NOW
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
-_CLOCKS = {"LOCALTIMESTAMP": "LOCALTIMESTAMP()", "LOCALTIME": NOW, "CURRENT_TIME": NOW}
 _UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
@@ -38,17 +37,14 @@ class QueryChecks(Rewriter):
         assert isinstance(node, exp.Column)
         if is_map_constructor(node.parent):
             return
-        if isinstance(node.this, exp.Identifier) and not node.table and not node.this.quoted:
-            # Functions without parentheses are reserved words in Flink, and no columns.
-            if node.name.upper() in _CLOCKS:
-                name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
-                yield self.edit(node, lambda: f"{_CLOCKS[node.name.upper()]}{name}")
-                return
-            if node.name.upper() == "PI" and not self.resolver.candidates(
-                node, node.find_ancestor(exp.Select) or NO_SELECT
-            ):
-                yield self.edit(node, lambda: "PI() AS PI" if isinstance(node.parent, exp.Select) else "PI()")
-                return
+        clock = word(node)
+        if clock is not None:
+            name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
+            yield self.edit(node, lambda: f"{WORDS[clock][0]}{name}")
+            return
+        if word(node, ("PI",)) and not self.resolver.candidates(node, node.find_ancestor(exp.Select) or NO_SELECT):
+            yield self.edit(node, lambda: "PI() AS PI" if isinstance(node.parent, exp.Select) else "PI()")
+            return
         self._check_column(node)
         yield from self._bare_field(node)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
-from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 
 _LONGEST = 2**31 - 1
@@ -23,7 +22,7 @@ _IN_FULL = {"binary": f"VARBINARY({_LONGEST})", "string": f"VARCHAR({_LONGEST})"
 def typeof(call: FlinkCall) -> str:
     """TYPEOF: the name says whether a value can be NULL, which isn't known of every call."""
     value, constant = call.args[0], call.literals[0]
-    nullable = False if clocks.is_constant(value, call.types[0]) else call.nullable[0]
+    nullable = call.nullable[0]
     if call.types[0] == "void" or value.upper() == "NULL":
         return "'NULL'"
     if nullable is None:

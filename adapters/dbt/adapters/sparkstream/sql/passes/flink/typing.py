@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.types import (
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
-from dbt.adapters.sparkstream.sql.passes.flink.clocks import NO_DIGITS
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
@@ -99,9 +99,8 @@ def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
 
 def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
     """LOCALTIMESTAMP, LOCALTIME and CURRENT_TIME, which Flink reserves, look like columns."""
-    if node.name.upper() in ("LOCALTIME", "CURRENT_TIME"):
-        return NO_DIGITS
-    return NTZ if node.name.upper() == "LOCALTIMESTAMP" else None
+    clock = word(node)
+    return WORDS[clock][1] if clock else None
 
 
 def _first(types: Types, numbers: Numbers) -> str | None:

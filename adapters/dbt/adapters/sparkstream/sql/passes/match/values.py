@@ -10,19 +10,14 @@ from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, MatchNames
-
-_RESERVED = ("LOCALTIMESTAMP", "LOCALTIME", "CURRENT_TIME")
-"""Words that look like columns."""
 
 
 def is_column(node: exp.Expr) -> bool:
     """Whether a node is a column of an event."""
-    if not isinstance(node, exp.Column):
-        return False
-    quoted = isinstance(node.this, exp.Identifier) and node.this.quoted
-    return bool(node.table) or quoted or node.name.upper() not in _RESERVED
+    return isinstance(node, exp.Column) and word(node) is None
 
 
 def call_around(column: exp.Expr, top: exp.Expr) -> exp.Anonymous | None:
