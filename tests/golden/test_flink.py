@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CASES = [
     case
-    for name in ("documented", "cases", "clauses", "from", "rows", "functions", "time")
+    for name in ("documented", "cases", "clauses", "from", "rows", "functions", "time", "queries")
     for case in load(f"flink_{name}.json")
 ]
 ANSWERED = [case for case in CASES if case.expected]
@@ -82,7 +82,7 @@ def skip_what_spark_lacks(spark: SparkSession, sql: str) -> None:
         pytest.skip("Spark has QUALIFY, and GROUPING of a key that isn't selected in ORDER BY, from 4.2 on")
 
 
-_ROWS = [case for case in load("flink_rows.json") if case.expected]
+_ROWS = [case for name in ("rows", "queries") for case in load(f"flink_{name}.json") if case.expected]
 _MORE = {case.id for case in _ROWS} - {case.id for case in covering(_ROWS)}
 """Cases of what others have as well."""
 

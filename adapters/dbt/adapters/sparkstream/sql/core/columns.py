@@ -56,7 +56,7 @@ class Resolver:
         if isinstance(relation, exp.Subquery):
             return self.columns(relation.this).renamed(relation.alias_column_names)
         if isinstance(relation, exp.Table):
-            return self._table(relation).renamed(relation.alias_column_names)
+            return self.of_table(relation).renamed(relation.alias_column_names)
         if isinstance(relation, WindowFunction):
             return self._window(relation)
         if isinstance(relation, MatchRecognize):
@@ -102,7 +102,8 @@ class Resolver:
         common = self._rules.numbers.common
         return Columns(tuple(a if a.type == b.type else replace(a, type=common([a.type, b.type])) for a, b in pairs))
 
-    def _table(self, table: exp.Table) -> Columns:
+    def of_table(self, table: exp.Table) -> Columns:
+        """The columns of a table or a CTE under their own names, whatever its alias calls them."""
         if isinstance(table.this, WindowFunction):
             return self.columns(table.this)
         if not table.args.get("db"):

@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import Field, fields, quoted_field
+from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array, quoted_field
 from dbt.adapters.sparkstream.sql.core.rows import is_row, row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock
@@ -74,6 +74,12 @@ class Constructs(Rewriter):
                     node, "[] of a row takes the name or the place of one of its fields", "write r[1] or r['x']"
                 )
             yield Edit(self.source.span(node), lambda: f"{self._whole(node.this)}.{quoted_field(found[0])}")
+        elif is_array(self.type(node.this)) and not isinstance(node.expressions[0], exp.Literal):
+            # TRY_ELEMENT_AT fails for 0, and counts from the end below.
+            yield Edit(
+                self.source.span(node),
+                lambda: f"GET({self.text(node.this)}, {self._list(node.expressions)} - 1)",
+            )
         else:
             # Arrays count from 1, and what isn't there is NULL.
             yield Edit(

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.conditions import Conditions
 from dbt.adapters.sparkstream.sql.passes.flink.constants import Constants
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
 from dbt.adapters.sparkstream.sql.passes.flink.foreign import ForeignSyntax
+from dbt.adapters.sparkstream.sql.passes.flink.grouped import GroupedSubqueries
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
@@ -22,6 +23,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
 from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
 from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
+from dbt.adapters.sparkstream.sql.passes.flink.ordering import Ordering
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
@@ -38,6 +40,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     ForeignSyntax,
     Conditions,
     QueryShapes,
+    Ordering,
     Invocations,
     Operands,
     Constants,
@@ -51,6 +54,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     Constructs,
     Clauses,
     Groupings,
+    GroupedSubqueries,
     Json,
     JsonTexts,
     Qualifiers,

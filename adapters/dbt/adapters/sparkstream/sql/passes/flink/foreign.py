@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _ORDERS = {"sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY"}
@@ -23,6 +23,7 @@ _OPERATORS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.BitwiseLeftShift: ("<<", "calculate it outside the Flink SQL"),
     exp.BitwiseRightShift: (">>", "calculate it outside the Flink SQL"),
     exp.Lambda: ("->", "write UNNEST(array), and work on its rows"),
+    exp.JSONBContainsTopKey: ("?", "write the value, or a Jinja variable"),
 }
 
 
@@ -37,6 +38,8 @@ class ForeignSyntax(Rewriter):
             exp.Star: self._star,
             exp.Pivot: self._pivot,
             exp.Limit: self._limit,
+            exp.Fetch: self._fetch,
+            exp.Offset: self._offset,
             exp.EQ: self._equal,
             exp.NullSafeEQ: self._null_safe,
             exp.TryCast: self._cast,
@@ -68,6 +71,8 @@ class ForeignSyntax(Rewriter):
         kinds = [token.token_type for token in tokens[behind : behind + 2]]
         if kinds == [TokenType.COMMA, TokenType.FROM]:
             self.refuse((tokens[behind].start, tokens[behind].end + 1), "a column is missing behind this comma")
+        if node.args.get("into"):
+            self.refuse(node.args["into"], "Flink's SELECT has no INTO", "write the query alone")
         group = node.args.get("group")
         if group is not None and group.args.get("all") and not group.expressions:
             self.refuse(node, "Flink's GROUP BY names its keys", "write GROUP BY a, b in the place of GROUP BY ALL")
@@ -83,6 +88,11 @@ class ForeignSyntax(Rewriter):
             self.refuse(node.this, f"Flink has no {node.kind} JOIN", f"write WHERE {word} (SELECT ...)")
         condition = node.args.get("on")
         made_up = isinstance(condition, exp.Boolean) and not condition.meta  # by sqlglot, which wants a condition
+        given = [*([condition] if condition is not None and not made_up else []), *(node.args.get("using") or [])]
+        if given and "NATURAL" in (node.method, node.kind):
+            self.refuse(given[0], "a NATURAL JOIN takes neither ON nor USING", "write JOIN ... ON ...")
+        if given and node.kind == "CROSS":
+            self.refuse(given[0], "a CROSS JOIN takes neither ON nor USING", "write JOIN ... ON ...")
         if made_up and not isinstance(node.this, exp.Unnest):
             self.refuse(node.this, "this join has no condition", "write ON ..., or CROSS JOIN")
         return ()
@@ -102,11 +112,25 @@ class ForeignSyntax(Rewriter):
         word = "UNPIVOT" if node.args.get("unpivot") else "PIVOT"
         self.refuse(node.parent or node, f"Flink has no {word}", "write SUM(x) FILTER (WHERE k = 'a') for each column")
 
+    def _fetch(self, node: exp.Expr) -> Iterable[Edit]:
+        if node.args.get("count") is None:
+            self.refuse(node, "Flink's FETCH takes a number of rows", "write FETCH FIRST 1 ROWS ONLY")
+        return ()
+
     def _limit(self, node: exp.Expr) -> Iterable[Edit]:
         number = node.args.get("expression")
+        offset = node.parent.args.get("offset") if node.parent else None
+        if isinstance(offset, exp.Offset) and SPAN not in offset.meta:  # sqlglot has made it of LIMIT 1, 2
+            self.refuse(node, "Flink has no LIMIT with two numbers", "write LIMIT 2 OFFSET 1")
         whole = isinstance(number, exp.Literal) and number.name.isdecimal()
         if isinstance(number, exp.Expr) and not whole and number.name.upper() != "ALL":
             self.refuse(number, "LIMIT takes a whole number", "write such as LIMIT 10")
+        return ()
+
+    def _offset(self, node: exp.Expr) -> Iterable[Edit]:
+        number = node.expression
+        if not (isinstance(number, exp.Literal) and number.name.isdecimal()):
+            self.refuse(node, "OFFSET takes a whole number", "write such as OFFSET 10 ROWS")
         return ()
 
     def _operator_text(self, node: exp.Expr) -> str:
@@ -147,14 +171,21 @@ class ForeignSyntax(Rewriter):
     def _sample(self, node: exp.Expr) -> Iterable[Edit]:
         if node.args.get("size") is None or not node.args.get("method"):
             self.refuse(node.parent or node, "Flink samples by chance alone", "write TABLESAMPLE BERNOULLI (10)")
+        if str(node.args["method"]).upper() != "BERNOULLI":
+            self.refuse(node.parent or node, "Flink samples single rows alone", "write TABLESAMPLE BERNOULLI (10)")
         return ()
 
     def _frame(self, node: exp.Expr) -> Iterable[Edit]:
+        kind = str(node.args.get("kind") or "").upper()
         for side in ("start", "end"):
             offset = node.args.get(side)
             if isinstance(offset, exp.Neg):
                 self.refuse(offset, "an offset is not negative", "write PRECEDING or FOLLOWING")
-        kind = str(node.args.get("kind") or "").upper()
+            if isinstance(offset, exp.Column) or (kind == "ROWS" and isinstance(offset, exp.Interval)):
+                takes = "a number of rows" if kind == "ROWS" else "a constant"
+                self.refuse(
+                    offset, f"an offset of {kind} is {takes}", f"write {kind} BETWEEN 5 PRECEDING AND CURRENT ROW"
+                )
         if kind not in ("ROWS", "RANGE", ""):
             self.refuse(node.parent or node, f"Flink has no frames of {kind}", "write ROWS or RANGE")
         if node.args.get("exclude"):

@@ -149,7 +149,7 @@ FUNCTIONS: dict[str, Function] = {
     # aggregates
     "SUM": Function(aggregates.sum_, (1, 1), returns=aggregates.type_of_sum),
     "AVG": Function(aggregates.avg, (1, 1), returns=aggregates.type_of_average),
-    "COUNT": Function(aggregates.count),
+    "COUNT": Function(aggregates.count, (1, 1)),
     **_named_functions("MIN MAX", aggregates.extreme, (1, 1)),
     **_named_functions(
         "STDDEV_POP STDDEV_SAMP STDDEV", aggregates.deviation, (1, 1), returns=aggregates.type_of_average
@@ -170,7 +170,8 @@ FUNCTIONS: dict[str, Function] = {
     **_named_functions("PERCENT_RANK CUME_DIST"),
     **_named_functions("LAG LEAD", _neighbour, (1, 3), same),
     # conditions
-    **_named_functions("COALESCE IFNULL NULLIF IF"),
+    **_named_functions("COALESCE IF"),
+    **_named_functions("IFNULL NULLIF", arguments=(2, 2)),
     **_named_functions("GREATEST LEAST", _null_if_any),
     # numbers
     "ABS": Function(),

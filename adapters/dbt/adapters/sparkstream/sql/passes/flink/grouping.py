@@ -36,7 +36,7 @@ class Groupings(Rewriter):
         assert isinstance(node, exp.Group)
         inner = self.source.tokens_in(self.source.span(node))[1:]
         distinct = inner[0].token_type == TokenType.DISTINCT
-        several = _several(node)
+        several = several_sets(node)
         nothing = sum(isinstance(key, exp.Tuple) and not key.expressions for key in node.expressions)
         if several or len(node.expressions) > nothing > 0:
             yield from self._sets_of(node, distinct, nothing > 0)
@@ -64,12 +64,14 @@ class Groupings(Rewriter):
         kinds = _kinds(node)
         if prod(map(len, kinds)) > _MOST_SETS:
             return
-        keys = {normal_form(part): part for item in (*node.expressions, *_several(node)) for part in key_parts(item)}
+        keys = {
+            normal_form(part): part for item in (*node.expressions, *several_sets(node)) for part in key_parts(item)
+        }
         sets = [frozenset().union(*each) for each in product(*kinds)]
         counts = Counter(sets)
         goes = [[each for each, n in counts.items() if n > go] for go in range(1, max(counts.values()))]
         alone = [] if distinct else [go for go in goes if len(go) == 1 and len(go[0]) < len(keys)]
-        if not (distinct or nothing or alone):
+        if not (distinct or nothing or alone or any(map(_comes_again, several_sets(node)))):
             return
         select = node.parent
         asked = select.find_all(exp.Anonymous) if alone and isinstance(select, exp.Select) else ()
@@ -102,7 +104,7 @@ class Groupings(Rewriter):
             self._check_sets(node, kinds)
             return
         self._check_keys(node, name, kinds)
-        if not _several(group):  # Spark knows GROUPING beside ROLLUP and the like only
+        if not several_sets(group):  # Spark knows GROUPING beside ROLLUP and the like only
             yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
         else:
             yield from self._in_having(node, name, select)
@@ -147,7 +149,7 @@ class Groupings(Rewriter):
                 )
 
 
-def _several(group: exp.Group) -> list[exp.Expr]:
+def several_sets(group: exp.Group) -> list[exp.Expr]:
     """The elements of a GROUP BY that make several sets of keys."""
     found = [item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []]
     found += [item for item in group.expressions if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup))]
@@ -156,7 +158,7 @@ def _several(group: exp.Group) -> list[exp.Expr]:
 
 def _kinds(group: exp.Group) -> list[list[frozenset[str]]]:
     """The grouping sets of each element of a GROUP BY; a set of the query has one of each."""
-    return [_sets(item) for item in {id(item): item for item in [*group.expressions, *_several(group)]}.values()]
+    return [_sets(item) for item in {id(item): item for item in [*group.expressions, *several_sets(group)]}.values()]
 
 
 def _sets(item: exp.Expr) -> list[frozenset[str]]:
@@ -171,8 +173,16 @@ def _sets(item: exp.Expr) -> list[frozenset[str]]:
             if isinstance(item, exp.Rollup)
             else [some for n in sizes if len(parts) <= 12 for some in combinations(parts, n)]
         )
-        return [frozenset().union(*some) for some in chosen]
+        return list(dict.fromkeys(frozenset().union(*some) for some in chosen))
     return [_keys(item)]
+
+
+def _comes_again(item: exp.Expr) -> bool:
+    """Whether ROLLUP or CUBE names a key twice: Flink has each of its sets once, and Spark repeats them."""
+    if isinstance(item, exp.GroupingSets):
+        return any(map(_comes_again, item.expressions))
+    keys = [normal_form(key) for key in key_parts(item)]
+    return isinstance(item, (exp.Rollup, exp.Cube)) and len({*keys}) < len(keys)
 
 
 def _keys(item: exp.Expr) -> frozenset[str]:

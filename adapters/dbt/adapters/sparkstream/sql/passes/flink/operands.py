@@ -127,6 +127,8 @@ class Operands(Rewriter):
             exp.DPipe: self._joined,
             exp.Is: self._is,
             exp.SimilarTo: self._of_text,
+            exp.Escape: self._escape,
+            **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), self._distinct),
             exp.Between: self._between,
             exp.Bracket: self._bracket,
             JsonPath: self._of_json,
@@ -149,6 +151,8 @@ class Operands(Rewriter):
             one, other = map(self.type, node.expressions)
             if incomparable(one, other) or types.mixed(one, other) or isinstance(node.expressions[0], exp.Null):
                 self.refuse(self.source.call_span(node), f"NULLIF can't compare {one} with {other}")
+        if name in ("LAG", "LEAD") and len(node.expressions) == 3:
+            self._alike(node.expressions[::2], name)
         if name == "JSON_STRING" and any(family(self.type(v)) in ("date", "clock") for v in node.expressions):
             self.refuse(node.expressions[0], "JSON_STRING takes no date and no TIME", "write CAST(... AS STRING)")
         if name == "ARRAY_JOIN" and incompatible(element(self.type(node.expressions[0])), "string"):
@@ -215,6 +219,18 @@ class Operands(Rewriter):
                 self._check(number, "integer", name)
         return ()
 
+    def _escape(self, node: exp.Expr) -> Iterable[Edit]:
+        sign = node.expression
+        if isinstance(sign, exp.Literal) and len(sign.name) != 1:
+            self.refuse(sign, "ESCAPE takes one character", "write such as ESCAPE '!'")
+        return ()
+
+    def _distinct(self, node: exp.Expr) -> Iterable[Edit]:
+        one, other = self.type(node.this), self.type(node.expression)
+        if incomparable(one, other) or types.mixed(one, other):
+            self.refuse(node, f"IS DISTINCT FROM compares {one} with {other}", "write CAST(...) around one of them")
+        return ()
+
     def _of_json(self, node: exp.Expr) -> Iterable[Edit]:
         self._check(node.this, "text", f"JSON_{node.args['kind']}")
         return ()
@@ -249,7 +265,8 @@ class Operands(Rewriter):
         results = [*branches, *([default] if default is not None else [])]
         self._alike(results, "CASE")
         for branch in node.args.get("ifs") or [] if node.this is not None else ():
-            if incomparable(self.type(node.this), self.type(branch.this)):
+            one, other = self.type(node.this), self.type(branch.this)
+            if incomparable(one, other) or types.mixed(one, other):
                 self.refuse(branch.this, f"CASE compares {self.type(node.this)} with {self.type(branch.this)}")
         if results and all(isinstance(result, exp.Null) for result in results):
             self.refuse(node, "CASE gives nothing but NULL, which has no type", "write CAST(NULL AS INT)")
@@ -270,6 +287,8 @@ class Operands(Rewriter):
     def _if(self, node: exp.Expr) -> Iterable[Edit]:
         if isinstance(node.parent, exp.Case):
             return ()
+        if node.args.get("false") is None:
+            self.refuse(node, "IF takes a condition and two values", "write IF(x > 0, a, b)")
         self._check(node.this, "condition", "IF")
         if isinstance(node.this, exp.Null):
             self.refuse(node.this, "nobody knows the type of this NULL", "write CAST(NULL AS BOOLEAN)")

@@ -100,6 +100,8 @@ class Operators(Rewriter):
             self.refuse(node, "a number can't be added to a time", "write ts + INTERVAL '1' DAY")
         if "clock" in kinds and (not isinstance(node, (exp.Add, exp.Sub)) or kinds - {"clock", "interval", None}):
             self.refuse(node, "a TIME takes a length of time alone", "write t + INTERVAL '1' HOUR")
+        if isinstance(node, exp.Add) and kinds <= {"date", "time"}:
+            self.refuse(node, "two times can't be added", "write ts + INTERVAL '1' DAY")
         if kinds == {"clock"}:
             self.refuse(node, "Flink takes no difference of two times", "write (t2 - t1) SECOND")
         if isinstance(node, exp.Sub) and family(left) == "interval" and "clock" in kinds:

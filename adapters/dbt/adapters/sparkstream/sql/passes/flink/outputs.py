@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.paths import output_name
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregated
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
@@ -30,7 +31,9 @@ class OutputNames(Rewriter):
         if not _names_matter(select):
             return
         taken: set[str] = set()
-        written: set[str] = set()  # a column without a name is numbered by the different names before it
+        written: set[str] = set()
+        # A column without a name is numbered by the columns before it; beside aggregates, by their different names.
+        grouped = is_aggregated(select)
         for projection in select.expressions:
             if projection.is_star:
                 stars = self._star(select, projection, taken, written)
@@ -39,7 +42,7 @@ class OutputNames(Rewriter):
                 yield from stars
                 continue
             named = output_name(projection) or self._word(projection)
-            name = named or f"EXPR${len(written)}"
+            name = named or f"EXPR${len(written) if grouped else len(taken)}"
             written.add(name)
             given = _unused(name, taken)
             quoted = _quoted(given)

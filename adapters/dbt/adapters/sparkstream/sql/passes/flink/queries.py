@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.aggregated import has_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
@@ -147,9 +148,9 @@ class QueryChecks(Rewriter):
         group = select.args.get("group")
         having = select.args.get("having")
         outputs = [*select.expressions, *([having.this] if having else [])]
-        if group is None and having is None and not any(self._aggregates(select, output) for output in outputs):
+        if group is None and having is None and not any(has_aggregate(output, select) for output in outputs):
             for key in self._ordered(select):
-                if self._aggregates(select, key):
+                if has_aggregate(key, select):
                     self.refuse(key, "ORDER BY has an aggregate, and SELECT has none", "write GROUP BY, and select it")
             return
         outputs += self._ordered(select)
@@ -158,7 +159,24 @@ class QueryChecks(Rewriter):
             keys += (group.args.get(kind) or []) if group else []
         flat = [inner for key in keys for inner in key_parts(key)]
         for output in outputs:
+            self._check_star(select, output, flat)
             self._check_in_group(select, output, flat)
+
+    def _check_star(self, select: exp.Select, output: exp.Expr, keys: list[exp.Expr]) -> None:
+        """Refuses `*` of a table with a column that isn't grouped."""
+        if not output.is_star or not isinstance(output, (exp.Star, exp.Column)):
+            return
+        table = output.table.casefold() if isinstance(output, exp.Column) else ""
+        grouped = {key.name.casefold() for key in keys if isinstance(key, exp.Column)}
+        for relation in sources(select):
+            columns = self.resolver.columns(relation)
+            if (table and relation.alias_or_name.casefold() != table) or not columns.complete:
+                continue
+            left = next((column.name for column in columns.items if column.name.casefold() not in grouped), None)
+            if left is not None:
+                self.refuse(
+                    output, f"{left} is neither in GROUP BY nor in an aggregate function", "name the columns, and group"
+                )
 
     def _ordered(self, select: exp.Select) -> list[exp.Expr]:
         """What ORDER BY sorts by, but for names of outputs."""
@@ -166,15 +184,6 @@ class QueryChecks(Rewriter):
         names = {projection.alias_or_name.casefold() for projection in select.expressions}
         keys = [item.this for item in order.expressions] if order is not None else []
         return [key for key in keys if not (isinstance(key, exp.Column) and key.name.casefold() in names)]
-
-    def _aggregates(self, select: exp.Select, node: exp.Expr) -> bool:
-        return any(
-            isinstance(n, exp.Anonymous)
-            and n.name.upper() in AGGREGATES
-            and n.find_ancestor(exp.Select) is select
-            and not isinstance(n.parent, exp.Window)
-            for n in node.walk()
-        )
 
     def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: list[exp.Expr]) -> None:
         if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key, select) for key in keys):

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.aggregated import has_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -89,7 +89,8 @@ class Relations(Rewriter):
         select = node.find_ancestor(exp.Select)
         if not isinstance(query, exp.Select) or select is None or query.args.get("group"):
             return
-        if not self._aggregates(query) or not self._correlated(query, select):
+        aggregated = any(has_aggregate(each, query) for each in query.expressions)
+        if not aggregated or not reads_around(self.resolver, query, select):
             return
         having = query.args.get("having")
         if having is not None:
@@ -100,25 +101,16 @@ class Relations(Rewriter):
             span = self.source.span(last)
             yield Edit(span, lambda: f"{self.source.render(span)} HAVING COUNT(*) > 0", level=3)
 
-    def _aggregates(self, query: exp.Select) -> bool:
-        return any(
-            isinstance(n, exp.Anonymous)
-            and n.name.upper() in AGGREGATES
-            and n.find_ancestor(exp.Select) is query
-            and not isinstance(n.parent, exp.Window)
-            for projection in query.expressions
-            for n in projection.walk()
-        )
 
-    def _correlated(self, query: exp.Select, select: exp.Select) -> bool:
-        """Whether a query reads a column of the inputs around it."""
-        inner = {s.alias_or_name.casefold() for s in sources(query)}
-        outer = {s.alias_or_name.casefold() for s in sources(select)}
-        for column in query.find_all(exp.Column):
-            names = names_of(column) or []
-            if column.find_ancestor(WindowFunction, exp.Select) is not query or self.resolver.own(column, query):
-                continue
-            first = names[0].casefold()
-            if (len(names) > 1 and first in outer - inner) or self.resolver.own(column, select):
-                return True
-        return False
+def reads_around(resolver: Resolver, query: exp.Select, select: exp.Select) -> bool:
+    """Whether a query reads a column of the inputs of the SELECT around it."""
+    inner = {s.alias_or_name.casefold() for s in sources(query)}
+    outer = {s.alias_or_name.casefold() for s in sources(select)}
+    for column in query.find_all(exp.Column):
+        names = names_of(column) or []
+        if column.find_ancestor(WindowFunction, exp.Select) is not query or resolver.own(column, query):
+            continue
+        first = names[0].casefold()
+        if (len(names) > 1 and first in outer - inner) or resolver.own(column, select):
+            return True
+    return False

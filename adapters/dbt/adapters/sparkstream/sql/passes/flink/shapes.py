@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.rows import cells, row_values
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.families import incompatible
+from dbt.adapters.sparkstream.sql.passes.flink.families import family, incompatible
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -92,7 +92,10 @@ class QueryShapes(Rewriter):
     def _check_star(self, select: exp.Select, star: exp.Column, inputs: Iterable[exp.Expr]) -> None:
         """Refuses `x.*` where neither an input nor a row is called x."""
         names = (names_of(star) or [])[:-1]
-        if any(is_called(relation, names) for relation in inputs) or self.resolver.row_of(star, select) is not None:
+        row = self.resolver.row_of(star, select)
+        if row is not None and family(row.type) not in (None, "row"):
+            self.refuse(star, f"{'.'.join(names)} is of type {row.type}, and * takes the fields of a row")
+        if row is not None or any(is_called(relation, names) for relation in inputs):
             return
         if all(self.resolver.columns(relation).complete for relation in inputs):
             known = ", ".join(relation.alias_or_name for relation in inputs)
@@ -150,7 +153,15 @@ class QueryShapes(Rewriter):
             count: int | None = len(cells(relation.expressions[0]))
         else:
             columns = self.resolver.columns(plain) if plain is not None else None
+            if isinstance(relation, exp.Table):
+                columns = self.resolver.of_table(relation)
             count = len(columns.items) if columns is not None and columns.complete else None
+        if not all(isinstance(name, exp.Identifier) for name in names):
+            return ()
+        called = [name.name for name in names]
+        twice = next((name for i, name in enumerate(names) if name.name in called[:i]), None)
+        if twice is not None:
+            self.refuse(twice, f"two columns are called {twice.name}", "give one another name")
         if count is not None and count != len(names):
             self.refuse(node, f"this names {len(names)} columns, and there are {count}", "name them all, or none")
         return ()

@@ -35,6 +35,8 @@ FIRST_ARGUMENTS = {
     ),
 }
 """Function -> what its first argument may be."""
+TIME_FUNCTIONS = frozenset(name for name, wanted in FIRST_ARGUMENTS.items() if wanted in (_DAYS, _TIMES))
+"""Functions of a time, a day, or a number of milliseconds."""
 
 
 def takes(name: str, type_: str | None) -> str | None:

@@ -142,11 +142,10 @@ class Evaluation:
 
     @property
     def may_be_time(self) -> bool:
-        """Whether the first argument is a column that orders a window or a LAST JOIN, and its type isn't known."""
+        """Whether the first argument may well be a time, and its type isn't known."""
         if self.select.dialect != "openmldb" or not self.arguments or self.type() is not None:
             return False
-        name = self.arguments[0].rpartition(".")[2].strip("` \n").lower()
-        return name in self.select.order_keys
+        return self.select.may_be_time(self.call.arguments[0])
 
     def typed(self, value: str) -> str:
         """An expression of a value's type, for `typeof`, that may stand beside the call's aggregate."""

@@ -88,7 +88,8 @@ def call_sql(aggregate: Evaluation) -> str:
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:
     """SUM, COUNT, MIN, MAX or AVG of one value."""
     timed = name == "SUM" and aggregate.select.dialect == "openmldb" and aggregate.type() == "timestamp"
-    origin = zero(value) if name == "SUM" and aggregate.may_be_time else None
+    of = value
+    origin = zero(of) if name == "SUM" and aggregate.may_be_time else None
     if timed:  # milliseconds, as everything about time in OpenMLDB
         value = f"unix_millis({value})"
     elif origin:
@@ -117,7 +118,7 @@ def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) 
     if add:
         text = f"coalesce({text} + {current}, {text}, {current})" if aggregate.set.past else current
     if origin:
-        return f"{origin} + ({text})"
+        return f"{zero(aggregate.typed(of))} + ({text})"
     return f"timestamp_millis({text})" if timed else _wrapped(aggregate, text, value)
 
 

@@ -86,7 +86,8 @@ class GroupedCalls:
                 f"write {usage(group.call.name)} OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
             )
         group.check_types()
-        if group.name in _OURS or (group.name == "SUM" and not group.call.distinct and group.type() in _OTHER_SUMS):
+        other = group.type() in _OTHER_SUMS or group.may_be_time
+        if group.name in _OURS or (group.name == "SUM" and not group.call.distinct and other):
             yield Edit(span, lambda: call_sql(_Group(select, group.call)))
         elif group.name in _SILENT and group.type() is None and group.arguments:
             yield from self._guarded(group)

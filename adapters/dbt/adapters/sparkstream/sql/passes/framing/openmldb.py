@@ -39,13 +39,13 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     whole,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
-from dbt.adapters.sparkstream.sql.passes.framing.times import is_shift, order_keys, shift
+from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift
 
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
-"""The operands of an operator, with their types."""
+"""The operands of an operator, or what IN and BETWEEN compare, with their types."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_INT = ("CAST(", " AS INT)")
 _TO_BOOLEAN = ("(", " <> 0)")
@@ -69,13 +69,13 @@ class OpenMLDBSpelling:
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
-        self._order_keys: frozenset[str] = frozenset()
+        self._times: frozenset[str] = frozenset()
         self._inserted: dict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
         self._inserted.clear()
-        self._order_keys = order_keys(tree)
+        self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
             yield _edit((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
@@ -275,6 +275,9 @@ class OpenMLDBSpelling:
                 if self._type(side, node) in ("float", "double"):
                     self._wrap(side, TEXT_OF_FLOAT)
             return
+        if isinstance(node, (exp.Between, exp.In)):
+            parts = [node.this, node.args.get("low"), node.args.get("high"), *node.expressions]
+            self._compared(node, [(part, self._type(part, node)) for part in parts if part is not None])
         if not isinstance(node, (*_ARITHMETIC, *BIT_OPERATORS, exp.Predicate)) or not isinstance(node, exp.Binary):
             return
         sides = [(side, self._type(side, node)) for side in (node.left, node.right)]
@@ -285,17 +288,17 @@ class OpenMLDBSpelling:
         else:
             self._computed(node, sides)
 
-    def _compared(self, node: exp.Binary, sides: Sides) -> None:
+    def _compared(self, node: exp.Expr, sides: Sides) -> None:
         """A comparison of a TIMESTAMP with a number goes by milliseconds, one with a text by texts."""
         types = [type_ for _, type_ in sides]
-        if None in types and any(isinstance(side, exp.Literal) and _is_millis(side) for side, _ in sides):
+        if None in types and any(is_millis(side) for side, _ in sides):
             self._wrap_all(sides, None, CONVERSIONS["BIGINT"](node, None) or ("", ""))
         elif "timestamp" in types and any(type_ in INTEGERS for type_ in types):
             self._wrap_all(sides, "timestamp", _TO_MILLIS)
         elif "boolean" in types and any(is_numeric(type_) for type_ in types):
             self._wrap_all(sides, "boolean", _TO_INT)
         elif isinstance(node, _COMPARISONS) and any(is_string(type_) for type_ in types):
-            for type_ in types:
+            for type_ in dict.fromkeys(types):
                 if is_numeric(type_) or type_ == "boolean":
                     self._wrap_all(sides, type_, text(type_) or ("CAST(", " AS STRING)"))
 
@@ -331,7 +334,7 @@ class OpenMLDBSpelling:
     def _shifted(self, sides: Sides) -> None:
         """`ts - 1000` of a column that may be a time."""
         for (column, type_), (number, _) in (sides, sides[::-1]):
-            if type_ is None and isinstance(number, exp.Literal) and is_shift(column, number, self._order_keys):
+            if type_ is None and isinstance(number, exp.Literal) and is_shift(column, number, self._times):
                 self._wrap(number, shift(self._source.written(column), number))
 
     def _wrap_all(self, sides: Sides, type_: str | None, around: Around) -> None:
@@ -349,11 +352,6 @@ class OpenMLDBSpelling:
         start, end = self._source.span(node)
         self._inserted[start][1].append(around[0])
         self._inserted[end][0].insert(0, around[1])
-
-
-def _is_millis(literal: exp.Literal) -> bool:
-    """Whether a number can only be milliseconds since 1970, or a BIGINT."""
-    return literal.is_number and literal.name.isdecimal() and len(literal.name) > 10
 
 
 def _edit(span: Span, text_: str) -> Edit:

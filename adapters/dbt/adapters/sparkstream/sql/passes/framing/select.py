@@ -13,8 +13,8 @@ from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
-from dbt.adapters.sparkstream.sql.passes.framing.times import order_keys
-from dbt.adapters.sparkstream.sql.passes.framing.typing import type_of
+from dbt.adapters.sparkstream.sql.passes.framing.times import likely_times, may_be_time
+from dbt.adapters.sparkstream.sql.passes.framing.typing import parsed, type_of
 
 
 class FramedSelect:
@@ -78,9 +78,13 @@ class FramedSelect:
         return list(found.values())
 
     @cached_property
-    def order_keys(self) -> frozenset[str]:
-        """The names of columns that order its windows and LAST JOINs, in lower case."""
-        return order_keys(self.select)
+    def _times(self) -> frozenset[str]:
+        return likely_times(self.select)
+
+    def may_be_time(self, span: Span) -> bool:
+        """Whether the expression in a span is a column that may well be a time, or such a column and milliseconds."""
+        node = parsed(self.source.text[slice(*span)], self.dialect)
+        return node is not None and may_be_time(node, self._times)
 
     @property
     def has_unions(self) -> bool:

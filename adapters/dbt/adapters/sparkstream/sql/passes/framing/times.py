@@ -11,29 +11,60 @@ from decimal import Decimal
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin, OrderKey
+from dbt.adapters.sparkstream.sql.passes.framing.argument_types import TIME_FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import Around
 
 _LONG = 1000
 """From so many on, a number beside a column may be milliseconds."""
 
 
-def order_keys(tree: exp.Expr) -> frozenset[str]:
-    """The names of columns that order a window or a LAST JOIN, in lower case: they are times or whole numbers."""
-    keys: list[OrderKey] = []
+def likely_times(tree: exp.Expr) -> frozenset[str]:
+    """The names of columns that may well be times, in lower case, going by what a statement does with them.
+
+    They order a window or a LAST JOIN, are the argument of a function of times such as HOUR, or are compared with a
+    number that can only be milliseconds. Each of them may be a whole number as well.
+    """
+    found: list[exp.Expr] = []
     for node in tree.walk():
         if isinstance(node, FramedWindow):
-            keys.extend(node.value.order)
+            found.extend(key.expression for key in node.value.order)
         elif isinstance(node, LastJoin) and node.args.get("order"):
-            keys.append(node.args["order"])
-    return frozenset(key.expression.name.lower() for key in keys if isinstance(key.expression, exp.Column))
+            key: OrderKey = node.args["order"]
+            found.append(key.expression)
+        elif isinstance(node, exp.Anonymous) and node.name.upper() in TIME_FUNCTIONS:
+            found.extend(node.expressions[:1])
+        elif isinstance(node, exp.Predicate):
+            operands = list(node.iter_expressions())
+            if any(is_millis(each) for each in operands):
+                found.extend(operands)
+    return frozenset(each.name.lower() for each in found if isinstance(each, exp.Column))
 
 
-def is_shift(column: exp.Expr, number: exp.Expr, keys: frozenset[str]) -> bool:
-    """Whether `column + number`, of a column whose type isn't known, may be a time and milliseconds."""
+def is_millis(node: exp.Expr) -> bool:
+    """Whether a number can only be milliseconds since 1970, or a BIGINT."""
+    return isinstance(node, exp.Literal) and node.is_number and node.name.isdecimal() and len(node.name) > 10
+
+
+def is_shift(column: exp.Expr, number: exp.Expr, times: frozenset[str]) -> bool:
+    """Whether `column + number`, of a column whose type isn't known, may be a time and milliseconds.
+
+    Args:
+        times: the columns that may well be times.
+    """
     if not (isinstance(column, exp.Column) and isinstance(number, exp.Literal)):
         return False
     whole = not number.is_string and number.name.isdecimal() and int(number.name) < 2**63
-    return whole and (column.name.lower() in keys or int(number.name) >= _LONG)
+    return whole and (column.name.lower() in times or int(number.name) >= _LONG)
+
+
+def may_be_time(node: exp.Expr, times: frozenset[str]) -> bool:
+    """Whether an expression is one of the columns that may well be times, or such a column and milliseconds."""
+    if isinstance(node, exp.Paren):
+        return may_be_time(node.this, times)
+    if isinstance(node, (exp.Add, exp.Sub)):
+        sides = ((node.left, node.right), (node.right, node.left))
+        return any(is_shift(column, number, times) for column, number in sides)
+    return isinstance(node, exp.Column) and node.name.lower() in times
 
 
 def shift(column: str, number: exp.Literal) -> Around:

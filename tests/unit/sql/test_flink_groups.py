@@ -1,0 +1,74 @@
+"""Flink SQL: subqueries beside GROUP BY, sets of keys, names of columns and places in arrays; the rows are recorded in Flink."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {
+    "t": {"a": "int", "b": "bigint", "c": "string"},
+    "s": {"d": "int", "h": "bigint"},
+    "x": {"n": "int", "ts": "timestamp_ntz", "ar": "array<int>", "mp": "map<string,int>"},
+}
+
+
+class TestGroups(Pairs):
+    def becomes(self, flink: str, spark: str) -> None:
+        self.flink(flink, spark=spark, schema=SCHEMA)
+
+    def test_a_subquery_reads_a_key(self) -> None:
+        """Spark wants it in GROUP BY or in an aggregate; a key is the same in all rows of its group."""
+        one = "(SELECT MAX(d) FROM s WHERE s.h = t.b)"
+        self.becomes(f"SELECT b, {one} AS m FROM t GROUP BY b", f"SELECT b, FIRST({one}) AS m FROM t GROUP BY b")
+        self.becomes(f"SELECT b FROM t GROUP BY b HAVING MAX(a) > {one}", f"SELECT b FROM t GROUP BY b HAVING MAX(a) > FIRST({one})")
+        for same in ("SELECT b, (SELECT MAX(d) FROM s) AS m FROM t GROUP BY b", f"SELECT b, {one} AS m FROM t", f"SELECT MAX({one}) AS m FROM t GROUP BY b"):
+            self.becomes(same, same)
+        self.refused_flink(f"SELECT b, {one} AS m FROM t GROUP BY ROLLUP(b)", "several sets of keys", at=one, hint="in a query around it", schema=SCHEMA)
+
+    def test_rollup_has_each_set_once(self) -> None:
+        self.becomes("SELECT b FROM t GROUP BY ROLLUP(b, b)", "SELECT b FROM t GROUP BY GROUPING SETS ((), (b))")
+        self.becomes("SELECT b FROM t GROUP BY CUBE(b, b), a", "SELECT b FROM t GROUP BY GROUPING SETS ((a), (b, a))")
+
+    def test_unnamed_columns(self) -> None:
+        """They are numbered by their places, and beside aggregates by the different names before them."""
+        self.becomes("SELECT a, a, a + 1 FROM t", "SELECT a, a AS `a0`, a + 1 AS `EXPR$2` FROM t")
+        self.becomes("SELECT b, b, MAX(a) FROM t GROUP BY b", "SELECT b, b AS `b0`, MAX(a) AS `EXPR$1` FROM t GROUP BY b")
+
+    def test_places_in_arrays(self) -> None:
+        """What stands at 0 or below is NULL."""
+        self.becomes("SELECT ar[n] AS e, ar[2] AS f FROM x", "SELECT GET(ar, n - 1) AS e, TRY_ELEMENT_AT(ar, 2) AS f FROM x")
+
+    @pytest.mark.parametrize(
+        ("sql", "words", "at", "hint"),
+        [
+            ("SELECT * FROM t GROUP BY a", "b is neither in GROUP BY", "*", "name the columns"),
+            ("SELECT a FROM t QUALIFY a > 1", "asks for a window function", "a > 1", "WHERE"),
+            ("SELECT a FROM t NATURAL JOIN s ON t.a = s.d", "NATURAL JOIN", "t.a = s.d", "JOIN ... ON"),
+            ("SELECT a FROM t CROSS JOIN s ON t.a = s.d", "CROSS JOIN", "t.a = s.d", "JOIN ... ON"),
+            ("SELECT a FROM t LIMIT 2, 3", "two numbers", "LIMIT 2, 3", "LIMIT 2 OFFSET 1"),
+            ("SELECT a FROM t FETCH FIRST ROW ONLY", "a number of rows", "FETCH FIRST ROW ONLY", "1 ROWS ONLY"),
+            ("SELECT a FROM t LIMIT 2 OFFSET a", "a whole number", "OFFSET a", "OFFSET 10 ROWS"),
+            ("SELECT SUM(a) OVER (ORDER BY a ROWS b PRECEDING) FROM t", "an offset of ROWS", "b", "5 PRECEDING"),
+            ("SELECT ts + ts FROM x", "two times", "ts + ts", "INTERVAL '1' DAY"),
+            ("SELECT COUNT(a, b) FROM t", "1 argument", "COUNT(a, b)", None),
+            ("SELECT NULLIF(a) FROM t", "2 arguments", "NULLIF(a)", None),
+            ("SELECT IF(a > 1, 1) FROM t", "two values", "IF(a > 1, 1)", "IF(x > 0, a, b)"),
+            ("SELECT * FROM t AS v(p, q)", "names 2 columns, and there are 3", "v(p, q", "name them all"),
+            ("SELECT n FROM x ORDER BY mp", "no order", "mp", "MAP_KEYS"),
+            ("SELECT a FROM t UNION SELECT d FROM s ORDER BY d", "give no column d", "d", "they give a"),
+            ("SELECT a FROM t WHERE c LIKE 'x' ESCAPE '!!'", "one character", "'!!'", "ESCAPE '!'"),
+            ("SELECT CASE a WHEN 'x' THEN 1 END FROM t", "compares int with string", "'x'", None),
+            ("SELECT a IS DISTINCT FROM 'x' FROM t", "compares int with string", "a IS DISTINCT FROM 'x'", "CAST"),
+            ("SELECT LAG(a, 1, 'x') OVER (ORDER BY a) FROM t", "LAG has int and string", "'x'", "CAST"),
+            ("SELECT a.* FROM t", "the fields of a row", "a.*", None),
+            ("SELECT a INTO z FROM t", "no INTO", "z", "the query alone"),
+            ("SELECT a FROM t TABLESAMPLE SYSTEM (10)", "single rows", "t TABLESAMPLE SYSTEM (10)", "BERNOULLI"),
+        ],
+    )
+    def test_refused(self, sql: str, words: str, at: str, hint: str | None) -> None:
+        self.refused_flink(sql, words, at=at, hint=hint, schema=SCHEMA)
