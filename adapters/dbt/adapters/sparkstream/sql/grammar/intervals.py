@@ -51,7 +51,7 @@ def read_interval(tokens: list[Token], *, strict: bool = False) -> Interval:
 
 
 def _units(texts: list[str], kinds: list[TokenType], hint: str) -> tuple[list[str], int | None]:
-    """Splits `DAY(3)`, `HOUR TO MINUTE`, `DAY(3) TO SECOND(3)` into unit names and the leading precision."""
+    """Splits `DAY(3)`, `SECOND(2, 3)`, `DAY(3) TO SECOND(3)` into unit names and the leading precision."""
     units: list[str] = []
     precision = None
     position = 0
@@ -59,11 +59,16 @@ def _units(texts: list[str], kinds: list[TokenType], hint: str) -> tuple[list[st
         units.append(texts[position])
         position += 1
         if kinds[position : position + 1] == [TokenType.L_PAREN]:
-            if kinds[position + 1 : position + 3] != [TokenType.NUMBER, TokenType.R_PAREN]:
+            digits = (
+                kinds[position + 1 : kinds.index(TokenType.R_PAREN, position)]
+                if TokenType.R_PAREN in kinds[position:]
+                else []
+            )
+            if digits not in ([TokenType.NUMBER], [TokenType.NUMBER, TokenType.COMMA, TokenType.NUMBER]):
                 break
             if len(units) == 1:
                 precision = int(texts[position + 1])
-            position += 3
+            position += len(digits) + 2
         if position == len(texts):
             return units, precision
         if len(units) == 2 or texts[position].upper() != "TO":
