@@ -58,6 +58,7 @@ class Frame:
         exclude_time: without the other rows that have the current row's key.
         exclude_row: without the current row.
         instance_not_in_window: without the other rows of the main table.
+        unitless: whether its bounds are numbers in a dialect that writes lengths of time as intervals.
     """
 
     kind: Kind
@@ -67,6 +68,7 @@ class Frame:
     exclude_time: bool = False
     exclude_row: bool = False
     instance_not_in_window: bool = False
+    unitless: bool = False
 
     @classmethod
     def of(
@@ -79,6 +81,7 @@ class Frame:
         exclude_time: bool = False,
         exclude_row: bool = False,
         instance_not_in_window: bool = False,
+        unitless: bool = False,
     ) -> Frame:
         """A frame from its bounds as written: OPEN is folded into the bounds, one row or one unit inward.
 
@@ -124,6 +127,7 @@ class Frame:
             exclude_time=exclude_time,
             exclude_row=exclude_row,
             instance_not_in_window=instance_not_in_window,
+            unitless=unitless,
         )
 
     @property

@@ -64,6 +64,11 @@ class FrameGrammar(PlacedParser):
         flags = self._parse_flags()
         if not ordered and not sqlstream:
             self._check_unordered(kind, start, end, flags, unit)
+        bounds = {"start": start, "end": end}
+        unitless = [side for side, bound in bounds.items() if bound.offset and not bound.timed]
+        by_number = sqlstream and kind is Kind.ROWS_RANGE and bool(unitless)
+        if by_number and (not ordered or start.timed or end.timed):
+            raise self._error("RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", *places[unitless[0]])
         try:
             return Frame.of(
                 kind,
@@ -73,6 +78,7 @@ class FrameGrammar(PlacedParser):
                 exclude_time="EXCLUDE CURRENT_TIME" in flags,
                 exclude_row="EXCLUDE CURRENT_ROW" in flags,
                 instance_not_in_window="INSTANCE_NOT_IN_WINDOW" in flags,
+                unitless=by_number,
             )
         except FrameError as error:
             advice = error.hint.replace("ROWS_RANGE", "RANGE") if error.hint and sqlstream else error.hint
@@ -173,7 +179,8 @@ class FrameGrammar(PlacedParser):
 
     def _interval_bound(self, kind: Kind, tokens: list[Token], opened: bool) -> Bound | None:
         if tokens[0].token_type != TokenType.INTERVAL:
-            if self.FRAME_DIALECT == "sqlstream" and kind is Kind.ROWS_RANGE:
+            number = len(tokens) == 1 and tokens[0].token_type == TokenType.NUMBER
+            if self.FRAME_DIALECT == "sqlstream" and kind is Kind.ROWS_RANGE and not number:
                 raise self._error(
                     "RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", tokens[0], tokens[-1]
                 )

@@ -7,6 +7,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import OrderKey, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
@@ -122,6 +123,14 @@ def check_column(select: FramedSelect, column: exp.Column) -> None:
 
 def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:
     """Refuses to order by a type other than numbers and times, where the type is known."""
+    if type_ is None and spec.order[0].expression.name.upper() == "ROWTIME" and select.dialect == "sqlstream":
+        type_ = "timestamp"
+    if spec.frame.unitless and type_ in TIMES:
+        raise select.source.error(
+            spec.order[0].span,
+            f"RANGE takes an interval for a {type_}",
+            "write RANGE INTERVAL '1' HOUR PRECEDING, or order by a whole number",
+        )
     if type_ is None or type_ in KEY_TYPES:
         return
     if select.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:

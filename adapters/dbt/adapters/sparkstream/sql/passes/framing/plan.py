@@ -132,7 +132,7 @@ class Plan:
             ties=ties,
             sources=numbers,
             all_sources=len(numbers) == len(self.unions),
-            timed=select.dialect == "sqlstream",
+            timed=select.dialect == "sqlstream" and not spec.frame.unitless,
             arrival=arrival,
             nullable=select.dialect != "openmldb",
         )
