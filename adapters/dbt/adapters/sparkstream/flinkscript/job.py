@@ -239,42 +239,48 @@ class _Reader:
     def _table(self, cursor: Cursor, statement: Statement) -> None:
         lenient = cursor.takes("IF", "NOT", "EXISTS")
         name, span = self._name(cursor)
-        table = Table(name, span, comment=statement.comment)
-        named: tuple[str, ...] = ()
-        if cursor.sees("("):
-            opening = cursor.at
-            pieces = cursor.group()
-            if pieces and all(len(piece.tokens) == 1 for piece in pieces) and self._has_query(cursor):
-                named = tuple(piece.name() for piece in pieces)
-            else:
-                cursor.at = opening
-                table = read_columns(cursor, table)
+        table, named = self._columns(cursor, Table(name, span, comment=statement.comment))
         while cursor.current:
-            if cursor.takes("COMMENT"):
-                table = replace(table, comment="\n".join(filter(None, (table.comment, cursor.string()))))
-            elif cursor.takes("PARTITIONED", "BY"):
-                table = replace(table, partitions=tuple(c.name() for c in cursor.group()))
-            elif cursor.takes("DISTRIBUTED"):
-                while cursor.current and not (cursor.sees("WITH") or cursor.sees("AS") or cursor.sees("PARTITIONED")):
-                    cursor.at += 1
-            elif cursor.sees("WITH", "("):
-                cursor.at += 1
-                table = replace(table, options=read_options(cursor))
-            elif cursor.takes("FRESHNESS") or cursor.takes("REFRESH_MODE"):
-                while cursor.current and not (cursor.sees("REFRESH_MODE") or cursor.sees("AS")):
-                    cursor.at += 1
-            elif cursor.takes("LIKE"):
-                base, place = self._name(cursor)
-                if base not in self.job.tables:
-                    raise error_at(self._text, place, f"the script has no table {base[2]} before this")
-                table = like(cursor, table, self.job.tables[base])
-            elif cursor.takes("AS"):
+            if cursor.takes("AS"):
                 query = self._query(cursor, statement)
                 self.job.inserts.append(Insert(name, span, query, named, (), self._streaming))
             else:
-                raise cursor.error("this isn't expected in CREATE TABLE")
+                table = self._clause(cursor, table)
         if self._new(name, span, lenient):
             self.job.tables[name] = table
+
+    def _columns(self, cursor: Cursor, table: Table) -> tuple[Table, tuple[str, ...]]:
+        """A table with what stands in parentheses; or the table, and the names that its query's columns get."""
+        if not cursor.sees("("):
+            return table, ()
+        opening = cursor.at
+        pieces = cursor.group()
+        if pieces and all(len(piece.tokens) == 1 for piece in pieces) and self._has_query(cursor):
+            return table, tuple(piece.name() for piece in pieces)
+        cursor.at = opening
+        return read_columns(cursor, table), ()
+
+    def _clause(self, cursor: Cursor, table: Table) -> Table:
+        """A table with what a clause behind its columns says."""
+        if cursor.takes("COMMENT"):
+            return replace(table, comment="\n".join(filter(None, (table.comment, cursor.string()))))
+        if cursor.takes("PARTITIONED", "BY"):
+            return replace(table, partitions=tuple(c.name() for c in cursor.group()))
+        if cursor.takes("DISTRIBUTED"):
+            _skip(cursor, "WITH", "AS", "PARTITIONED")
+            return table
+        if cursor.sees("WITH", "("):
+            cursor.at += 1
+            return replace(table, options=read_options(cursor))
+        if cursor.takes("FRESHNESS") or cursor.takes("REFRESH_MODE"):
+            _skip(cursor, "REFRESH_MODE", "AS")
+            return table
+        if cursor.takes("LIKE"):
+            base, place = self._name(cursor)
+            if base not in self.job.tables:
+                raise error_at(self._text, place, f"the script has no table {base[2]} before this")
+            return like(cursor, table, self.job.tables[base])
+        raise cursor.error("this isn't expected in CREATE TABLE")
 
     @staticmethod
     def _has_query(cursor: Cursor) -> bool:
@@ -308,6 +314,12 @@ class _Reader:
         (("EXECUTE", "INSERT", "INTO"), _insert),
         (("EXECUTE", "INSERT", "OVERWRITE"), _insert),
     )
+
+
+def _skip(cursor: Cursor, *words: str) -> None:
+    """Passes over what stands before one of some words, or to the end."""
+    while cursor.current and not any(cursor.sees(word) for word in words):
+        cursor.at += 1
 
 
 def full_name(parts: Sequence[str], scope: tuple[str, str]) -> Name:

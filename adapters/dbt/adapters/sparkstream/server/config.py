@@ -60,10 +60,24 @@ class ServerConfig:
             object.__setattr__(self, "conf", {**self.conf, JARS: absolute(self.conf[JARS])})
         if ";" in str(self.folder):
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
+        self._check_master()
+        self._check_ports()
+        if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):
+            raise ServerError(f"memory '{self.memory}' is not a size; write a number with a unit, such as 2g or 512m")
+        if self.timeout <= 0:
+            raise ServerError(f"time-out {self.timeout:g} is not a time; write the seconds that starting may take")
+        self._check_settings()
+
+    def _check_ports(self) -> None:
         if not self.ports:
             raise ServerError("a server without SQL and without Spark Connect has no use; leave one of the options out")
         if self.port == self.connect_port:
             raise ServerError(f"SQL and Spark Connect can't share port {self.port}; choose another --connect-port")
+        for port in [*self.ports, *(port for _, port in self.masters)]:
+            if not 1 <= port <= 65535:
+                raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
+
+    def _check_master(self) -> None:
         if self.master.startswith("k8s://"):
             raise ServerError(
                 "this server can't be the driver of executors in Kubernetes: they have to reach it by a name, and its "
@@ -75,13 +89,8 @@ class ServerConfig:
                 f"master '{self.master}' is neither local nor a cluster's; write 'local[N]' for N tasks at a time, "
                 "'local[*]' for as many as there are cores, 'spark://HOST:7077' for a standalone cluster, or 'yarn'"
             )
-        for port in [*self.ports, *(port for _, port in self.masters)]:
-            if not 1 <= port <= 65535:
-                raise ServerError(f"port {port} does not exist; a port is a number from 1 to 65535")
-        if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):
-            raise ServerError(f"memory '{self.memory}' is not a size; write a number with a unit, such as 2g or 512m")
-        if self.timeout <= 0:
-            raise ServerError(f"time-out {self.timeout:g} is not a time; write the seconds that starting may take")
+
+    def _check_settings(self) -> None:
         for key in self.conf:
             if not re.fullmatch(r"spark\.[^\s=:]+", key):
                 raise ServerError(

@@ -22,66 +22,85 @@ def check_block(select: FramedSelect) -> None:
     Raises:
         TranslationError: with the place of the fault.
     """
-    block, source = select.block, select.source
-    windows = select.our_windows
-    if windows:
-        for clause in ("group", "having"):
-            if clause in block.clauses:
-                raise source.error(
-                    block.clauses[clause],
-                    f"{'GROUP BY' if clause == 'group' else 'HAVING'} and a window can't stand in one SELECT",
-                    "put one of them in a subquery",
-                )
-    if "from" not in block.clauses:
-        raise source.error(block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
-    for call in select.calls:
-        if "where" in block.clauses and inside(call.span, block.clauses["where"]):
-            raise source.error(
-                call.span,
-                "a window can't stand in WHERE",
-                "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
-            )
+    _check_clauses(select)
     if select.dialect != "openmldb":
         return
     for join in select.last_joins:
-        order: OrderKey | None = join.args.get("order")
-        type_ = select.type_of(order.span) if order else None
-        if order and type_ is not None and type_ not in KEY_TYPES:
-            raise source.error(
-                order.span,
-                f"LAST JOIN is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
-                "convert it in a subquery: LAST JOIN (SELECT *, timestamp(d) AS ts FROM t) AS t ORDER BY t.ts",
-            )
-    for window in windows:
+        _check_last_join(select, join)
+    for window in select.our_windows:
         for key in (*window.spec.partition, *window.spec.order):
             if not isinstance(key.expression, exp.Column):
-                raise source.error(
+                raise select.source.error(
                     key.span,
                     "PARTITION BY and ORDER BY of a window take columns",
                     "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
                 )
             check_column(select, key.expression)
-    for item in block.projections:
-        mine = [c for c in select.calls if inside(c.span, item)]
-        for call in mine[1:]:
-            if call.window.spec is not mine[0].window.spec:
+    for item in select.block.projections:
+        _check_windows_of(select, item)
+    _check_columns(select)
+    if select.our_windows:
+        _check_bare_aggregates(select)
+
+
+def _check_clauses(select: FramedSelect) -> None:
+    """Refuses windows without FROM, beside GROUP BY or HAVING, and in WHERE."""
+    clauses, source = select.block.clauses, select.source
+    if select.our_windows:
+        for clause, words in (("group", "GROUP BY"), ("having", "HAVING")):
+            if clause in clauses:
                 raise source.error(
-                    call.span,
-                    "one expression takes one window",
-                    "give every window a column of its own, and combine them in a query around this one",
+                    clauses[clause],
+                    f"{words} and a window can't stand in one SELECT",
+                    "put one of them in a subquery",
                 )
-    aliases = {e.alias.lower() for e in select.select.expressions if isinstance(e, exp.Alias)}
+    if "from" not in clauses:
+        raise source.error(select.block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
+    for call in select.calls:
+        if "where" in clauses and inside(call.span, clauses["where"]):
+            raise source.error(
+                call.span,
+                "a window can't stand in WHERE",
+                "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
+            )
+
+
+def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
+    """Refuses an order of a type that OpenMLDB doesn't order by, where the type is known."""
+    order: OrderKey | None = join.args.get("order")
+    type_ = select.type_of(order.span) if order else None
+    if order and type_ is not None and type_ not in KEY_TYPES:
+        raise select.source.error(
+            order.span,
+            f"LAST JOIN is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
+            "convert it in a subquery: LAST JOIN (SELECT *, timestamp(d) AS ts FROM t) AS t ORDER BY t.ts",
+        )
+
+
+def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
+    """Refuses several windows in one item of a SELECT list."""
+    mine = [call for call in select.calls if inside(call.span, item)]
+    for call in mine[1:]:
+        if call.window.spec is not mine[0].window.spec:
+            raise select.source.error(
+                call.span,
+                "one expression takes one window",
+                "give every window a column of its own, and combine them in a query around this one",
+            )
+
+
+def _check_columns(select: FramedSelect) -> None:
+    """Refuses columns that no table has. A bare name outside a window's call may be an alias of the SELECT list."""
+    aliases = {item.alias.lower() for item in select.select.expressions if isinstance(item, exp.Alias)}
     for column in select.select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not select.select or isinstance(column.this, exp.Star):
             continue
         if (
             column.table
             or column.name.lower() not in aliases
-            or any(inside(source.span(column), c.span) for c in select.calls)
+            or any(inside(select.source.span(column), call.span) for call in select.calls)
         ):
             check_column(select, column)
-    if windows:
-        _check_bare_aggregates(select)
 
 
 def _check_bare_aggregates(select: FramedSelect) -> None:

@@ -44,32 +44,31 @@ class Plan:
         self.union_checks: list[str] = []
         self.streams: list[Stream] = []
         self._union_numbers: dict[tuple[str, int], int] = {}
-        windows = select.our_windows
-        for window in windows:
+        for window in select.our_windows:
             for union, name in zip(window.spec.unions, self._union_names(window.spec), strict=True):
                 if name not in self._union_numbers:
                     self.unions.append(union)
                     self._union_numbers[name] = len(self.unions)
                     self.union_checks += check_union(select, relation, union)
-        self._stream_of = {id(window): self._stream(window.spec) for window in windows}
-        if select.running and not self.unions:
-            for stream in self.streams:
-                calls = [call for call in select.calls if self.stream_of(call) is stream]
-                stream.running = stream.measures and bool(calls) and all(self._runs(call) for call in calls)
-        for call in select.calls:
-            frame = call.window.spec.frame
-            if self.stream_of(call).running:
-                continue
-            if needs_order(frame) or (by_key(frame) and _keeps_order(call)):
-                self.stream_of(call).ordered = True
+        self._stream_of = {id(window): self._stream(window.spec) for window in select.our_windows}
         self.inner = bool(self.unions) or any(c.inner and c.is_aggregate for c in _every(select.calls))
-        if self.inner:
-            for stream in self.streams:
-                stream.ordered, stream.running = True, False
+        for stream in self.streams:
+            self._say_how(stream)
         if not self.ordered and not relation.structured:
             for stream in self.streams:
                 if ARRIVAL in stream.arrival:
                     stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
+
+    def _say_how(self, stream: Stream) -> None:
+        """Whether its calls are said with running aggregates, or its rows are numbered."""
+        calls = [call for call in self._select.calls if self.stream_of(call) is stream]
+        if self.inner:
+            stream.ordered = True
+        elif self._select.running and stream.measures and calls and all(map(self._runs, calls)):
+            stream.running = True
+        else:
+            frames = ((call, call.window.spec.frame) for call in calls)
+            stream.ordered = any(needs_order(frame) or (by_key(frame) and _keeps_order(call)) for call, frame in frames)
 
     def _runs(self, call: Call) -> bool:
         """Whether a call can be said with running aggregates."""
