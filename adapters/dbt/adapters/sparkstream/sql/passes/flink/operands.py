@@ -136,49 +136,59 @@ class Operands(Rewriter):
 
     # -- calls ---------------------------------------------------------------------------------------------
     def _call(self, node: exp.Expr) -> Iterable[Edit]:
-        name = node.name.upper()
         if isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
             return ()  # SECOND(1, 3)
-        if name in _ALIKE:
-            self._alike(node.expressions, name)
-            if all(isinstance(value, exp.Null) for value in node.expressions):
-                self.refuse(self.source.call_span(node), f"{name} has nothing but NULL", "write CAST(NULL AS INT)")
-        if name in ("GREATEST", "LEAST"):
-            for value in node.expressions:
-                if family(self.type(value)) in ("array", "map", "row"):
-                    self.refuse(value, f"{name} takes values that have an order, and this is a {self.type(value)}")
-        if name == "NULLIF" and len(node.expressions) == 2:
-            one, other = map(self.type, node.expressions)
-            if incomparable(one, other) or types.mixed(one, other) or isinstance(node.expressions[0], exp.Null):
-                self.refuse(self.source.call_span(node), f"NULLIF can't compare {one} with {other}")
-        if name in ("LAG", "LEAD") and len(node.expressions) == 3:
-            self._alike(node.expressions[::2], name)
-        if name == "JSON_STRING" and any(family(self.type(v)) in ("date", "clock") for v in node.expressions):
-            self.refuse(node.expressions[0], "JSON_STRING takes no date and no TIME", "write CAST(... AS STRING)")
-        if name == "ARRAY_JOIN" and incompatible(element(self.type(node.expressions[0])), "string"):
-            self.refuse(node.expressions[0], "ARRAY_JOIN takes an array of texts", "write CAST(a AS ARRAY<STRING>)")
-        if name == "TO_TIMESTAMP_LTZ" and [family(self.type(value)) for value in node.expressions] == [
-            "text",
-            "number",
-        ]:
-            self.refuse(node.expressions[0], "a number of seconds is no text", "write CAST(... AS BIGINT)")
-        signature = _SIGNATURES.get(name)
-        if signature is None:
-            return ()
-        arguments = list(node.expressions)
+        name = node.name.upper()
+        if name in _SIGNATURES:
+            self._check_signature(node, name, _SIGNATURES[name])
+            self._check_arrays(node, name, _SIGNATURES[name])
+        self._check_values(node, name)
+        return ()
+
+    def _check_signature(self, node: exp.Expr, name: str, signature: tuple[str, ...]) -> None:
+        """Refuses another number of arguments, and those of another kind."""
+        arguments = node.expressions
         more = signature[-1:] == ("...",)
         words = signature[:-1] if more else signature
         if len(arguments) < sum(not word.endswith("?") for word in words) or (len(arguments) > len(words) and not more):
             self.refuse(self.source.call_span(node), f"{name} takes {' and '.join(signature) or 'no argument'}")
         for i, argument in enumerate(arguments):
             self._check(argument, words[min(i, len(words) - 1)].rstrip("?"), name)
+
+    def _check_arrays(self, node: exp.Expr, name: str, signature: tuple[str, ...]) -> None:
+        """Refuses elements of other types than a function's."""
+        arguments = node.expressions
+        if name == "ARRAY_JOIN" and incompatible(element(self.type(arguments[0])), "string"):
+            self.refuse(arguments[0], "ARRAY_JOIN takes an array of texts", "write CAST(a AS ARRAY<STRING>)")
         if name in _ELEMENTS:
             self._check_element(arguments[0], arguments[1], name)
-        elif words and all(word == "array" for word in words[:2]):
+        elif name != "MAP_FROM_ARRAYS" and signature in (("array", "array"), ("array", "...")):
             elements = [element(self.type(argument)) for argument in arguments]
-            if name != "MAP_FROM_ARRAYS" and any(incompatible(elements[0], other) for other in elements):
+            if any(incompatible(elements[0], other) for other in elements):
                 self.refuse(self.source.call_span(node), f"{name} has arrays of different types")
-        return ()
+
+    def _check_values(self, node: exp.Expr, name: str) -> None:
+        """Refuses values of types that don't go together, or that some functions don't take."""
+        values, place = node.expressions, self.source.call_span(node)
+        kinds = [family(self.type(value)) for value in values]
+        if name in _ALIKE:
+            self._alike(values, name)
+            if all(isinstance(value, exp.Null) for value in values):
+                self.refuse(place, f"{name} has nothing but NULL", "write CAST(NULL AS INT)")
+        if name in ("GREATEST", "LEAST"):
+            for value, kind in zip(values, kinds, strict=True):
+                if kind in ("array", "map", "row"):
+                    self.refuse(value, f"{name} takes values that have an order, and this is a {self.type(value)}")
+        if name == "NULLIF" and len(values) == 2:
+            one, other = map(self.type, values)
+            if incomparable(one, other) or types.mixed(one, other) or isinstance(values[0], exp.Null):
+                self.refuse(place, f"NULLIF can't compare {one} with {other}")
+        if name in ("LAG", "LEAD") and len(values) == 3:
+            self._alike(values[::2], name)
+        if name == "JSON_STRING" and {"date", "clock"} & set(kinds):
+            self.refuse(values[0], "JSON_STRING takes no date and no TIME", "write CAST(... AS STRING)")
+        if name == "TO_TIMESTAMP_LTZ" and kinds == ["text", "number"]:
+            self.refuse(values[0], "a number of seconds is no text", "write CAST(... AS BIGINT)")
 
     def _check_element(self, array: exp.Expr, value: exp.Expr, name: str) -> None:
         """Refuses a value that no element of an array can be."""

@@ -71,6 +71,20 @@ class Operators(Rewriter):
         if isinstance(node.parent, Difference):
             return
         left, right = self.type(node.left), self.type(node.right)
+        self._check_difference(node, left, right)
+        self._check_kinds(node, left, right)
+        self._check_lengths(node, left, right)
+        self._check_times(node, left, right)
+        for operand, other in ((node.left, right), (node.right, left)):
+            if types.is_decimal(other) and isinstance(operand, exp.Literal) and self.type(operand) in types.INTEGERS:
+                # Spark sizes an integer literal by its digits.
+                digits = NUMBERS.digits[self.type(operand) or "int"]
+                yield self.edit(operand, lambda o=operand, d=digits: f"CAST({self.text(o)} AS DECIMAL({d},0))")  # type: ignore[misc]
+        if left == "float" and right == "double":
+            yield Edit(self.source.span(node), lambda: f"CAST({self.text(node)} AS FLOAT)", level=1)
+
+    def _check_difference(self, node: exp.Binary, left: str | None, right: str | None) -> None:
+        """Refuses a difference of two timestamps, or of two dates."""
         if isinstance(node, exp.Sub) and left in types.TIMES and right in types.TIMES:
             self.refuse(
                 node,
@@ -79,14 +93,22 @@ class Operators(Rewriter):
             )
         if isinstance(node, exp.Sub) and left == right == "date":
             self.refuse(node, "Flink takes no difference of two dates", "write TIMESTAMPDIFF(DAY, b, a)")
+
+    def _check_kinds(self, node: exp.Binary, left: str | None, right: str | None) -> None:
+        """Refuses what can't be calculated with."""
         if types.mixed(left, right):
             self.refuse(node, "a number and a text can't be calculated with", "write CAST(... AS INT) around the text")
         for operand, type_ in ((node.left, left), (node.right, right)):
             if family(type_) not in _CALCULATED:
                 self.refuse(operand, f"a {type_} can't be calculated with", "write CAST(... AS INT) around it")
-        kinds = {family(left), family(right)}
-        if kinds == {"text"}:
+            if isinstance(node, exp.Mod) and type_ in ("float", "double"):
+                self.refuse(operand, f"% takes exact numbers, and this is a {type_}", "write CAST(... AS BIGINT)")
+        if family(left) == family(right) == "text":
             self.refuse(node, "two texts can't be calculated with", "write a || b, or CAST(... AS INT) around each")
+
+    def _check_lengths(self, node: exp.Binary, left: str | None, right: str | None) -> None:
+        """Refuses what a length of time can't be divided by, multiplied with or added to."""
+        kinds = {family(left), family(right)}
         divided = isinstance(node, exp.Div) and "interval" in kinds
         factors = {type_ for type_ in (left, right) if family(type_) != "interval"} - {None, *types.INTEGERS}
         if divided or (isinstance(node, exp.Mul) and "interval" in kinds and factors):
@@ -96,6 +118,10 @@ class Operators(Rewriter):
             and len(_lengths(node.left, node.right)) > 1
         ):
             self.refuse(node, "months and days can't be added", "add them to a time one by one")
+
+    def _check_times(self, node: exp.Binary, left: str | None, right: str | None) -> None:
+        """Refuses what can't be done with a DATE, a TIMESTAMP or a TIME."""
+        kinds = {family(left), family(right)}
         if "number" in kinds and kinds & {"date", "time", "clock"}:
             self.refuse(node, "a number can't be added to a time", "write ts + INTERVAL '1' DAY")
         if "clock" in kinds and (not isinstance(node, (exp.Add, exp.Sub)) or kinds - {"clock", "interval", None}):
@@ -108,17 +134,6 @@ class Operators(Rewriter):
             self.refuse(node, "a time can't be taken from a length of time", "write t - INTERVAL '1' HOUR")
         if kinds == {"date", "time"}:
             self.refuse(node, "Flink takes no difference of two times", "write TIMESTAMPDIFF(SECOND, b, a)")
-        if isinstance(node, exp.Mod):
-            for operand, type_ in ((node.left, left), (node.right, right)):
-                if type_ in ("float", "double"):
-                    self.refuse(operand, f"% takes exact numbers, and this is a {type_}", "write CAST(... AS BIGINT)")
-        for operand, other in ((node.left, right), (node.right, left)):
-            if types.is_decimal(other) and isinstance(operand, exp.Literal) and self.type(operand) in types.INTEGERS:
-                # Spark sizes an integer literal by its digits.
-                digits = NUMBERS.digits[self.type(operand) or "int"]
-                yield self.edit(operand, lambda o=operand, d=digits: f"CAST({self.text(o)} AS DECIMAL({d},0))")  # type: ignore[misc]
-        if left == "float" and right == "double":
-            yield Edit(self.source.span(node), lambda: f"CAST({self.text(node)} AS FLOAT)", level=1)
 
     def _concat(self, node: exp.Expr) -> Iterable[Edit]:
         assert isinstance(node, exp.DPipe)

@@ -40,15 +40,7 @@ def call_sql(aggregate: Evaluation) -> str:
     name = aggregate.name
     if name == "EXP_AVG" and aggregate.select.dialect == "sqlstream":
         return _exp_avg(aggregate)
-    if aggregate.select.dialect != "spark" and name not in (AGGREGATES | SPARK_AGGREGATES | RANKS):
-        raise aggregate.fail(
-            f"{aggregate.word} is no aggregate, and can't stand before OVER",
-            "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",
-        )
-    if name in RANKS:
-        raise aggregate.fail(
-            f"{name.lower()} numbers a partition, and this window has a frame", "write a window without a frame"
-        )
+    _check_name(aggregate)
     if name in ("LAG", "AT"):
         return lag(aggregate)
     if name in LISTED:
@@ -83,6 +75,20 @@ def call_sql(aggregate: Evaluation) -> str:
     if name == "MEDIAN" or (name in DEVIATIONS and aggregate.set.add_current):
         return over_array(aggregate, aggregate.rows({"a0": aggregate.take(1)[0]}, condition))
     return _spark_aggregate(aggregate, condition)
+
+
+def _check_name(aggregate: Evaluation) -> None:
+    """Refuses what is no aggregate over a frame."""
+    name = aggregate.name
+    if aggregate.select.dialect != "spark" and name not in (AGGREGATES | SPARK_AGGREGATES | RANKS):
+        raise aggregate.fail(
+            f"{aggregate.word} is no aggregate, and can't stand before OVER",
+            "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",
+        )
+    if name in RANKS:
+        raise aggregate.fail(
+            f"{name.lower()} numbers a partition, and this window has a frame", "write a window without a frame"
+        )
 
 
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:
