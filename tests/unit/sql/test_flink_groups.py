@@ -65,6 +65,8 @@ class TestGroups(Pairs):
             ("SELECT CASE a WHEN 'x' THEN 1 END FROM t", "compares int with string", "'x'", None),
             ("SELECT a IS DISTINCT FROM 'x' FROM t", "compares int with string", "a IS DISTINCT FROM 'x'", "CAST"),
             ("SELECT LAG(a, 1, 'x') OVER (ORDER BY a) FROM t", "LAG has int and string", "'x'", "CAST"),
+            ("SELECT v.b FROM (SELECT a AS b, b FROM t) AS v", "two columns of the subquery", "v.b", "another way"),
+            ("SELECT a FROM t WHERE a = ALL (SELECT c FROM t)", "compares int with string", "a = ALL (SELECT c FROM t)", "CAST"),
             ("SELECT a.* FROM t", "the fields of a row", "a.*", None),
             ("SELECT a INTO z FROM t", "no INTO", "z", "the query alone"),
             ("SELECT a FROM t TABLESAMPLE SYSTEM (10)", "single rows", "t TABLESAMPLE SYSTEM (10)", "BERNOULLI"),

@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields
-from dbt.adapters.sparkstream.sql.core.paths import names_of
+from dbt.adapters.sparkstream.sql.core.paths import names_of, output_name
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
@@ -67,6 +67,7 @@ class QueryChecks(Rewriter):
         if isinstance(column.parent, exp.Join) or any(j.args.get("using") for j in select.args.get("joins") or []):
             return
         found = self.resolver.candidates(column, select)
+        self._check_twice(column, select)
         self._check_qualify(column, select, found)
         if found is None or len(found) == 1:
             return
@@ -88,6 +89,17 @@ class QueryChecks(Rewriter):
             hint = f"it has {names}" if names else f"it is of type {row.type}, and no row"
             self.refuse(column, f"{row.name} has no field {column.name}", hint)
         self.refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
+
+    def _check_twice(self, column: exp.Column, select: exp.Select) -> None:
+        """Refuses a name that a subquery in FROM gives to two of its columns."""
+        for relation in sources(select):
+            query = relation.this if isinstance(relation, exp.Subquery) else None
+            if not isinstance(query, exp.Select) or relation.alias_column_names:
+                continue
+            if column.table and column.table.casefold() != relation.alias_or_name.casefold():
+                continue
+            if [output_name(projection) for projection in query.expressions].count(column.name) > 1:
+                self.refuse(column, f"two columns of the subquery are called {column.name}", "name one in another way")
 
     def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
         """Refuses a name in QUALIFY that is an alias to Flink, and another column of the input to Spark."""
