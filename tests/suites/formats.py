@@ -83,9 +83,10 @@ def _references_catalog(self: Any, project: Any, profile_user: str) -> Any:
 
 
 def _contract_ddl(file_format: str, sql: str = CONTRACT_SQL) -> Adaptation:
-    """A table is replaced in one commit."""
-    replaces = f"create or replace table <model_identifier> using {file_format} as"
-    return both(CONTRACT_TEXT, given(expected_sql=sql.replace("create table <model_identifier> as", replaces)))
+    """A table is replaced in one commit; the first one in Iceberg replaces none, so that a stream can read it."""
+    verb = "create table" if file_format == "iceberg" else "create or replace table"
+    makes = f"{verb} <model_identifier> using {file_format} as"
+    return both(CONTRACT_TEXT, given(expected_sql=sql.replace("create table <model_identifier> as", makes)))
 
 
 def _of_both(file_format: str) -> dict[str, Adaptation]:
