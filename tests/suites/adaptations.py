@@ -145,12 +145,20 @@ def _expected_seed(self: Any, project: Any) -> None:
     text = seeds.seeds__expected_sql.format(schema=project.test_schema).replace('"', "`").replace("TEXT", "STRING")
     text = text.replace("TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMP").replace("INTEGER", "BIGINT")
     statements = [statement for statement in text.split(";") if statement.strip()]
-    # The rows have times as texts, which Spark writes into a TIMESTAMP only on request; a server forgets the request
-    # when its connection ends.
+    # The rows have times as texts, which Spark writes into a TIMESTAMP only on request, and never into a table in
+    # Iceberg; a server forgets the request when its connection ends.
     policy = "spark.sql.storeAssignmentPolicy"
     with get_connection(project.adapter) as connection:
-        for statement in (f"set {policy} = LEGACY", *statements, f"reset {policy}"):
+
+        def tell(statement: str) -> None:
             project.adapter.run_sql_for_tests(statement, None, connection)
+
+        tell(f"set {policy} = LEGACY")
+        try:
+            for statement in statements:
+                tell(f"{statement} USING parquet" if statement.strip().startswith("create table") else statement)
+        finally:
+            tell(f"reset {policy}")
 
 
 def _expected_and_bom(self: Any, project: Any) -> None:

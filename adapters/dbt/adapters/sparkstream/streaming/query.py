@@ -110,3 +110,8 @@ class ModelQuery:
         topic = self._model.config.topic
         if topic is not None:
             self._engine.check_topic(topic, topic.checked_value(columns), columns)
+
+    def announce_sink(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Gives the schema of the rows to the topic's registry, which may refuse it, before the table goes."""
+        if self._model.config.topic is not None:
+            self._model.config.topic.announce(columns)

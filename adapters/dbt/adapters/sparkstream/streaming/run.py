@@ -141,6 +141,8 @@ class Run:
                 return self._swap(known, query, lease, anew is not None, empty)
             if due is Due.REBUILD:
                 self._sources.check_beginning(sources)
+                if not empty:
+                    self._query.announce_sink(columns)
                 if known.get(ASIDE) or known.get(WHOLE):
                     known = self._leftovers.drop_aside(known)
                 before = self._leftovers.of_table(known) if exists else {}

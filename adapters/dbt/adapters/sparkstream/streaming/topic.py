@@ -114,6 +114,14 @@ class Topic:
         self._key_sql(columns)
         return self._value_sql(columns, registers=False)
 
+    def announce(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Gives a schema registry the schema of the model's columns, if one is named.
+
+        Raises:
+            StreamingError: it doesn't take the schema.
+        """
+        self._value_sql(columns)
+
     def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The key of a record: a column as text, several as a JSON object."""
         types = {name.casefold(): (name, type_) for name, type_ in columns}
