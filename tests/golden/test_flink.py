@@ -130,7 +130,8 @@ def test_rows_by_the_optimiser(door: Callable[..., Door], case: Case, every_rule
 
 
 def test_the_optimiser_has_something_to_do(every_rule: None) -> None:
-    rewritten = [c for c in ANSWERED if translate(c.sql, "flink") != translate(c.sql, "flink", optimize=False)]
+    known = [c for c in ANSWERED if c.id not in NEED_TYPES]
+    rewritten = [c for c in known if translate(c.sql, "flink") != translate(c.sql, "flink", optimize=False)]
     assert len(rewritten) >= 12
 
 

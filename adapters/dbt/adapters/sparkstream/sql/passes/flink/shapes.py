@@ -92,10 +92,12 @@ class QueryShapes(Rewriter):
     def _check_star(self, select: exp.Select, star: exp.Column, inputs: Iterable[exp.Expr]) -> None:
         """Refuses `x.*` where neither an input nor a row is called x."""
         names = (names_of(star) or [])[:-1]
+        if any(is_called(relation, names) for relation in inputs):
+            return
         row = self.resolver.row_of(star, select)
-        if row is not None and family(row.type) not in (None, "row"):
-            self.refuse(star, f"{'.'.join(names)} is of type {row.type}, and * takes the fields of a row")
-        if row is not None or any(is_called(relation, names) for relation in inputs):
+        if row is not None:
+            if family(row.type) not in (None, "row"):
+                self.refuse(star, f"{'.'.join(names)} is of type {row.type}, and * takes the fields of a row")
             return
         if all(self.resolver.columns(relation).complete for relation in inputs):
             known = ", ".join(relation.alias_or_name for relation in inputs)
