@@ -1,4 +1,4 @@
-"""Which queries of Flink SQL aggregate."""
+"""Which calls and queries of Flink SQL aggregate."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 
 
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate over the rows of a group, and not one before OVER."""
+    if not (isinstance(node, exp.Anonymous) and node.name.upper() in AGGREGATES):
+        return False
+    outer: exp.Expr | None = node
+    while outer is not None and isinstance(outer.parent, (exp.Filter, exp.WithinGroup)) and outer.arg_key == "this":
+        outer = outer.parent
+    return outer is not None and not (isinstance(outer.parent, exp.Window) and outer.arg_key == "this")
+
+
 def has_aggregate(node: exp.Expr, select: exp.Expr) -> bool:
     """Whether an expression of a SELECT has an aggregate that isn't over a window, outside of subqueries."""
-    return any(
-        isinstance(n, exp.Anonymous)
-        and n.name.upper() in AGGREGATES
-        and n.find_ancestor(exp.Select) is select
-        and not (isinstance(n.parent, exp.Window) and n.arg_key == "this")
-        for n in node.walk()
-    )
+    return any(is_aggregate(each) and each.find_ancestor(exp.Select) is select for each in node.walk())
 
 
 def is_aggregated(select: exp.Select) -> bool:

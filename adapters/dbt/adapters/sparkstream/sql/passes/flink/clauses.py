@@ -10,9 +10,8 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
-from dbt.adapters.sparkstream.sql.core.types import mixed
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.flink.families import incomparable
+from dbt.adapters.sparkstream.sql.passes.flink.families import unlike
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -143,7 +142,7 @@ class Clauses(Rewriter):
             values = values.this
         given = self.resolver.columns(values).items if isinstance(values, exp.Query) else ()
         one, other = self.type(comparison.left), given[0].type if len(given) == 1 else None
-        if incomparable(one, other) or mixed(one, other):
+        if unlike(one, other):
             self.refuse(comparison, f"this compares {one} with {other}", "write CAST(...) on one side")
 
         def text() -> str:

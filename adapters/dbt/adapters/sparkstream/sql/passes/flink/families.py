@@ -50,3 +50,8 @@ def incomparable(one: str | None, other: str | None) -> bool:
     if None in kinds or len(kinds) == 1:
         return False
     return not ("text" in kinds and kinds & {"number", "boolean", "date", "time", "clock"})
+
+
+def unlike(one: str | None, other: str | None) -> bool:
+    """Whether two types, both known, can't be compared where Flink reads no number in a text: in CASE, NULLIF, ALL."""
+    return incomparable(one, other) or types.mixed(one, other)

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.nested import element, entry
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible
+from dbt.adapters.sparkstream.sql.passes.flink.families import family, incomparable, incompatible, unlike
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _MEANT: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -169,26 +169,28 @@ class Operands(Rewriter):
 
     def _check_values(self, node: exp.Expr, name: str) -> None:
         """Refuses values of types that don't go together, or that some functions don't take."""
-        values, place = node.expressions, self.source.call_span(node)
-        kinds = [family(self.type(value)) for value in values]
+        values = node.expressions
         if name in _ALIKE:
             self._alike(values, name)
             if all(isinstance(value, exp.Null) for value in values):
-                self.refuse(place, f"{name} has nothing but NULL", "write CAST(NULL AS INT)")
+                self.refuse(self.source.call_span(node), f"{name} has nothing but NULL", "write CAST(NULL AS INT)")
         if name in ("GREATEST", "LEAST"):
-            for value, kind in zip(values, kinds, strict=True):
-                if kind in ("array", "map", "row"):
+            for value in values:
+                if family(self.type(value)) in ("array", "map", "row"):
                     self.refuse(value, f"{name} takes values that have an order, and this is a {self.type(value)}")
         if name == "NULLIF" and len(values) == 2:
             one, other = map(self.type, values)
-            if incomparable(one, other) or types.mixed(one, other) or isinstance(values[0], exp.Null):
-                self.refuse(place, f"NULLIF can't compare {one} with {other}")
+            if unlike(one, other) or isinstance(values[0], exp.Null):
+                self.refuse(self.source.call_span(node), f"NULLIF can't compare {one} with {other}")
         if name in ("LAG", "LEAD") and len(values) == 3:
             self._alike(values[::2], name)
-        if name == "JSON_STRING" and {"date", "clock"} & set(kinds):
+        if name == "JSON_STRING" and {"date", "clock"} & set(self._kinds(values)):
             self.refuse(values[0], "JSON_STRING takes no date and no TIME", "write CAST(... AS STRING)")
-        if name == "TO_TIMESTAMP_LTZ" and kinds == ["text", "number"]:
+        if name == "TO_TIMESTAMP_LTZ" and self._kinds(values) == ["text", "number"]:
             self.refuse(values[0], "a number of seconds is no text", "write CAST(... AS BIGINT)")
+
+    def _kinds(self, values: Iterable[exp.Expr]) -> list[str | None]:
+        return [family(self.type(value)) for value in values]
 
     def _check_element(self, array: exp.Expr, value: exp.Expr, name: str) -> None:
         """Refuses a value that no element of an array can be."""
@@ -237,7 +239,7 @@ class Operands(Rewriter):
 
     def _distinct(self, node: exp.Expr) -> Iterable[Edit]:
         one, other = self.type(node.this), self.type(node.expression)
-        if incomparable(one, other) or types.mixed(one, other):
+        if unlike(one, other):
             self.refuse(node, f"IS DISTINCT FROM compares {one} with {other}", "write CAST(...) around one of them")
         return ()
 
@@ -276,7 +278,7 @@ class Operands(Rewriter):
         self._alike(results, "CASE")
         for branch in node.args.get("ifs") or [] if node.this is not None else ():
             one, other = self.type(node.this), self.type(branch.this)
-            if incomparable(one, other) or types.mixed(one, other):
+            if unlike(one, other):
                 self.refuse(branch.this, f"CASE compares {self.type(node.this)} with {self.type(branch.this)}")
         if results and all(isinstance(result, exp.Null) for result in results):
             self.refuse(node, "CASE gives nothing but NULL, which has no type", "write CAST(NULL AS INT)")

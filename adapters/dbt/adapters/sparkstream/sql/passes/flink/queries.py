@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields
-from dbt.adapters.sparkstream.sql.core.paths import names_of, output_name
+from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.scope import Column, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
@@ -96,7 +96,7 @@ class QueryChecks(Rewriter):
             query = relation.this if isinstance(relation, exp.Subquery) else None
             if not isinstance(query, exp.Select) or relation.alias_column_names:
                 continue
-            if column.table and column.table.casefold() != relation.alias_or_name.casefold():
+            if column.table and not is_called(relation, [column.table]):
                 continue
             if [output_name(projection) for projection in query.expressions].count(column.name) > 1:
                 self.refuse(column, f"two columns of the subquery are called {column.name}", "name one in another way")
@@ -178,11 +178,11 @@ class QueryChecks(Rewriter):
         """Refuses `*` of a table with a column that isn't grouped."""
         if not output.is_star or not isinstance(output, (exp.Star, exp.Column)):
             return
-        table = output.table.casefold() if isinstance(output, exp.Column) else ""
+        table = output.table if isinstance(output, exp.Column) else ""
         grouped = {key.name.casefold() for key in keys if isinstance(key, exp.Column)}
         for relation in sources(select):
             columns = self.resolver.columns(relation)
-            if (table and relation.alias_or_name.casefold() != table) or not columns.complete:
+            if (table and not is_called(relation, [table])) or not columns.complete:
                 continue
             left = next((column.name for column in columns.items if column.name.casefold() not in grouped), None)
             if left is not None:

@@ -14,8 +14,8 @@ from dbt.adapters.sparkstream.sql.core.rows import cells, row_values
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incompatible
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _OF_ROWS = (exp.In, exp.Exists, exp.All, exp.Any, exp.Subquery, exp.UDTF, WindowFunction, MatchRecognize)
@@ -154,9 +154,8 @@ class QueryShapes(Rewriter):
         if isinstance(relation, exp.Values):
             count: int | None = len(cells(relation.expressions[0]))
         else:
-            columns = self.resolver.columns(plain) if plain is not None else None
-            if isinstance(relation, exp.Table):
-                columns = self.resolver.of_table(relation)
+            of_table = self.resolver.of_table(relation) if isinstance(relation, exp.Table) else None
+            columns = self.resolver.columns(plain) if plain is not None else of_table
             count = len(columns.items) if columns is not None and columns.complete else None
         if not all(isinstance(name, exp.Identifier) for name in names):
             return ()
@@ -210,13 +209,3 @@ class QueryShapes(Rewriter):
             if isinstance(value, exp.Null):
                 self.refuse(node, "nobody knows the type of this NULL", "write CAST(NULL AS INT)")
         yield from ()
-
-
-def is_aggregate(node: exp.Expr) -> bool:
-    """Whether a node is an aggregate over the rows of a group, and not one before OVER."""
-    if not (isinstance(node, exp.Anonymous) and node.name.upper() in AGGREGATES):
-        return False
-    outer: exp.Expr | None = node
-    while outer is not None and isinstance(outer.parent, (exp.Filter, exp.WithinGroup)) and outer.arg_key == "this":
-        outer = outer.parent
-    return outer is not None and not (isinstance(outer.parent, exp.Window) and outer.arg_key == "this")
