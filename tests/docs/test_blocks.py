@@ -139,7 +139,7 @@ def test_profiles(block: Block) -> None:
         assert SparkStreamCredentials.from_dict(given).schema
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.usefixtures("pages")
 def test_properties(project: Project) -> None:
     """Tests of models run; where a block's data would be another, the project is read with it."""

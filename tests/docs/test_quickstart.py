@@ -71,7 +71,7 @@ def number_of_adapter(screen: str) -> str:
     return found[1]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
     folder, screen, begun = tmp_path, "", work_of_children()
     for block in blocks(PAGE):

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.cli import main
 from tests.golden.runner import covering
 from tests.integration.gallery import Example, examples, others
 from tests.integration.targets import DbtProject, Target, copy_project, problems, write
-from tests.support import ON_THE_SESSION
+from tests.support import ON_THE_SERVER, ON_THE_SESSION
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def built(project: DbtProject) -> dict[str, Any]:
     return {result.node.unique_id: result for result in done.result.results}
 
 
-@pytest.mark.long
+@pytest.mark.full
 @ON_THE_SESSION
 def test_compiles_in_a_fresh_schema(project: DbtProject, tmp_path: Path) -> None:
     """Nothing asks for a table that isn't built: no test, no incremental model, nothing of the gallery."""
@@ -150,7 +150,6 @@ def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
     assert len(shown.results[0].agate_table.rows) == 9
 
 
-@pytest.mark.long
 @ON_THE_SESSION
 def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     result = project.dbt("compile", "--select", "window_history", "--vars", "{snapshots: true}")
@@ -172,7 +171,7 @@ def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any])
     assert "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'" in problems(done)
 
 
-@pytest.mark.long
+@ON_THE_SERVER
 def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) -> None:
     def windows(model: str) -> list[tuple[Any, ...]]:
         return project.target.rows(f"select window_start, window_end, bids, total from {project.schema}.{model}")
@@ -193,7 +192,7 @@ def test_incremental_models_go_on(project: DbtProject, built: dict[str, Any]) ->
     assert windows("microbatch_windows") == windows("bids_10min")
 
 
-@pytest.mark.long
+@ON_THE_SERVER
 def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
     catalog = project.dbt("docs", "generate", "--select", "package:sparkstream_integration_tests")
     table = catalog.nodes["model.sparkstream_integration_tests.bids_10min"]
@@ -205,7 +204,7 @@ def test_docs(project: DbtProject, built: dict[str, Any]) -> None:
     }
 
 
-@pytest.mark.long
+@ON_THE_SERVER
 def test_empty(project: DbtProject, built: dict[str, Any]) -> None:
     """`--empty` puts a query without rows where a relation was. It comes last: it empties the tables."""
     project.dbt("run", "--empty", "--exclude", "package:sparkstream", "microbatch_windows")

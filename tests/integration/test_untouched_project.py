@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.integration.targets import DbtProject, Target, copy_project, problems
-from tests.support import ON_THE_SERVER
 
 TABLES = ("raw_orders", "stg_orders", "stg_payments", "orders", "customers", "daily_orders", "order_log")
 
@@ -39,8 +38,7 @@ def _run(target: Target, type_: str, tmp_path_factory: pytest.TempPathFactory) -
     return found
 
 
-@pytest.mark.long
-@ON_THE_SERVER
+@pytest.mark.full
 def test_the_same_as_with_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     theirs = _run(target, "spark", tmp_path_factory)
     ours = _run(target, "sparkstream", tmp_path_factory)

@@ -32,13 +32,13 @@ def test_a_few_kills_of_a_session(tmp_path: Path) -> None:
     killed(tmp_path, "session", ("rows", "hop"), 1, seed=3, moments=("moved", "whenever"))
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_few_kills_on_a_server(tmp_path: Path) -> None:
     killed(tmp_path, "thrift", ("hop", "table", "window_replace"), 1, seed=5, moments=("moved", "commits"))
     assert list(tmp_path.glob("**/_sparkstream/hop-*/checkpoint_history/kept_*")), "the state of hop isn't slices"
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_kill_between_the_two_statements_of_a_swap(tmp_path: Path) -> None:
     killed(tmp_path, "session", ("swapped",), 1, seed=9, moments=("between",))
 

@@ -136,7 +136,7 @@ def every_frame_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oversums, "LEAST_ROWS", 0)
 
 
-@pytest.mark.parametrize("examples", [2, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [2, pytest.param(12, marks=pytest.mark.full)])
 def test_same_sums(spark: SparkSession, examples: int) -> None:
     rewritten: list[bool] = []
 

@@ -86,8 +86,8 @@ ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
     "name",
     [
         "tumble",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("sliced hop", "session", "cascade", "unaggregated")),
-        *seldom(("hop", "cumulate", "top", "dedup", "distinct")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("sliced hop", "session")),
+        *seldom(("hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
     ],
 )
 def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
@@ -153,15 +153,21 @@ def dies(feed: Feed, step: str) -> Callable[[str], bool]:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("after", "first"),
-    [(True, "backfill"), *seldom(((False, "backfill"), (True, "run"), (False, "run")))],
+    ("after", "first", "steps"),
+    [
+        (True, "backfill", STEPS[1::3]),
+        *seldom((after, first, STEPS) for after in (True, False) for first in ("backfill", "run")),
+    ],
+    ids=lambda value: "some" if value == STEPS[1::3] else "all" if value == STEPS else None,
 )
-def test_a_backfill_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, after: bool, first: str) -> None:
-    """At each statement; then it is given again, or a run is first, in turns."""
+def test_a_backfill_that_is_killed(
+    feed: Feed, monkeypatch: pytest.MonkeyPatch, after: bool, first: str, steps: tuple[str, ...]
+) -> None:
+    """At some statements, or at each; then it is given again, or a run is first, in turns."""
     begun(feed, TUMBLE, **ACCEPTS)
     closed = "window_end <= timestamp_seconds({})"
     old, right, latest = feed.table(), feed.batch(TUMBLE, closed.format(1240)), 1250
-    for number, step in enumerate(STEPS):
+    for number, step in enumerate(steps):
         with killed(monkeypatch, feed, dies(feed, step), after=after, aside="__backfilled"):
             feed.backfill(TUMBLE, *WRONG, **ACCEPTS)
         if feed.spark.catalog.tableExists(f"{feed.schema}.model"):
@@ -194,11 +200,9 @@ def test_a_backfill_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     "options",
     [
-        {"compact_every": 1},
-        {"partition_by": ("k",)},
         {"on_query_change": "swap"},
-        {"emit": "open"},
         {"late_rows": "update"},
+        *seldom(({"compact_every": 1}, {"partition_by": ("k",)}, {"emit": "open"})),
     ],
     ids=str,
 )
@@ -333,8 +337,8 @@ def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
     ("name", "options"),
     [
         ("sliced hop", {"shows_open": False}),
-        ("top", {"shows_open": True}),
-        *seldom((("sliced hop", {"shows_open": True}), ("top", {"shows_open": False}), ("distinct", {}))),
+        *seldom((("sliced hop", {"shows_open": True}), ("distinct", {}))),
+        *seldom(("top", {"shows_open": is_open}) for is_open in (False, True)),
         *seldom(("tumble", {"shows_open": is_open}) for is_open in (False, True)),
     ],
     ids=str,

@@ -92,8 +92,8 @@ def test_rows_leave_the_stream_by_its_event_time(feed: Feed, sql: str) -> None:
     assert "make later the event_time" in str(error.value)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("rule", [pytest.param("", marks=pytest.mark.full), ", max_duration => '40 minutes'"])
+@pytest.mark.full
+@pytest.mark.parametrize("rule", ["", ", max_duration => '40 minutes'"])
 def test_sessions_where_the_clock_is_turned_back(feed: Feed, rule: str) -> None:
     """Rows of the hour that comes twice are in one session, whatever the runs."""
     feed.zone = "America/New_York"
