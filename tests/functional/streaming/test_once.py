@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming import engine, lease, runs, sink
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch
 from tests.functional.streaming.feed import Feed
 from tests.support import quick_session
 
@@ -462,7 +462,7 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
     def note(model: str) -> None:
         own = engine.Engine(quick_session(feed.spark))
         for number in range(4):
-            batch = Batch(number, at, 5, 1, None, 0, 0, 0, False, True)
+            batch = MicroBatch(number, at, 5, 1, None, 0, 0, 0, False, True)
             runs.record(
                 own, table, runs.RunRecord("r", model, f"db.{model}"), [batch], runs.Counts({}, {}, {}), "parquet"
             )

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
 from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config, read_model
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import batch_of
@@ -244,18 +244,18 @@ def test_progress_is_read() -> None:
             "stateOperators": [{"numRowsTotal": 4, "memoryUsedBytes": 2048, "numRowsDroppedByWatermark": 1}],
         }
     )
-    batch = Batch.read(text)
+    batch = MicroBatch.read(text)
     assert (batch.number, batch.rows, batch.late, batch.state_rows, batch.ran) == (3, 5, 1, 4, True)
     assert batch.watermark is not None
     assert batch.watermark.isoformat() == "2020-01-01T09:00:00+00:00"
-    idle = Batch.read('{"batchId": 4, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {}, "eventTime": {}}')
+    idle = MicroBatch.read('{"batchId": 4, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {}, "eventTime": {}}')
     assert (idle.ran, idle.watermark) == (False, None)
 
 
 def test_odd_times_are_read() -> None:
-    def read(**facts: Any) -> Batch:
+    def read(**facts: Any) -> MicroBatch:
         text = {"batchId": 3, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {"addBatch": 200}, **facts}
-        return Batch.read(json.dumps(text))
+        return MicroBatch.read(json.dumps(text))
 
     watermark = {"watermark": "2020-01-01T09:00:00.000Z"}
     assert not read(eventTime={**watermark, "min": "2020-01-01T09:00:00.000Z"}).is_odd

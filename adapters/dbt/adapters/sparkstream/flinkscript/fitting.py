@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, named, sql
-from dbt.adapters.sparkstream.flinkscript.tables import Column, Table
+from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 from dbt.adapters.sparkstream.sql.core.scope import Columns
 
 _NESTED = ("array", "map", "struct", "variant")
@@ -17,7 +17,7 @@ def fitted(
     body: Text,
     parsed: Parsed,
     outputs: Columns,
-    table: Table,
+    table: TableDefinition,
     given: Sequence[str],
     constants: Mapping[str, str] | None = None,
     *,
@@ -58,7 +58,7 @@ def fitted(
 
 
 def _item(
-    column: Column,
+    column: ColumnDefinition,
     given: Sequence[str],
     types: Mapping[str, str | None],
     constants: Mapping[str, str],
@@ -81,7 +81,7 @@ def _item(
     return f"CAST({name} AS {_flink(column)}) AS {name}"
 
 
-def _flink(column: Column) -> str:
+def _flink(column: ColumnDefinition) -> str:
     """A column's type in CAST: a text isn't cut, as INSERT doesn't by default."""
     return "STRING" if column.type == "string" else column.written
 

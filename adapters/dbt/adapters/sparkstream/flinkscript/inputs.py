@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt.adapters.sparkstream.flinkscript.tables import Column, Table
+from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 
 SMALLEST = 1_000_000
 """Bytes up to which a CSV file becomes a seed: dbt compares no larger ones."""
@@ -62,17 +62,17 @@ class Input:
     notes: tuple[str, ...] = field(default=())
     partitions: tuple[str, ...] = ()
 
-    def is_bounded(self, table: Table) -> bool:
+    def is_bounded(self, table: TableDefinition) -> bool:
         """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
         return (self.location is not None or self.seed is not None) and "source.monitor-interval" not in table.options
 
-    def partitions_moved(self, table: Table) -> bool:
+    def partitions_moved(self, table: TableDefinition) -> bool:
         """Whether Spark has the columns in another order, as it has those of partitions last."""
         count = len(self.partitions)
         return bool(count) and tuple(c.name for c in table.columns[-count:]) != self.partitions
 
 
-def input_of(table: Table, folder: Path) -> Input:
+def input_of(table: TableDefinition, folder: Path) -> Input:
     """Where the rows of a table come from.
 
     Args:
@@ -107,7 +107,7 @@ def input_of(table: Table, folder: Path) -> Input:
     return Input(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions)
 
 
-def _setup(table: Table) -> str:
+def _setup(table: TableDefinition) -> str:
     said = _SETUP.get(table.connector, _SETUP[""])
     if table.connector == "filesystem":
         missing = (
@@ -156,7 +156,7 @@ def _json_options(options: dict[str, str]) -> dict[str, str]:
     return {"mode": "PERMISSIVE" if lenient else "FAILFAST"}
 
 
-def _seed(table: Table, path: Path) -> str | None:
+def _seed(table: TableDefinition, path: Path) -> str | None:
     """The rows of a small CSV file as dbt has them; None where a seed wouldn't hold the same rows.
 
     A seed has a line of names, and takes an empty field, or `null`, for NULL.
@@ -190,7 +190,7 @@ def _seed(table: Table, path: Path) -> str | None:
     return out.getvalue()
 
 
-def _is_plain(columns: tuple[Column, ...]) -> bool:
+def _is_plain(columns: tuple[ColumnDefinition, ...]) -> bool:
     """Whether all columns are in the file, of types that a seed can have."""
     return all(
         c.expression is None and c.metadata is None and (c.type or "").startswith((*_SIMPLE, "decimal"))

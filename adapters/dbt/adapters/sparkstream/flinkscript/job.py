@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.leftovers import Leftover, leftover
 from dbt.adapters.sparkstream.flinkscript.script import Cursor, Script, Statement
-from dbt.adapters.sparkstream.flinkscript.tables import Name, Table, like, read_columns, read_options
+from dbt.adapters.sparkstream.flinkscript.tables import Name, TableDefinition, like, read_columns, read_options
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 
@@ -33,7 +33,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class View:
+class ViewDefinition:
     """A CREATE VIEW.
 
     Attributes:
@@ -86,8 +86,8 @@ class Job:
     """
 
     script: Script
-    tables: dict[Name, Table] = field(default_factory=dict)
-    views: dict[Name, View] = field(default_factory=dict)
+    tables: dict[Name, TableDefinition] = field(default_factory=dict)
+    views: dict[Name, ViewDefinition] = field(default_factory=dict)
     inserts: list[Insert] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
@@ -234,12 +234,12 @@ class _Reader:
         cursor.expects("AS")
         query = self._query(cursor, statement)
         if self._new(name, span, lenient):
-            self.job.views[name] = View(name, query, columns, comment)
+            self.job.views[name] = ViewDefinition(name, query, columns, comment)
 
     def _table(self, cursor: Cursor, statement: Statement) -> None:
         lenient = cursor.takes("IF", "NOT", "EXISTS")
         name, span = self._name(cursor)
-        table, named = self._columns(cursor, Table(name, span, comment=statement.comment))
+        table, named = self._columns(cursor, TableDefinition(name, span, comment=statement.comment))
         while cursor.current:
             if cursor.takes("AS"):
                 query = self._query(cursor, statement)
@@ -249,7 +249,7 @@ class _Reader:
         if self._new(name, span, lenient):
             self.job.tables[name] = table
 
-    def _columns(self, cursor: Cursor, table: Table) -> tuple[Table, tuple[str, ...]]:
+    def _columns(self, cursor: Cursor, table: TableDefinition) -> tuple[TableDefinition, tuple[str, ...]]:
         """A table with what stands in parentheses; or the table, and the names that its query's columns get."""
         if not cursor.sees("("):
             return table, ()
@@ -260,7 +260,7 @@ class _Reader:
         cursor.at = opening
         return read_columns(cursor, table), ()
 
-    def _clause(self, cursor: Cursor, table: Table) -> Table:
+    def _clause(self, cursor: Cursor, table: TableDefinition) -> TableDefinition:
         """A table with what a clause behind its columns says."""
         if cursor.takes("COMMENT"):
             return replace(table, comment="\n".join(filter(None, (table.comment, cursor.string()))))

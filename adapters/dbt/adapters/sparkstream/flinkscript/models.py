@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
-from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, View
+from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, ViewDefinition
 from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, UNDEFINED
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import (
@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     plain_comment,
     streamed,
 )
-from dbt.adapters.sparkstream.flinkscript.tables import Column, Name, Table
+from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, Name, TableDefinition
 from dbt.adapters.sparkstream.flinkscript.texts import Texts
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.scope import Columns
@@ -95,7 +95,7 @@ class Models(Texts):
         self.sources.append(Source(node, schema=schema))
         return Relation(node, Text("{{ source('" + (schema or SOURCE) + f"', '{node}') }}}}", node))
 
-    def _input(self, table: Table) -> Relation:
+    def _input(self, table: TableDefinition) -> Relation:
         node = self._nodes[table.name]
         found = input_of(table, self._folder)
         (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
@@ -114,7 +114,7 @@ class Models(Texts):
             relation.bounded = found.is_bounded(table)
         return relation
 
-    def _over(self, relation: Relation, table: Table) -> bool:
+    def _over(self, relation: Relation, table: TableDefinition) -> bool:
         """Makes the view with the columns that the rows of a table don't have; whether that can be streamed.
 
         `relation`, the table, becomes the view.
@@ -156,14 +156,14 @@ class Models(Texts):
         relation.columns, relation.proctimes, relation.disabled = columns, frozenset(gone), fault
         return not of_files
 
-    def _with_files(self, relation: Relation, columns: Sequence[Column], node: str) -> None:
+    def _with_files(self, relation: Relation, columns: Sequence[ColumnDefinition], node: str) -> None:
         """Makes the view with what Spark knows of the files of a table; `relation`, the table, becomes the view."""
         items = "".join(f", {FILE_COLUMNS[c.metadata or '']} AS {named(c.name)}" for c in columns)
         body = sql(f"SELECT *{items}\nFROM ") + relation.text
         self.models.append(Model(node, body.jinja, {"materialized": "view"}))
         relation.text = Text("{{ ref('" + node + "') }}", node)
 
-    def _computed(self, expression: Span, table: Table, stored: Mapping[str, str]) -> str:
+    def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> str:
         """The type of a computed column, if it is known.
 
         Raises:
@@ -175,11 +175,11 @@ class Models(Texts):
         found = parsed.columns({"t": stored}).items
         return (found[0].type or "") if found else ""
 
-    def _view(self, view: View) -> Relation:
+    def _view(self, view: ViewDefinition) -> Relation:
         node = self._nodes[view.name]
         relation = Relation(node, Text("{{ ref('" + node + "') }}", node))
         config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
-        named = Table(view.name, view.query.span)
+        named = TableDefinition(view.name, view.query.span)
 
         def shaped(body: Text, parsed: Parsed) -> Text:
             return fitted(body, parsed, Columns(complete=False), named, view.columns) if view.columns else body
@@ -229,7 +229,9 @@ class Models(Texts):
             return parts[0]
         return self._united(node, parts, inserts, table)
 
-    def _united(self, node: str, parts: list[Relation], inserts: list[Insert], table: Table | None) -> Relation:
+    def _united(
+        self, node: str, parts: list[Relation], inserts: list[Insert], table: TableDefinition | None
+    ) -> Relation:
         """The view over the models of several INSERTs into one table."""
         relation = Relation(node, Text("{{ ref('" + node + "') }}", node), parts[0].columns)
         columns = list(relation.columns or ())
@@ -253,7 +255,7 @@ class Models(Texts):
         )
         return relation
 
-    def _insert(self, insert: Insert, table: Table | None, node: str) -> Relation:
+    def _insert(self, insert: Insert, table: TableDefinition | None, node: str) -> Relation:
         relation = Relation(node, Text("{{ ref('" + node + "') }}", node))
         config: dict[str, object] = {"materialized": "table", "sql_dialect": "flink"}
         if table is not None and table.partitions:
@@ -276,7 +278,7 @@ class Models(Texts):
     def _shaped(
         self,
         insert: Insert,
-        table: Table | None,
+        table: TableDefinition | None,
         parsed: Parsed,
         relation: Relation,
         body: Text,
@@ -298,7 +300,7 @@ class Models(Texts):
         return fitted(body, parsed, outputs, table, given, constants, streamed=streamed)
 
     def _as_stream(
-        self, insert: Insert, table: Table | None, parsed: Parsed, relation: Relation, model: Model
+        self, insert: Insert, table: TableDefinition | None, parsed: Parsed, relation: Relation, model: Model
     ) -> Text | None:
         """The query as a streaming model; None, with a reason, where it can't be one."""
         read = [self._relation(use.name) for use in parsed.uses]
@@ -338,7 +340,7 @@ class Models(Texts):
         relation.feeds = (relation.event_time is not None, True)
         return body
 
-    def _declared(self, model: Model, table: Table | None) -> Model:
+    def _declared(self, model: Model, table: TableDefinition | None) -> Model:
         """A model with what the script says of its table."""
         if table is not None:
             model.description = plain_comment(table.comment)

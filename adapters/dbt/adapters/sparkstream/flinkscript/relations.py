@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.flinkscript.inputs import Input
 from dbt.adapters.sparkstream.flinkscript.queries import Text, named, sql
-from dbt.adapters.sparkstream.flinkscript.tables import Table
+from dbt.adapters.sparkstream.flinkscript.tables import TableDefinition
 
 SOURCE = "inputs"
 """The source that holds the tables which nothing in the script writes to."""
@@ -100,7 +100,7 @@ class Source:
     """
 
     node: str
-    table: Table | None = None
+    table: TableDefinition | None = None
     input: Input | None = None
     schema: str = ""
 
@@ -129,7 +129,7 @@ class Names:
         return node
 
 
-def streamed(kind: str, node: str, table: Table | None, event_time: str | None = None) -> Text:
+def streamed(kind: str, node: str, table: TableDefinition | None, event_time: str | None = None) -> Text:
     """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
     watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
     time = f", event_time='{event_time}'" if event_time else ""

@@ -17,7 +17,7 @@ Name = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnDefinition:
     """A column of a table.
 
     Attributes:
@@ -40,7 +40,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Watermark:
+class WatermarkDefinition:
     """A time column and by how much its watermark trails.
 
     Attributes:
@@ -53,7 +53,7 @@ class Watermark:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableDefinition:
     """A CREATE TABLE.
 
     Attributes:
@@ -70,8 +70,8 @@ class Table:
 
     name: Name
     span: Span
-    columns: tuple[Column, ...] = ()
-    watermark: Watermark | None = None
+    columns: tuple[ColumnDefinition, ...] = ()
+    watermark: WatermarkDefinition | None = None
     watermark_fault: tuple[str, Span] | None = None
     options: dict[str, str] = field(default_factory=dict)
     partitions: tuple[str, ...] = ()
@@ -84,17 +84,17 @@ class Table:
         return self.options.get("connector", "")
 
     @property
-    def stored(self) -> tuple[Column, ...]:
+    def stored(self) -> tuple[ColumnDefinition, ...]:
         """The columns that are in the connector's rows."""
         return tuple(c for c in self.columns if c.expression is None and c.metadata is None)
 
     @property
-    def writable(self) -> tuple[Column, ...]:
+    def writable(self) -> tuple[ColumnDefinition, ...]:
         """The columns that an INSERT gives."""
         return tuple(c for c in self.columns if c.expression is None and not c.virtual)
 
 
-def read_columns(cursor: Cursor, table: Table) -> Table:
+def read_columns(cursor: Cursor, table: TableDefinition) -> TableDefinition:
     """Reads what stands between the parentheses of CREATE TABLE into a table."""
     columns = list(table.columns)
     for piece in cursor.group():
@@ -117,9 +117,9 @@ def read_columns(cursor: Cursor, table: Table) -> Table:
     return replace(table, columns=tuple(columns))
 
 
-def _column(piece: Cursor) -> tuple[Column, bool]:
+def _column(piece: Cursor) -> tuple[ColumnDefinition, bool]:
     """A column, and whether it is the primary key."""
-    column = Column(piece.name())
+    column = ColumnDefinition(piece.name())
     if piece.takes("AS"):
         start = piece.at
         last = next((i for i in piece.tokens.level(start) if piece.tokens[i].text.upper() == "COMMENT"), None)
@@ -151,7 +151,7 @@ def _column(piece: Cursor) -> tuple[Column, bool]:
     return column, is_key
 
 
-def _watermark(piece: Cursor, table: Table) -> Table:
+def _watermark(piece: Cursor, table: TableDefinition) -> TableDefinition:
     """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; another expression is kept as a fault, to be told."""
     names = [piece.name()]
     while piece.takes("."):
@@ -171,7 +171,7 @@ def _watermark(piece: Cursor, table: Table) -> Table:
         column, delay = "", None
     if column != names[0] or delay is None or piece.current:
         return replace(table, watermark_fault=("it isn't the event time less an interval", whole))
-    return replace(table, watermark=Watermark(names[0], delay))
+    return replace(table, watermark=WatermarkDefinition(names[0], delay))
 
 
 def _delay(piece: Cursor) -> Interval | None:
@@ -198,7 +198,7 @@ def read_options(cursor: Cursor) -> dict[str, str]:
     return options
 
 
-def like(cursor: Cursor, table: Table, base: Table) -> Table:
+def like(cursor: Cursor, table: TableDefinition, base: TableDefinition) -> TableDefinition:
     """A table with `LIKE base (...)`: what the base has, and what it says itself.
 
     Source: Flink, CREATE TABLE, LIKE: INCLUDING ALL and OVERWRITING OPTIONS unless said otherwise.

@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.making import make
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.portions import Portions
-from dbt.adapters.sparkstream.streaming.progress import Batch, counted
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch, counted
 from dbt.adapters.sparkstream.streaming.source import Portion, StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, named_beside
 from dbt.adapters.sparkstream.streaming.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
@@ -59,7 +59,7 @@ class Aside:
     unreadable: int = 0
 
     @classmethod
-    def reported(cls, batch: Batch) -> Aside:
+    def reported(cls, batch: MicroBatch) -> Aside:
         """As Spark reports them, for rows that can't be read again."""
         seen = batch.observed
         if seen is None:
@@ -159,7 +159,7 @@ class LateRows:
             f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
         )
 
-    def of(self, batch: Batch) -> Aside:
+    def of(self, batch: MicroBatch) -> Aside:
         """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
         aside = self._of_no_window(batch)
         if not batch.unreadable:
@@ -171,7 +171,7 @@ class LateRows:
         """The same, for a micro-batch of a run that ended before it counted them."""
         return replace(self.found(batch) or Aside(), unreadable=self._unreadable.found(batch) or 0)
 
-    def _of_no_window(self, batch: Batch) -> Aside:
+    def _of_no_window(self, batch: MicroBatch) -> Aside:
         reported = Aside.reported(batch)
         if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
             return reported

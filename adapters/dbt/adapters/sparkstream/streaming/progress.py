@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.values import OBSERVED as VALUES
 
 
 @dataclass(frozen=True)
-class Batch:
+class MicroBatch:
     """A micro-batch.
 
     Attributes:
@@ -48,7 +48,7 @@ class Batch:
     unreadable: int = 0
 
     @classmethod
-    def read(cls, text: str) -> Batch:
+    def read(cls, text: str) -> MicroBatch:
         """Reads Spark's StreamingQueryProgress, in JSON."""
         facts: dict[str, Any] = json.loads(text)
         operators = facts.get("stateOperators") or []
@@ -76,14 +76,14 @@ class Batch:
             unreadable=sum(int(m.get("unreadable") or 0) for name, m in metrics.items() if name.startswith(VALUES)),
         )
 
-    def closing(self, lateness: Interval | None) -> Batch:
+    def closing(self, lateness: Interval | None) -> MicroBatch:
         """The same with the watermark that closes windows: ahead of Spark's, where late rows correct windows."""
         if lateness is None or self.watermark is None:
             return self
         return replace(self, watermark=self.watermark + timedelta(microseconds=lateness.micros))
 
 
-def told(batch: Batch, state: str) -> str:
+def told(batch: MicroBatch, state: str) -> str:
     """A micro-batch in a line.
 
     Args:
@@ -109,10 +109,10 @@ class Progress:
     many: int = 0
     rows: int = 0
     milliseconds: int = 0
-    last: Batch | None = None
+    last: MicroBatch | None = None
     watermark: datetime | None = None
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: MicroBatch) -> None:
         """Adds a micro-batch."""
         self.many += 1
         self.rows += batch.rows
@@ -138,7 +138,7 @@ def _rate(rows: int, milliseconds: int) -> str:
     return f"({rows * 1000 // max(milliseconds, 1):,}/s)"
 
 
-def _state(batch: Batch, state: str) -> str:
+def _state(batch: MicroBatch, state: str) -> str:
     watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
     many = "rows waiting" if state == "row waiting" else None
     return f"{watermark}, {counted(batch.state_rows, state, many)}, {bytes_in_words(batch.state_bytes)} of state"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.sparkerrors import said, spark_errors
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Running:
         self._last = ""
         """The last report that was read."""
 
-    def batches(self, pause: float = 0.2) -> Iterator[list[Batch]]:
+    def batches(self, pause: float = 0.2) -> Iterator[list[MicroBatch]]:
         """What has happened since the last time, again and again until the query has ended.
 
         Raises:
@@ -45,17 +45,17 @@ class Running:
                 return
             self._wait(pause)
 
-    def _reported(self) -> list[Batch]:
+    def _reported(self) -> list[MicroBatch]:
         """What Spark has reported lately; nothing where it has reported nothing since the last time."""
         last = _text(self._query.lastProgress)
         if last == self._last:
             return []
         self._last = last
-        newest = Batch.read(last)
+        newest = MicroBatch.read(last)
         # Spark keeps thousands of reports, so all of them are read only where one was missed.
         if newest.number <= self._seen + 1:
             return [newest]
-        return [Batch.read(_text(progress)) for progress in self._query.recentProgress]
+        return [MicroBatch.read(_text(progress)) for progress in self._query.recentProgress]
 
     def doing(self) -> str:
         """What the query does at the moment, in Spark's words."""

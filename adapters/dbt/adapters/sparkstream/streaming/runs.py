@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.late import Aside
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.progress import Batch
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.table import is_in_catalog
 
 NAME = "sparkstream_runs"
@@ -97,7 +97,7 @@ def record(
     engine: Engine,
     table: str,
     run: RunRecord,
-    batches: Sequence[Batch],
+    batches: Sequence[MicroBatch],
     counts: Counts,
     file_format: str,
 ) -> None:

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_besi
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import Noted, corrected_windows
-from dbt.adapters.sparkstream.streaming.progress import Batch, Progress
+from dbt.adapters.sparkstream.streaming.progress import MicroBatch, Progress
 from dbt.adapters.sparkstream.streaming.table import StreamTable
 
 
@@ -66,7 +66,7 @@ class Watch:
         self._settled = settled
         self._report = report
         self._warn = warn
-        self._batches: list[Batch] = []
+        self._batches: list[MicroBatch] = []
         self._aside: dict[int, Aside] = {}
         self.progress = Progress()
         self.finished = settled
@@ -81,7 +81,7 @@ class Watch:
             self._aside[number] = self._late.of_earlier(number)
             self.finished = max(self.finished, number)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: MicroBatch) -> None:
         """Adds a micro-batch that has ended."""
         if self.progress.last is not None:
             # Spark forgets old reports, where counting late rows takes longer than the micro-batches do.
