@@ -298,7 +298,7 @@ def test_open_windows_of_slices() -> None:
         (
             f"{COUNTS} UNION ALL SELECT ts, ts, k, v FROM r",
             (1, 56),
-            "emit='open' can't be had here: what is around the windows needs those of several micro-batches",
+            "emit='open' can't be had here: what is around the windows needs windows of several micro-batches",
         ),
         (
             COUNTS.replace(" GROUP", " JOIN names USING (k) GROUP"),

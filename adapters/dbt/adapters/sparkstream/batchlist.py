@@ -48,7 +48,7 @@ class Batch:
         start: when it begins, on the wall clock.
         end: when the next one begins.
         table: what the model's table has of it; None for no rows.
-        inputs: name of an input -> what that has of it, of those with rows.
+        inputs: name of each input with rows -> the range of its rows.
         knows_inputs: whether there is an input whose rows can be counted by batch.
         gives_rows: whether the model's query gives rows for it; None where it wasn't asked.
     """

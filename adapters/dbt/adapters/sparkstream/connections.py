@@ -208,7 +208,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def _described(self, text: str) -> Iterator[None]:
-        """Makes dbt's errors of those of the translator."""
+        """Turns the translator's errors into dbt's errors."""
         try:
             yield
         except TranslationError as error:

@@ -38,7 +38,7 @@ class SparkStreamCredentials(SparkCredentials):
     Attributes:
         method: `session`, `thrift`, `connect`, `http` or `odbc`.
         database: the [catalog](../catalogs.md) of tables and sources whose configs name none, such as `lake` in
-            `lake.shop.bids`; None for the one that sessions are in.
+            `lake.shop.bids`; None for the catalog that sessions are in.
         connect_url: address of Spark Connect, such as `sc://127.0.0.1:15002`; with `method: connect`, `host`, `port`,
             `token`, `use_ssl` and `user` say the same in pieces.
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are

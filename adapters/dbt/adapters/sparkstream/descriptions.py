@@ -41,7 +41,7 @@ class Descriptions:
         self._changes = 0
 
     def of(self, names: Sequence[str]) -> dict[str, Columns]:
-        """Table -> its columns, for those of the tables that are there."""
+        """Table -> its columns, for each of the tables that is there."""
         with self._lock:
             changes, now = self._changes, self._clock()
             found = {n: known[1] for n in names if (known := self._known.get(n)) and now - known[0] < KEPT_SECONDS}

@@ -96,7 +96,7 @@ class SparkStreamAdapter(Namespaces):
 
         Args:
             model: the model's name, or `package.name`; None for `sql`.
-            options: those of `explain.models.Options`.
+            options: the fields of `explain.models.Options`.
 
         Returns:
             Lines of text.
@@ -123,7 +123,7 @@ class SparkStreamAdapter(Namespaces):
 
         Args:
             model: the model's name, or `package.name`.
-            options: those of `batchlist.batches`.
+            options: the arguments of `batchlist.batches`.
 
         Returns:
             What `batchlist.batches` gives.
@@ -169,7 +169,7 @@ class SparkStreamAdapter(Namespaces):
         """Writes the project in plain Spark SQL, for `sparkstream build`.
 
         Args:
-            options: those of `plain.project.build`.
+            options: the arguments of `plain.project.build`.
 
         Returns:
             What has come of it, as JSON.
@@ -347,7 +347,7 @@ class SparkStreamAdapter(Namespaces):
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:
-        """Makes errors and options be those of a node, in this thread."""
+        """Has errors name a node, and gives its options, in this thread."""
         outer = self.connections.node
         self.connections.node = node
         try:

@@ -19,7 +19,7 @@ _DELTA = re.compile(
 )
 _LOCATED = re.compile(r"cannot create table with location to a non-empty directory (\S+?)\. To allow")
 _BUILT = ("table", "incremental", "seed", "snapshot", "test")
-"""The materializations whose tables dbt makes from nothing; that of a test keeps its failures."""
+"""The materializations whose tables dbt makes from nothing; the table of a test keeps its failures."""
 SUFFIX = "__dbt_"
 """What follows the name of a node's table in the names of tables that are built beside it."""
 

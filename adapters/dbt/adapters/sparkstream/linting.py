@@ -92,7 +92,7 @@ class SparkstreamTemplater(JinjaTemplater):
         return True
 
     def process(self, *, in_str: str, fname: str, config: Any = None, formatter: Any = None) -> Any:
-        """Renders a model; its places are those of the model as it is written."""
+        """Renders a model; its places are places in the model as it is written."""
         self._dialect = "spark"
         plain = _without_windows(in_str)
         rendered, errors = super().process(in_str=plain, fname=fname, config=config, formatter=formatter)

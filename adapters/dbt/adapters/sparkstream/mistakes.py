@@ -111,7 +111,7 @@ def placed_config(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntim
 
 
 def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[Any]) -> DbtRuntimeError:
-    """The same for a name that is no macro's, but nearly that of one of ours."""
+    """The same for a name that is no macro's, but nearly the name of one of our macros."""
     found = _UNDEFINED.search(str(error.msg))
     if found is None or getattr(node, "test_metadata", None) is not None:
         return error
@@ -232,7 +232,7 @@ def _calls(template: str, macro: str, names: Sequence[str]) -> Iterator[Call]:
     """The calls of a macro.
 
     Args:
-        names: those of its arguments, in their order.
+        names: its arguments' names, in their order.
     """
     tokens = list(_tokens(template))
     for i, (start, kind, text) in enumerate(tokens[:-1]):

@@ -42,7 +42,7 @@ class Namespaces(SparkAdapter):
         ]
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
-        """The tables and views of a schema, in a catalog or in the one that the session is in."""
+        """The tables and views of a schema, in a catalog or in the session's catalog."""
         relations: list[BaseRelation] = super().list_relations(catalog_of(database, schema), schema)
         return relations
 
@@ -100,7 +100,7 @@ class Namespaces(SparkAdapter):
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[Any, list[Exception]]:
-        """What the docs site shows of tables and views; dbt-spark's takes those of one catalog of Spark's."""
+        """What the docs site shows of tables and views; dbt-spark shows those of one catalog alone."""
         of_catalogs: dict[str | None, list[RelationConfig]] = {}
         for config in relation_configs:
             database = self.Relation.create_from(self.config, config).database

@@ -59,7 +59,7 @@ class PythonModel(PythonJobHelper):
     """A Python model as dbt has compiled it: the user's `model(dbt, session)`, and what saves its result.
 
     Args:
-        models: those of the dbt run.
+        models: the models of the dbt run.
         submission_method: `session` or `connect`.
         parsed_model: the model as dbt knows it.
         credentials: the profile.
@@ -85,7 +85,7 @@ class PythonModel(PythonJobHelper):
         path = self._model["original_file_path"]
         with self._models.environment.python_session(self._submission_method) as (spark, work):
             try:
-                # The user's text comes first, after white space of dbt's, so line numbers are those of the file.
+                # The user's text comes first, after white space of dbt's, so line numbers are line numbers of the file.
                 code = compile(compiled_code.lstrip(), path, "exec")
                 with self._models.running(work):
                     exec(code, {"__name__": self._model["name"], "spark": spark})

@@ -19,7 +19,7 @@ class SparkStreamIncludePolicy(Policy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkStreamRelation(SparkRelation):
-    """dbt-spark's relation, whose `database` is a catalog of Spark's; None for the one that the session is in."""
+    """dbt-spark's relation, whose `database` is a catalog of Spark's; None for the session's catalog."""
 
     include_policy: Policy = field(default_factory=lambda: SparkStreamIncludePolicy())
 

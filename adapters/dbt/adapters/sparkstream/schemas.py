@@ -192,7 +192,7 @@ def _properties() -> Schema:
 
 
 def _tests() -> Schema:
-    """A test with arguments; those of other packages are as they like."""
+    """A test with arguments; a test of another package may have any arguments."""
     ours: dict[str, Any] = {}
     for name, arguments in _generic_tests().items():
         given: Schema = {argument: {} for argument in arguments}

@@ -63,7 +63,7 @@ def address(host: str, port: int, parameters: Mapping[str, str]) -> str:
 
 
 def with_parameters(url: str, parameters: Mapping[str, str]) -> str:
-    """An address with more parameters; those that it has already stay as they are."""
+    """An address with more parameters; its own parameters stay as they are."""
     base, *given = url.split(";")
     names = {item.partition("=")[0] for item in given}
     more = [f"{name}={quote(value, safe='')}" for name, value in parameters.items() if name not in names]

@@ -99,7 +99,7 @@ def commands(
     Args:
         model: the model.
         found: its batches, in order.
-        options: those of `project_options`, which the commands get too.
+        options: the options of `project_options`, which the commands get too.
     """
     own = {"variables": "vars"}
     given = [text for k, v in (options or {}).items() if v for text in (f"--{own.get(k, k).replace('_', '-')}", v)]

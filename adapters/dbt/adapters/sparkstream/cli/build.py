@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.cli.common import dbt_arguments, fail, project_opt
 @click.option(
     "--as-tables",
     is_flag=True,
-    help="Write streaming models and those of window_replace as tables, which each run computes from all rows.",
+    help="Write streaming models and models of window_replace as tables, which each run computes from all rows.",
 )
 @click.option("--skip", is_flag=True, help="Leave out what can't be written, and what reads it.")
 @project_options

@@ -78,7 +78,7 @@ def run_operation(
 
     Args:
         arguments: of the macro.
-        options: those of `project_options`.
+        options: the options of `project_options`.
         show: takes what the macro prints.
     """
     # dbt takes a second to import.

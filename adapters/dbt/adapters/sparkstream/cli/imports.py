@@ -28,7 +28,7 @@ def imports() -> None:
     help="Folder to write; by default one with the script's name, beside it.",
 )
 @click.option(
-    "--force", is_flag=True, help="Write into a folder that holds files; those of the same names are replaced."
+    "--force", is_flag=True, help="Write into a folder that holds files; files of the same names are replaced."
 )
 def flink(file: str, into: Path | None, force: bool) -> None:
     """Make a dbt project of the Flink SQL script FILE.

@@ -47,7 +47,7 @@ _dir = click.option(
 
 
 def _options(defaults: bool) -> Callable[[_Command], _Command]:
-    """The options of a server; without `defaults`, those that aren't given are None."""
+    """The options of a server; without `defaults`, an option that isn't given is None."""
 
     def option(name: str, kind: type, value: Any, text: str) -> Any:
         return click.option(name, type=kind, default=value if defaults else None, show_default=defaults, help=text)
@@ -168,7 +168,7 @@ def start(folder: Path, foreground: bool, **options: Any) -> None:
 def restart(folder: Path, **options: Any) -> None:
     """Stop the server, by force where it hangs, and start it with the options it had.
 
-    Options that are given take the place of those it had. What it was at work on is lost; its tables stay.
+    Options that are given take the place of the server's own. What it was at work on is lost; its tables stay.
     """
     with _ends_in_a_line():
         state = read_state(ServerConfig(folder=folder).folder / "server.json")

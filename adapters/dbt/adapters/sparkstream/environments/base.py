@@ -143,7 +143,7 @@ def apply_settings(session: Any, settings: dict[str, str]) -> None:
 
 @contextmanager
 def _connect_mode() -> Iterator[None]:
-    """Makes pyspark.sql.functions those of Connect, as long as some thread needs them: pyspark looks at a variable."""
+    """Makes pyspark.sql.functions Connect's functions, while some thread needs them: pyspark looks at a variable."""
     global _users
     with _lock:
         _users += 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 
 UNSET_PORT = 443
-"""The port of a profile without one: dbt-spark's default, which is that of `method: http`."""
+"""The port of a profile without one: dbt-spark's default, the port of `method: http`."""
 
 
 class Remote(Environment):
@@ -44,7 +44,7 @@ class Remote(Environment):
         )
 
     def connect_url(self) -> str | None:
-        """The profile's, or that of the server which `sparkstream server start` runs for it."""
+        """The profile's address, or the address of the server that `sparkstream server start` runs for it."""
         credentials = self.credentials
         if credentials.connect_url is not None:
             return credentials.connect_url

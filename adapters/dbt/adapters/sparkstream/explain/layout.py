@@ -18,7 +18,7 @@ _CHARACTER = 6.8
 """Width of a character, about."""
 _SECOND = 1_000_000
 _MOST_LEVELS = 12
-"""Windows that would lie in more levels are folded: those of one row are shown."""
+"""Windows that would lie in more levels are folded: the windows of one row are shown."""
 _STEPS = tuple(
     int(unit * n)
     for unit, numbers in (
@@ -65,7 +65,7 @@ class PlacedBar:
 
 @dataclass(frozen=True)
 class Fold:
-    """Windows of which those of one row are shown.
+    """Windows of which the windows of one row are shown.
 
     Attributes:
         row: id of this row.

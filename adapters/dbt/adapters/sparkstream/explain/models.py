@@ -56,7 +56,7 @@ class Options:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A model as it runs, and the pieces of it that were translated; a streaming one as a query, and as its plan."""
+    """A model as it runs, and its pieces that were translated; a streaming model as a query, and as its plan."""
 
     name: str
     written: str

@@ -120,12 +120,12 @@ class Report:
     Attributes:
         name: the model or the file.
         written: its text as its author wrote it.
-        dialect: what that is written in.
+        dialect: the dialect that the text is written in.
         explanation: what runs, and what the optimiser decided.
         origin: where the rows come from, in words.
         sections: its windows.
         stream: what a stream's last runs have left, in words.
-        before: another version of it, whose name is that of a file or of a revision.
+        before: another version of it, named by a file or a revision.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Report:
     before: Report | None = None
 
     def changes(self) -> list[Change]:
-        """The windows beside those of the other version, in the order of the text."""
+        """The windows beside the other version's windows, in the order of the text."""
         before = self.before.sections if self.before else ()
         return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 

@@ -18,13 +18,13 @@ Ask = Callable[[str], Sequence[Sequence[Any]]]
 """Runs a query on Spark."""
 
 FETCHED = 2000
-"""How many rows are read, of which those of a few groups are drawn."""
+"""How many rows are read; the rows of a few groups are drawn."""
 LANES = 4
 """How many groups are drawn."""
 UNTIMED = 5
 """How many rows without a time are shown."""
 MOST_BARS = 4000
-"""How many windows the page holds; where they overlap, those of one row are drawn."""
+"""How many windows the page holds; where they overlap, the windows of one row are drawn."""
 
 _EPOCH = datetime(1970, 1, 1)
 Columns = tuple[tuple[str, str | None], ...]

@@ -29,7 +29,7 @@ def fitted(
         body: the query's text.
         parsed: the query.
         outputs: its columns, as far as they are known.
-        table: the table; one without columns takes those of the query, under the names of `given`.
+        table: the table; a table without columns takes the query's columns, under the names of `given`.
         given: the table's columns that the query gives, in its order.
         constants: values of other columns, as SQL.
         streamed: whether it streams: a time on the wall clock is a TIMESTAMP there, whatever the table says.

@@ -67,7 +67,7 @@ class Input:
         return (self.location is not None or self.seed is not None) and "source.monitor-interval" not in table.options
 
     def partitions_moved(self, table: TableDefinition) -> bool:
-        """Whether Spark has the columns in another order, as it has those of partitions last."""
+        """Whether Spark has the columns in another order: it puts the columns of partitions last."""
         count = len(self.partitions)
         return bool(count) and tuple(c.name for c in table.columns[-count:]) != self.partitions
 

@@ -79,8 +79,8 @@ class Job:
         tables: by full name, in order.
         views: by full name, in order.
         inserts: in order.
-        queries: those that stand alone.
-        settings: of SET, those last in force.
+        queries: the queries that stand alone.
+        settings: what SET has set at the end of the script.
         functions: the names, in lower case, of what CREATE FUNCTION makes.
         leftovers: what has no counterpart.
     """

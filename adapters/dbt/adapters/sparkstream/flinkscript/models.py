@@ -36,7 +36,7 @@ class Models(Texts):
     Attributes:
         models: in the order of the script, as far as they don't need each other.
         sources: tables that nothing in the script writes to.
-        seeds: those of them that are small files.
+        seeds: the sources that are small files.
 
     Args:
         job: the script.

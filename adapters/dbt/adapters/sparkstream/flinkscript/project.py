@@ -65,7 +65,7 @@ class Project:
         files: path within its folder -> content.
         models: its models.
         sources: tables that nothing in the script writes to, but for seeds.
-        seeds: those that are small files.
+        seeds: the tables that are small files.
         leftovers: what has no counterpart.
 
     Args:

@@ -103,7 +103,7 @@ class Parsed:
         self.text = text
         self.query = query
         start, end = query.span
-        # What is before it becomes white space, so that places are those in the script.
+        # What is before it becomes white space, so that places in the query are places in the script.
         before = "".join("\n" if c == "\n" else " " for c in text[:start])
         self.blanked = before + text[start:end]
         self.hints = list(_hints(self.blanked))
@@ -212,7 +212,7 @@ class Parsed:
 
 
 def computed(text: str, expression: Span, table: str) -> Parsed:
-    """The expression of a computed column as a query over its table; its places are those in the script.
+    """The expression of a computed column as a query over its table; its places are places in the script.
 
     Args:
         text: the script.

@@ -21,7 +21,7 @@ class Inlining:
         timed: whether only tables with a watermark are read as streams.
         ctes: name -> query, in the order in which they need each other.
         streams: the relations that are read as streams, by the name that the query has for them.
-        tables: the other ones, likewise.
+        tables: the other tables, likewise.
     """
 
     timed: bool
@@ -73,7 +73,7 @@ class Model:
         config: its configs.
         comment: the script's comments before it.
         description: of the table or view.
-        columns: name, Spark type or empty, and comment of those that the script declares.
+        columns: name, Spark type or empty, and comment of each column that the script declares.
         disabled: why it isn't run; empty where it is.
         reason: why it is a table in a streaming job; empty elsewhere.
     """

@@ -86,7 +86,10 @@ _SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET")
 
 
 def _statements(text: str, found: Sequence[Tokens]) -> Iterator[Statement]:
-    """The statements of a script, those in statement sets as if they stood alone: dbt runs models side by side."""
+    """The statements of a script.
+
+    Statements in a statement set count as if they stood alone: dbt runs models side by side.
+    """
     end, opened, comment = 0, None, ""
     for tokens in found:
         comment = _joined(comment, _comment(text, end, tokens[0].start))

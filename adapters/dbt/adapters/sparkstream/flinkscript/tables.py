@@ -22,7 +22,7 @@ class ColumnDefinition:
 
     Attributes:
         name: as it is written.
-        type: Spark's type; None of a computed column, whose type is that of its expression.
+        type: Spark's type; None of a computed column, which has the type of its expression.
         expression: where the expression of a computed column stands in the script; None of other columns.
         metadata: the connector's key of a metadata column; None of other columns.
         virtual: whether a metadata column can't be written.

@@ -40,7 +40,7 @@ def _leave_out(content: dict[str, Any], without: frozenset[str]) -> None:
 
 
 def _strip(entry: Any, tests: frozenset[str]) -> None:
-    """Takes tests and configs out of an entry and those below it."""
+    """Takes tests and configs out of an entry and the entries below it."""
     if not isinstance(entry, dict):
         return
     config = entry.get("config")

@@ -54,7 +54,7 @@ class Piece:
 
     @property
     def names(self) -> set[str]:
-        """The names that the Jinja looks up: not those of attributes and arguments."""
+        """The names that the Jinja looks up: not the names of attributes and arguments."""
         words = self._words()
         found = set()
         for i, (kind, text) in enumerate(words):

@@ -24,7 +24,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def _templates() -> Environment:
-    """The templates of the playground, which use those of explain's page."""
+    """The templates of the playground, which use the templates of explain's page."""
     from jinja2 import ChoiceLoader, FileSystemLoader
 
     explain = environment()

@@ -155,8 +155,8 @@ class Check(threading.Thread):
     def _check_storage(self, ask: _Ask) -> None:
         """Has all executors write a table, and all read it.
 
-        Where a folder isn't shared, each machine writes to one of its own. Spark, which sees that of this machine,
-        takes the rows of the others for none, and says nothing.
+        Where a folder isn't shared, each machine writes to a folder of its own. Spark sees this machine's folder alone,
+        misses the rows of the others, and says nothing.
         """
         table = f"default.sparkstream_check_{self._state.token}"
         try:

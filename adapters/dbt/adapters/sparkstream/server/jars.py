@@ -1,8 +1,9 @@
-"""The jars that a server has beside Spark's own, such as those of Delta: on the class path of its Java.
+"""The jars that a server has beside Spark's own, such as Delta's jars: on the class path of its Java.
 
 Spark gives `spark.jars` a class loader of their own, and its Thrift server has Hive close it when the first client
-goes: `SessionState.close` closes the class loader that `SparkExecuteStatementOperation` has set, and those above it, up
-to that of Java's class path. From then on, each class of these jars that was not used before is a NoClassDefFoundError.
+goes: `SessionState.close` closes the class loader that `SparkExecuteStatementOperation` has set, and the loaders above
+it, up to the loader of Java's class path. From then on, a class of these jars that was not used before is a
+NoClassDefFoundError.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN_SETTING = "spark.sparkstream.server"
 
 PYTHON_SETTING = "spark.pyspark.python"
-"""The program that runs Python functions, by the same path on this machine and on those of executors."""
+"""The program that runs Python functions, by the same path on this machine and on the machines of executors."""
 
 
 @dataclass(frozen=True)

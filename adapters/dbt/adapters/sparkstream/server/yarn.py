@@ -27,7 +27,7 @@ def managers(conf: Mapping[str, str], environ: Mapping[str, str] = os.environ) -
     """Host and port of each ResourceManager: several, where others stand by.
 
     Args:
-        conf: Spark settings, whose `spark.hadoop.yarn...` win over those in the files.
+        conf: Spark settings, whose `spark.hadoop.yarn...` win over the settings in the files.
         environ: the environment that names the folders.
 
     Raises:

@@ -43,7 +43,7 @@ class Explanation:
 
 
 def decision_lines(decision: Decision, rows: int | None, keys: int, span: float | None) -> Iterator[str]:
-    """What became of one window function, in words; its arguments are those of `Explanation.lines`."""
+    """What became of one window function, in words; its arguments are the arguments of `Explanation.lines`."""
     yield f"{decision.window.name.lower()}: {decision.window.words()}"
     yield "  " + ": ".join(filter(None, (decision.rule or "no rule", decision.reason)))
     for step, count in decision.steps(rows, keys, span):

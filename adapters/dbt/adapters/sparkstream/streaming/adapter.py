@@ -325,7 +325,7 @@ class StreamingModels:
 
     def _warn_of_sessions(self, model: str, zone: str) -> None:
         self._warn(
-            f"{model}: where the clock of {zone} changes, sessions of a stream aren't those of batch:"
+            f"{model}: where the clock of {zone} changes, sessions of a stream aren't the sessions of batch:"
             " a gap is elapsed time on a stream, and a difference of times on the wall clock in batch"
             "\n  set spark.sql.session.timeZone to UTC where that matters"
         )

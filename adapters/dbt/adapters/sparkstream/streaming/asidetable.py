@@ -1,7 +1,7 @@
-"""A table beside a streaming model's table that takes its place: that of a compaction, or one that is made anew.
+"""A table beside a streaming model's table that takes its place: a compacted table, or one that is made anew.
 
-The catalog forgets the table, and gives its name to the other one. A run that is killed between these two steps leaves
-the table aside, which is marked as whole.
+The catalog forgets the table, and gives its name to the table aside. A run that is killed between these two steps
+leaves the table aside, which is marked as whole.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Schemas:
 
     @classmethod
     def of(cls, reader: Mapping[str, Any]) -> Schemas:
-        """The schemas of a source; those in a registry are asked for.
+        """The schemas of a source; a registry is asked for the schemas that it has.
 
         Raises:
             StreamingError: the registry can't be asked, or hasn't the schema.
@@ -193,6 +193,6 @@ class Schemas:
 
 
 def _only(schema: str) -> str:
-    """The schema of a record with one field, which has a schema. Its bytes are those of the field."""
+    """The schema of a record with one field, which has a schema. Its bytes are the bytes of the field."""
     fields = [{"name": _FIELD, "type": json.loads(schema)}]
     return json.dumps({"type": "record", "name": "sparkstream_value", "fields": fields})

@@ -50,7 +50,7 @@ class AvroRows:
     """How the rows of a model are written in Avro.
 
     Attributes:
-        schema: that of the rows as JSON, or the number of its version in the registry; None to make one of the columns.
+        schema: the rows' schema as JSON, or the number of its version in the registry; None to make one of the columns.
         registry: `url` and `subjects` of a registry; none for values without a number before them.
     """
 

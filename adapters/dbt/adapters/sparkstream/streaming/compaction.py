@@ -78,7 +78,7 @@ class Compaction(AsideTable):
         Args:
             finished: the last micro-batch; all rows get its number.
             columns: the table's columns; the micro-batch's number is the last.
-            partition_by: those that it is partitioned by beside that.
+            partition_by: the columns that it is partitioned by beside the number of the micro-batch.
             noted: gives what `check_foreign` needs of a table, by its name.
             noting: held while something is noted of the table.
 
@@ -104,7 +104,7 @@ class Compaction(AsideTable):
         if before != after:
             raise StreamingError(f"{self._table} has {before} rows, and {self.name} got {after}: it stays as it is")
         files = noted(self.name)
-        # The catalog writes a table's properties together with its folder, which must not be that of the old one.
+        # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with noting:
             now = self._properties(self._table)
             self._check_own(now, known, known)

@@ -52,7 +52,7 @@ UPDATE = "update"
 """What `late_rows` says where late rows correct windows that are closed."""
 
 SWAP = "swap"
-"""What a setting says where the table is made anew aside, and takes the place of the one that is there."""
+"""What a setting says where the table is made anew aside, and takes the place of the table that is there."""
 
 FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
 """Formats whose tables are the files in a folder, with no list of their own."""
@@ -98,7 +98,7 @@ class StreamConfig:
         interval: time between two micro-batches while it is left running; None to end when all is processed.
         checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
         max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
-        on_query_change: `fail`, `rebuild` or `swap`: what happens when the query is another one than that of the rows
+        on_query_change: `fail`, `rebuild` or `swap`: what happens when the query differs from the query of the rows
             so far.
         on_source_change: `fail`, `rebuild`, `swap` or `accept`: the same for a source whose processed files are gone.
         on_full_refresh: `rebuild` or `swap`: how `--full-refresh` makes the table anew.

@@ -2,7 +2,8 @@
 
 What the table has of such a window goes, and the window's new rows come in its place, in one step: a commit of Delta or
 Iceberg, or of a table of files the change of a partition's folder in the catalog. All rows of a window are in one
-partition, that of the micro-batch which first had rows of it. So a window is never half in the table, and never twice.
+partition, with the number of the micro-batch that first had rows of it. So a window is never half in the table, and
+never twice.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FOLDER = "_corrected"
-"""The folder, in that of a table of files, with the partitions that corrections have written. Spark finds nothing in it
+"""The folder, in a table's folder, with the partitions that corrections have written. Spark finds nothing in it
 by itself, as its name begins with `_`."""
 
 _ROWS = "__rows_to_merge"

@@ -40,7 +40,7 @@ def catalog_namespace(method: str, host: str | None, port: int | None, settings:
         method: of the profile.
         host: the server; of no meaning for a Spark in this process.
         port: its port.
-        settings: those of `SETTINGS`, as Spark has them.
+        settings: the values of `SETTINGS`, as Spark has them.
     """
     metastore = urlsplit(settings.get(METASTORES, "").split(",")[0])
     if metastore.hostname:

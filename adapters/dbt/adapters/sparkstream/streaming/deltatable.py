@@ -43,7 +43,7 @@ MADE = tuple(
 
 
 BACKFILL = "backfill"
-"""What a commit of a backfill says, where that of a micro-batch has its number."""
+"""What a commit of a backfill says where a commit of a micro-batch has its number."""
 
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _WRITE = "spark.databricks.delta.write"
@@ -136,7 +136,7 @@ class DeltaTable(LoggedTable):
 
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
         said = {_METADATA: f"{generation} {batch}"}
-        # As of a micro-batch: Delta makes no commit of this one, or of those before it, on top.
+        # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
         return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
 
     def _hint(self, config: StreamConfig) -> str:

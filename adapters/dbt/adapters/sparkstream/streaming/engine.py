@@ -362,7 +362,7 @@ class Engine:
             checkpoint: folder for offsets and state.
             name: of the query, for people.
             interval: time between two micro-batches; None to process what is there and end.
-            mode: `append` for rows that are final, `update` for those that a micro-batch has changed.
+            mode: `append` for rows that are final, `update` for rows that a micro-batch has changed.
         """
         from pyspark import cloudpickle
 

@@ -1,4 +1,4 @@
-"""Event times that must not move a watermark: those too far ahead of the clock, and none at all.
+"""Rows that must not move a watermark: their event time is too far ahead of the clock, or NULL.
 
 A row whose time is too far ahead gets the time `ASIDE` below the watermark and is dropped above it. So Spark's report
 of a micro-batch, which has the earliest time, tells at no cost whether it had such rows. A row without a time tells as
@@ -38,7 +38,7 @@ def limit(max_future: Interval | None, now: str = "current_timestamp()") -> str:
 
 
 def is_ahead(watermark: datetime, max_future: Interval) -> bool:
-    """Whether a watermark is further ahead of the clock than a time may be, and that of no flush."""
+    """Whether a watermark is further ahead of the clock than a time may be, and no flush has set it."""
     until = datetime.now(timezone.utc) + timedelta(microseconds=max_future.micros)
     return until < watermark and watermark.year < 9000
 
@@ -70,7 +70,7 @@ class Observed:
     Attributes:
         untimed: rows without a time.
         ahead: rows whose time is too far ahead.
-        furthest: the latest of those times.
+        furthest: the latest of the times that are too far ahead.
         earliest: the earliest time of all rows.
     """
 

@@ -147,7 +147,7 @@ class FileTable(GivesWay):
         """Its data files; its partitions where corrections give them other files.
 
         Args:
-            after: a micro-batch, for what those after it have written; None for all of them.
+            after: a micro-batch, for what later micro-batches have written; None for all of them.
         """
         if not self.facts().updates:
             # There may be thousands of partitions from before, so Spark lists new ones alone.
@@ -160,7 +160,7 @@ class FileTable(GivesWay):
         own = set(up_to(self._seen, begun))
         strange = [name for name in self._seen if name not in own]
         if strange:
-            # Rows of a micro-batch to come would be taken for those of an interrupted one.
+            # Rows under the number of a later micro-batch would be taken for rows of an interrupted micro-batch.
             raise StreamingError(
                 f"something else has written to {self.name}: {len(strange)} of its files are of no "
                 f"micro-batch, such as {strange[0]}\n"
@@ -172,7 +172,7 @@ class FileTable(GivesWay):
         # Version 0.1.0 has noted whole paths.
         if noted and noted not in (self._digest(own_files), digest(own_files)):
             raise StreamingError(
-                f"something else has written to {self.name}: its files are not those of the last run\n"
+                f"something else has written to {self.name}: its files are not the files of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
 

@@ -70,7 +70,7 @@ class Folders:
             self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
 
     def stored_files(self, path: str) -> dict[str, int]:
-        """The files in a folder and those below: path -> time of its last change, in milliseconds since the epoch.
+        """The files in a folder and in folders below: path -> time of its last change, in milliseconds since the epoch.
 
         Files and folders with names that begin with `_` or `.` are none of them. Empty where there is no folder.
         """

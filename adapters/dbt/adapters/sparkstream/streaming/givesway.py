@@ -134,7 +134,7 @@ class LoggedTable(GivesWay):
         """The settings by which a commit says of which table it is, and which micro-batches it has the rows of.
 
         Args:
-            generation: tells the table from those that were made before it under the same name.
+            generation: tells the table from earlier tables of the same name.
             batch: the last micro-batch; -1 for none.
         """
 

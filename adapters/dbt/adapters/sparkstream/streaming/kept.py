@@ -18,7 +18,7 @@ class Watermark:
     Args:
         checkpoint: where Spark notes the watermark before a micro-batch.
         view: the view's name.
-        lateness: milliseconds by which Spark's watermark is behind the one that closes windows.
+        lateness: milliseconds by which Spark's watermark is behind the watermark that closes windows.
 
     Attributes:
         has_moved: whether the two differ.
@@ -67,8 +67,8 @@ def _shown(watermark: int) -> str:
 class _Kept:
     """Rows of earlier micro-batches, in a folder.
 
-    Those after an even micro-batch and those after an odd one lie side by side: a micro-batch that comes again finds
-    what was there before it.
+    Rows kept after an even micro-batch lie beside rows kept after an odd one: a micro-batch that comes again finds what
+    was there before it.
 
     Args:
         folder: the folder.
@@ -84,7 +84,7 @@ class _Kept:
         self._flag = flag
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        """The rows to go on with in a micro-batch; notes those that the next one needs.
+        """The rows to go on with in a micro-batch; notes the rows that the next micro-batch needs.
 
         Args:
             rows: of the micro-batch. They are read once, as reading them updates the state.
@@ -93,7 +93,7 @@ class _Kept:
         raise NotImplementedError
 
     def _so_far(self, rows: DataFrame, batch: int) -> DataFrame:
-        """Rows and those that were kept before, as the query reads them."""
+        """Rows of a micro-batch and rows that were kept before, as the query reads them."""
         everything = self._flagged(rows, "TRUE")
         if batch > 0:
             before = self._read(rows, self._kept(batch - 1))

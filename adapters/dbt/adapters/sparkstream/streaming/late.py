@@ -1,4 +1,4 @@
-"""Rows that no window has: late ones, those whose time is too far ahead, and those without a time.
+"""Rows that no window has: late rows, rows whose time is too far ahead, and rows without a time.
 
 They are counted exactly, and kept where a model wants them. Spark says how many rows it dropped as late, after it has
 aggregated them within the micro-batch, and of the others only that there are some. So where there are any, the files
@@ -80,14 +80,14 @@ class Aside:
 def warnings(
     left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
 ) -> Iterator[str]:
-    """What a person has to know of the rows that no window has, and of those that can't be read, and can do.
+    """What a person has to know of rows that no window has and of records that can't be read, and can do.
 
     Args:
         left: the rows.
-        watermark: that of the last micro-batch.
+        watermark: the watermark of the last micro-batch.
         max_future: how far ahead of the clock a time may be; None for as far as it likes.
         table: the table that keeps the rows that no window has, if one does.
-        broken: the table that keeps those that can't be read, if one does.
+        broken: the table that keeps records that can't be read, if one does.
     """
     if left.unreadable:
         kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"

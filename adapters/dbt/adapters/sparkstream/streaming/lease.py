@@ -179,7 +179,7 @@ class Lease:
             self._await_java(other)
         self._table.note(**self.fact)
         self._held = True
-        # Two may have looked at the same time: the one that noted itself last has it.
+        # Two runs may have looked at the same time: the run that noted itself last has the model.
         self._settled = time.monotonic() + SETTLES
         return other
 

@@ -29,7 +29,7 @@ class Leftovers:
         table: the table.
         model: the model.
         places: where what is kept of the table lies.
-        views: those of its open windows.
+        views: the views of its open windows.
         report: told, in a line, what is worth telling.
     """
 

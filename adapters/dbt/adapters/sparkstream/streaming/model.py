@@ -19,13 +19,13 @@ class Model:
         relation: its table, as SQL names it.
         runs: the table of micro-batches, as SQL names it.
         sql: its query, with the streams by name.
-        dialect: what that is written in.
+        dialect: the dialect that the query is written in.
         config: its configs.
         sources: its streams.
         contract: column -> type, where the model has a contract.
         comments: column -> description, and the table's under an empty name, where the model persists them.
         run_id: dbt's invocation.
-        aside_of: the model's own table, where `relation` is one that is made anew aside; empty where it is that itself.
+        aside_of: the model's own table, where `relation` is a table that is made anew aside; else empty.
     """
 
     unique_id: str

@@ -163,7 +163,7 @@ def event_time(source: StreamSource, config: StreamConfig) -> str | None:
 
 
 def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, str]) -> dict[str, str]:
-    """The types of a stream's columns, of those of its table: an event time with a watermark is a TIMESTAMP."""
+    """The types of a stream's columns, given its table's types: an event time with a watermark is a TIMESTAMP."""
     time = (event_time(source, config) or "").casefold()
     types = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
     for name, type_ in types.items():

@@ -123,7 +123,7 @@ class Noted:
         begun = max(_numbers(offsets), default=-1)
         if begun in (-1, numbers[-1]):  # there may be others
             begun = _last(engine, f"{checkpoint}/offsets")
-        # The only folder whose name isn't Spark's is that of the sink's note.
+        # The only folder whose name isn't Spark's has the sink's note.
         noted = [
             _done(line)[0]
             for folder in found

@@ -40,7 +40,7 @@ class Portions:
             now: of the micro-batch.
         """
         if any(is_other(source.reader) for source in self._sources):
-            return None  # its offsets may look like those of files or of Kafka
+            return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []
         positions: dict[int, Positions] = {}
         for i, offset in enumerate(now.sources):

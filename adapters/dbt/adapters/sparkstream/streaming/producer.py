@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 TABLE_HEADER = "sparkstream_table"
-"""The header that tells a table from those that were made before it under the same name."""
+"""The header that tells a table from earlier tables of the same name."""
 
 BATCH_HEADER = "sparkstream_batch"
 """The header with the number of the micro-batch."""
@@ -27,7 +27,7 @@ class Producer:
     same headers.
 
     Args:
-        options: those of Spark's Kafka sink, the topic among them.
+        options: the options of Spark's Kafka sink, the topic among them.
         key: what the key is, as SQL over the columns of the model.
         value: what the value is.
         generation: the table that the rows are in, for a header.

@@ -4,7 +4,7 @@ The table aside is a streaming model's table like any other: it has a generation
 So a run that is killed or stopped while it fills it leaves the old table as it was, and the next run goes on with the
 table aside.
 
-Of plain files, both steps of the swap touch the catalog alone, as those of a compaction do, where both tables are
+Of plain files, both steps of the swap touch the catalog alone, as the steps of a compaction do, where both tables are
 EXTERNAL: a run that is killed between them leaves the table aside, which is marked as whole. Of a format with a log of
 what was done, one commit puts all that the table aside is in the place of what the table is; then that is dropped.
 """
@@ -123,7 +123,7 @@ class Rebuilt(AsideTable):
             now: what is noted of the table now.
             aside: the same, of the table aside.
             known: what was noted of the table when the run took it.
-            fact: says that it is that run's.
+            fact: says that the table aside is this run's.
 
         Raises:
             StreamingError: another run has one of them.

@@ -44,7 +44,7 @@ class Replacement:
         goes: which rows of the table go.
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
         key: the column with the time by which rows go: all that go have one.
-        batch: the number that the new rows get: that of a micro-batch that is done.
+        batch: the number that the new rows get: the number of a micro-batch that is done.
         removed: how many rows go.
         added: how many come.
     """
@@ -114,7 +114,7 @@ class Backfilled(AsideTable):
         Args:
             replaced: the rows that others take the place of.
             place: its folder.
-            columns: the table's columns; those it is partitioned by stand last.
+            columns: the table's columns; the columns that it is partitioned by stand last.
             partitions: how many these are.
 
         Raises:

@@ -250,7 +250,7 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
 
 
 def _made(engine: Engine, table: str, file_format: str) -> dict[str, str]:
-    """Makes the table, or adds columns that one of an earlier version lacks, and gives what the catalog says of it."""
+    """Makes the table, or adds columns that a table of an earlier version lacks, and says what the catalog says."""
     if not engine.exists(table):
         columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
         columns.append("model STRING COMMENT 'unique id of the model'")

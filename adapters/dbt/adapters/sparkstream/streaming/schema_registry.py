@@ -1,6 +1,6 @@
 """A schema registry: which schemas values are written with, by the number that stands before each value.
 
-Its REST interface is that of Confluent's registry. Karapace, Apicurio (`/apis/ccompat/v7`) and Redpanda have it, too.
+It has the REST interface of Confluent's registry. Karapace, Apicurio (`/apis/ccompat/v7`) and Redpanda have it, too.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Done:
             del self._corrections[min(self._corrections)]
 
     def has(self, spark: SparkSession, batch: int) -> bool:
-        """Whether the micro-batch is the one that was noted last."""
+        """Whether the micro-batch was noted last."""
         from pyspark.errors import AnalysisException
 
         try:
@@ -210,7 +210,7 @@ class DeltaAppend(Sink):
     The commit says which micro-batch it is of, and Delta makes no second one for it.
 
     Args:
-        generation: tells the table from those that were made before it under the same name.
+        generation: tells the table from earlier tables of the same name.
     """
 
     def __init__(self, *, generation: str, **common: Any) -> None:
@@ -247,12 +247,12 @@ class DeltaAppend(Sink):
 class Append(Sink):
     """Appends to a table that has a partition for each micro-batch.
 
-    Unless a micro-batch is noted as done, its rows are compared with those that an interrupted attempt has left: Spark
-    moves the partitions one by one, and enters them in the catalog in groups, so that some of them are there proves
-    nothing.
+    Unless a micro-batch is noted as done, its rows are compared with the rows that an interrupted attempt has left.
+    Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
+    others aren't.
 
     Args:
-        columns: those that the table is partitioned by at the end, the number of the micro-batch last.
+        columns: the columns that the table is partitioned by at the end, the number of the micro-batch last.
         partitions: how many columns it is partitioned by.
         by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
             list of its files.
@@ -312,7 +312,7 @@ class Append(Sink):
 
     @staticmethod
     def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
-        """The rows that an interrupted attempt has not written; None where those that it has written are others."""
+        """The rows that an interrupted attempt has not written; None where it has written other rows."""
         from pyspark.errors import AnalysisException
 
         try:

@@ -50,7 +50,7 @@ def sink_of(
         lease: name -> text, of the property that says whose run the table is.
         begun: the last micro-batch that an earlier run has begun.
         checkpoint: the checkpoint.
-        views: those of the windows that are open.
+        views: the views of the windows that are open.
     """
     config, names = model.config, table.columns()
     common: dict[str, Any] = {

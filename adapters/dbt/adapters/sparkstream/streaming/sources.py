@@ -161,10 +161,10 @@ class Sources:
         )
 
     def follow(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool | None:
-        """Compares the files of the sources with those that were read, and says what the run does.
+        """Compares the files of the sources with the files that were read, and says what the run does.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
-        reads each new path, though the rows there may be those of files that are gone.
+        reads each new path, though the rows there may be rows of files that are gone.
 
         Args:
             sources: the sources.
@@ -200,7 +200,7 @@ class Sources:
         return False
 
     def are_as_read(self, sources: Sequence[StreamSource], noted: Noted) -> bool:
-        """Whether all sources are files, and the files are those that were read, all and no others.
+        """Whether all sources are files, and the files are the files that were read, all and no others.
 
         Of two sources with the same files, each has read them by itself: files may have come between.
 
@@ -319,7 +319,7 @@ class _ReadFiles:
 
     Attributes:
         all: path -> time of the file's last change then, in milliseconds.
-        done: paths without those of a micro-batch that was interrupted.
+        done: paths, but for paths of a micro-batch that was interrupted.
         of_sources: the same as `all`, for each source that Spark numbers.
     """
 

@@ -92,7 +92,7 @@ class Standing:
         """Whether it is certain that a run would find nothing to do, without taking the right to the table.
 
         It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
-        those that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
+        the files that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
         corrects it.
         """
         config, table, last = self._model.config, self._table, known.get("batch", "-1")

@@ -47,7 +47,7 @@ class Streams:
         self._spark = spark
         self._project = project
         self._schemas: dict[str, Schemas] = {}
-        """Source -> the schemas of its values, for those in Avro."""
+        """Source with values in Avro -> the schemas of its values."""
 
     def of_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
         """The rows of a table as a stream, seen through a view if there is one."""
@@ -64,7 +64,7 @@ class Streams:
         """A stream that isn't a table: files of a format, Kafka, or whatever Spark has a source for.
 
         Raises:
-            StreamingError: Spark has no such source, or its rows aren't those that the source's meta speaks of.
+            StreamingError: Spark has no such source, or its rows aren't as the source's meta says.
         """
         reader = source.reader
         rows = self._as_it_is(reader, options)
@@ -121,7 +121,7 @@ class Streams:
             flush: a folder whose rows move the watermark and are no rows of the stream.
             until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
                 None where all rows stay.
-            observed: whether Spark counts the rows without a time, and those too far ahead.
+            observed: whether Spark counts the rows without a time, and the rows too far ahead.
         """
         if drop:
             stream = stream.drop(*drop)

@@ -97,7 +97,7 @@ class Topic:
 
         Args:
             columns: names and types of the model's columns.
-            generation: tells the table from those that were made before it under the same name.
+            generation: tells the table from earlier tables of the same name.
 
         Raises:
             StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.

@@ -60,7 +60,7 @@ class UnreadableRows:
         self._file_format = file_format
 
     def found(self, batch: int) -> int | None:
-        """Counts those of a micro-batch, and keeps them; None where they can't be read again."""
+        """Counts the unreadable records of a micro-batch, and keeps them; None where they can't be read again."""
         if not self._sources:
             return 0
         now = Offsets.of(self._engine, self._checkpoint, batch)

@@ -23,7 +23,7 @@ _FUNCTIONS = {"json": "from_json", "csv": "from_csv"}
 """Format of text -> the function of Spark that reads it."""
 
 PREFIX = "kafka_"
-"""What the names of Kafka's own columns begin with, where the columns are those of the value."""
+"""What the names of Kafka's own columns begin with, where the columns are the value's."""
 
 OBSERVED = "sparkstream_values_"
 """What the names of observations of values begin with."""
@@ -41,7 +41,7 @@ def parsed(rows: DataFrame, reader: Mapping[str, Any], relation: str, schemas: S
         rows: the rows.
         reader: what `meta: stream:` of the source says.
         relation: the source, for words.
-        schemas: of values in Avro; None for those of another format.
+        schemas: of values in Avro; None for values of another format.
 
     Raises:
         StreamingError: the source has no value, or the schema can't be understood.
@@ -114,7 +114,7 @@ _SEVERAL = {
 
 
 def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame:
-    """The columns that models see: of `parsed` rows those of the values, and what `select` makes of them.
+    """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them.
 
     Raises:
         StreamingError: names collide, or `select` can't be understood.

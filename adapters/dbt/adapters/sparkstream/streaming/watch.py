@@ -37,7 +37,7 @@ class Watch:
     Attributes:
         progress: of the micro-batches so far.
         finished: the last one that has ended.
-        rows: how many rows those that are noted have appended.
+        rows: how many rows the micro-batches that are noted have appended.
         windows: how many windows they have closed; None where columns don't tell.
         corrected: how many closed windows they have corrected.
         left: the rows of theirs that no window has, or that can't be read.

@@ -27,7 +27,7 @@ class JsonConstructor(exp.Expression, exp.Func):
     """JSON_OBJECT or JSON_ARRAY.
 
     Attributes:
-        expressions: the values; those of an object each behind its key.
+        expressions: the values; each value of an object stands behind its key.
         kind: OBJECT or ARRAY.
         absent: whether NULLs are left out.
     """

@@ -29,7 +29,7 @@ def named(window: exp.Window) -> exp.Window | None:
 
 
 def parts_of(window: exp.Window) -> WindowParts:
-    """The PARTITION BY, ORDER BY and frame of a window, its own or those of the window that it names."""
+    """The PARTITION BY, ORDER BY and frame of a window, its own or taken from the window that it names."""
     base = named(window)
     below = parts_of(base) if base is not None else WindowParts([], None, None)
     return WindowParts(

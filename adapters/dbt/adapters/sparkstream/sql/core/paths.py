@@ -48,7 +48,7 @@ def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
 def in_sight(inputs: Sequence[exp.Expr], place: exp.Expr) -> Sequence[exp.Expr]:
     """The inputs of a query that a name at a place within it can mean.
 
-    In UNNEST and LATERAL these are the ones that stand before it.
+    In UNNEST and LATERAL these are the relations that stand before it.
     """
     around: exp.Expr | None = place
     while around is not None:

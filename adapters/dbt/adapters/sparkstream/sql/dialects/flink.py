@@ -157,7 +157,7 @@ def _set_digits(time: exp.DataType, digits: int) -> None:
 
 
 def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:
-    """Refuses calls that take a table, as `ML_PREDICT(TABLE t, ...)` does, but for those of windows."""
+    """Refuses calls that take a table, as `ML_PREDICT(TABLE t, ...)` does, but for window functions."""
     opened: list[int] = []
     for at, token in enumerate(tokens):
         if token.token_type == TokenType.L_PAREN:

@@ -31,7 +31,7 @@ class PlacedParser(SparkParser):
     """Spark's parser, whose errors have their place in the text."""
 
     trees: Mapping[int, exp.Expr] = MappingProxyType({})
-    """Where in the text a SELECT stands that is a whole query -> what that has been read as (see `Blocks`)."""
+    """Where in the text a SELECT stands that is a whole query -> the tree that was read there (see `Blocks`)."""
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
         at = token or self._curr or self._prev

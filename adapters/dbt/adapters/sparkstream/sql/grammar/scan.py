@@ -58,7 +58,7 @@ class Found:
 
 
 def is_base(name: Token | None, behind: Token | None) -> bool:
-    """Whether a name at the beginning of a window is that of another one: `(w ROWS 3 PRECEDING)`, `(w)`.
+    """Whether a window begins with the name of another window: `(w ROWS 3 PRECEDING)`, `(w)`.
 
     Args:
         name: the first token behind the parenthesis.

@@ -207,7 +207,7 @@ def _query(tokens: Tokens) -> list[Token]:
 
 
 def _evolves(tokens: Tokens, i: int) -> bool:
-    """Whether a WITH is that of INSERT WITH SCHEMA EVOLUTION."""
+    """Whether a WITH belongs to INSERT WITH SCHEMA EVOLUTION."""
     return [token.text.upper() for token in tokens[i : i + 3]] == ["WITH", "SCHEMA", "EVOLUTION"]
 
 

@@ -5,7 +5,7 @@ The main table is what FROM of the outermost SELECT leads to, through subqueries
     (SELECT *, FALSE AS __request FROM trades UNION ALL SELECT ..., TRUE AS __request) AS trades
 
 Every SELECT on the way passes the mark on, and the whole query is put into `SELECT * EXCEPT (__request) ... WHERE
-__request`. All else stays as it is, so the translation is that of the query itself. In windows, the marked row is the
+__request`. All else stays as it is, so both are translated alike. In windows, the marked row is the
 last one to arrive (`Frames` knows the mark). Sources: OpenMLDB's request mode, one row that isn't inserted; a
 subquery with windows or LAST JOIN over the main table that is joined to it holds the row too.
 """
@@ -62,7 +62,7 @@ def request_sql(
         tables = original.tables() if callable(schema) else []
     known = schema(tables) if callable(schema) else schema
     with net(sql):
-        # Faults of the query itself: in the other one, nobody knows all columns of the main table.
+        # Faults of the query as it was written: in the rewritten one, not all columns of the main table are known.
         Statement.parse(sql, dialect).translated(known, arrival=arrival)
         if len(original.trees) != 1:
             raise RequestError(f"a request takes one query, and here are {len(original.trees)}")

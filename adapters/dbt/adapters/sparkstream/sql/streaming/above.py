@@ -127,7 +127,7 @@ def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
 
 
 def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
-    """Whether a UNION ALL puts the rows of a table beside those of a stream for a join as of a time alone."""
+    """Whether a UNION ALL puts the rows of a table beside the rows of a stream for a join as of a time alone."""
     select = operation.find_ancestor(exp.Select)
     if select is None or all(side is not operation.this for side in sides_of(select)):
         return False

@@ -83,7 +83,7 @@ def _start(spec: exp.Expr, source: Source) -> Interval | None:
 
 
 def _asking(select: exp.Select, frames: list[exp.Window], streams: Streams) -> exp.Select | None:
-    """The stream whose rows get aggregates of the other one's, which a query around it leaves out."""
+    """The stream whose rows get aggregates over the other stream's rows."""
     sides = sides_of(select)
     around = select.parent.parent_select if isinstance(select.parent, exp.Subquery) else None
     if not sides or around is None or not all(streams.feeds(side) for side in sides):

@@ -131,7 +131,7 @@ class Cut:
                 continue
             inner = self._place
             if any(span[0] <= inner[0] and inner[1] <= span[1] for span in kept):
-                # The cut is within a CTE that stays: take out the ones before it.
+                # The cut is within a CTE that stays: take out the CTEs before it.
                 cut_at = min(span for span in kept if span[0] <= inner[0] and inner[1] <= span[1])[0]
                 before = [span for span in kept if span[1] <= cut_at]
                 yield from _only(before, (min(spans)[0], cut_at), ", " if before else "")
@@ -269,7 +269,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
     """The cut at a SESSION.
 
     Raises:
-        TranslationError: OVER would need other rows than those of the same sessions.
+        TranslationError: OVER would need other rows than the rows of the same sessions.
     """
     function = sessions.function
     for window in tree.find_all(exp.Window, FramedWindow):

@@ -105,7 +105,7 @@ def without_distinct(sql: str, streams: Streams) -> str:
 
 
 def _keys(group: exp.Group) -> list[exp.Expr]:
-    """The keys of GROUP BY, also those in its grouping sets."""
+    """The keys of GROUP BY, also the keys in its grouping sets."""
     found: list[exp.Expr] = []
     waiting = list(group.expressions)
     while waiting:

@@ -63,7 +63,7 @@ class OnHistory(OnClosed):
     """The query needs closed rows of earlier micro-batches too, as OVER across windows does.
 
     Attributes:
-        query: gives the table's rows, over `CLOSED`, where `NEW` flags those of this micro-batch.
+        query: gives the table's rows, over `CLOSED`, where `NEW` flags rows of this micro-batch.
         kept: gives the rows that later micro-batches need, over `CLOSED`.
     """
 
@@ -116,10 +116,10 @@ class OnSlices:
 
     Attributes:
         query: gives the table's rows, over `CLOSED`.
-        kept: gives `KEPT`, the slices of open windows, over `SO_FAR`, where `NEW` flags those of this micro-batch.
+        kept: gives `KEPT`, the slices of open windows, over `SO_FAR`, where `NEW` flags slices of this micro-batch.
         closed: gives `CLOSED`, over `KEPT` and `UNTIL`.
         open: gives `CLOSED` for the windows that stay open, over the same; None where nobody sees them.
-        corrected: gives the `window_end` of those windows in `CLOSED` that were closed before and have got late rows;
+        corrected: gives the `window_end` of the windows in `CLOSED` that were closed before and have got late rows;
             None where late rows correct nothing.
         end: the column of the table's rows that has the end of their window; None where late rows correct nothing.
     """

@@ -1,4 +1,4 @@
-"""Whether a stream holds rows back until their window is closed: then it drops those that come later."""
+"""Whether a stream holds rows back until their window is closed: then it drops rows that come later."""
 
 from __future__ import annotations
 

@@ -58,12 +58,12 @@ class IntervalJoins:
     """Edits the joins of two streams that no window's end bounds.
 
     Args:
-        times: stream -> its event time, of those that have a watermark.
+        times: stream with a watermark -> its event time.
         utc: whether the session's clock shows UTC.
         warn: takes a warning of state that only grows.
 
     Attributes:
-        sides: the streams and queries whose rows wait for those of another one.
+        sides: the streams and queries whose rows wait for rows of another side.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class IntervalJoins:
             )
 
     def _hidden(self, span: Span) -> Edit:
-        """A condition in a form that Spark doesn't read for times, nor makes one of it that it does."""
+        """A condition in a form in which Spark finds no bounds of times, also after its own rewriting."""
         return Edit(span, lambda: f"array_contains(array({self._source.render(span)}), TRUE)", level=1)
 
     def _with(self, span: Span, more: list[str]) -> Callable[[], str]:
@@ -232,7 +232,7 @@ class IntervalJoins:
 
 
 def _is_of_several(term: exp.Binary) -> bool:
-    """Whether the two sides of an equality have columns, and not those of one relation."""
+    """Whether the two sides of an equality have columns, of different relations."""
     left, right = (
         {column.table.casefold() for column in side.find_all(exp.Column)} for side in (term.left, term.right)
     )

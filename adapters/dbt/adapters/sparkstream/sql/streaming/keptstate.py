@@ -36,7 +36,7 @@ class KeptState:
     Attributes:
         stage: gives the rows with what tells their slices or windows.
         query: gives the slices or windows, over the stage.
-        kept: gives those of windows that are open before a micro-batch, over `SO_FAR`.
+        kept: gives the rows or slices of windows that are open before a micro-batch, over `SO_FAR`.
         closed: gives the windows that a micro-batch closes, over `KEPT`.
         open: gives the windows that are open after it, over `KEPT`.
         rest: what is done with windows, over `CLOSED`.
@@ -89,7 +89,7 @@ class Windows:
     Attributes:
         relation: gives them.
         is_after: the condition that a window ends after `since`, `until` or `dropped`.
-        corrects: whether those that are closed and have got late rows are to be corrected.
+        corrects: whether windows that are closed and have got late rows are to be corrected.
     """
 
     relation: str
@@ -114,7 +114,7 @@ class Windows:
 
     @property
     def corrected(self) -> str | None:
-        """The ends of those that it corrects, over `CLOSED`."""
+        """The ends of the windows that it corrects, over `CLOSED`."""
         return f"SELECT DISTINCT {END} FROM {CLOSED}\nWHERE NOT {self.is_after('since')}" if self.corrects else None
 
 

@@ -49,7 +49,7 @@ _DOES = {EMIT_OPEN: "shows windows that are open", UPDATE: "corrects windows tha
 def keep_windows(
     statement: Statement, streams: Streams, schema: Schema | None, cut: Cut | None, config: str, *, utc: bool
 ) -> KeptState:
-    """A query that keeps windows, and can show those that are open, or correct those that are closed.
+    """A query that keeps windows, and can show open windows, or correct closed ones.
 
     Args:
         statement: a query that can run as a stream.
@@ -99,7 +99,7 @@ def keep_windows(
     except TranslationError as error:
         raise source.error(
             place,
-            f"{config} can't be had here: what is around the windows needs those of several micro-batches",
+            f"{config} can't be had here: what is around the windows needs windows of several micro-batches",
             hint,
         ) from error
 

@@ -69,9 +69,9 @@ class StreamPlan:
         waits_longer: whether `time` is later than the event times of some rows, which wait until then.
         windows: the columns that tell the window of a row, where the rows have them: its end is the last one.
         by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
-        joined: whether rows of one stream wait for those of another one, by their times.
-        held: whether the stream holds all rows back until their window is closed, and drops those that come later.
-        meets: whether rows of a stream meet those of another one, or of itself: in a join, or in a condition.
+        joined: whether rows of one stream wait for rows of another stream, by their times.
+        held: whether the stream holds all rows back until their window is closed, and drops rows that come later.
+        meets: whether rows of a stream meet rows of another stream, or of the same: in a join, or in a condition.
     """
 
     stages: tuple[Stage, ...]

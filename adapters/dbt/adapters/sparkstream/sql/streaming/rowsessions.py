@@ -1,4 +1,4 @@
-"""SESSION on a stream in every form but the one that Spark's streams aggregate themselves.
+"""SESSION on a stream, in every form but `session_window`, which Spark's streams aggregate themselves.
 
 The rows leave the stream when the watermark has passed their time. Those of sessions that later rows may still join are
 kept; the others go on together with the rest of their session, in one micro-batch. A kept row begins a session or

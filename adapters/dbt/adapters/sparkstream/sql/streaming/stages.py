@@ -36,7 +36,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The rows of streams that come to a window function, or to OVER: those that can be late.
+    """The rows of streams that come to a window function, or to OVER: these rows can be late.
 
     Attributes:
         rows: a query that gives them.

@@ -1,4 +1,4 @@
-"""Views that can be read as streams: those that only choose, compute and filter the rows of one table."""
+"""Views that can be read as streams: a view that only chooses, computes and filters the rows of one table."""
 
 from __future__ import annotations
 

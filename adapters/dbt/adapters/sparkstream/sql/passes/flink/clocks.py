@@ -110,7 +110,7 @@ def is_time_of_day(text: str) -> bool:
 
 
 def word(node: exp.Expr, words: Iterable[str] = WORDS) -> str | None:
-    """The word, in capitals, that a node is, of those that look like columns; None for a column."""
+    """The word, in capitals, that a node is where it looks like a column, as CURRENT_DATE does; None for a column."""
     if not isinstance(node, exp.Column) or node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:
         return None
     return node.name.upper() if node.name.upper() in words else None

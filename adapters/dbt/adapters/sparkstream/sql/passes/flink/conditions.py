@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _BOOLEANS = (None, "boolean", "void")
-"""Types that a condition may have; None is one that nobody knows, and void that of NULL."""
+"""Types that a condition may have: None is an unknown type, and void is the type of NULL."""
 
 
 class Conditions(Rewriter):

@@ -1,4 +1,4 @@
-"""Hints of Flink SQL: Spark keeps those that it has, and the others are left out with a warning."""
+"""Hints of Flink SQL: a hint that Spark has is kept, and any other is left out with a warning."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class NumberTypes(Rewriter):
         yield from self._alike([*results, *([otherwise] if otherwise is not None else [])])
 
     def _whole(self, node: exp.Expr) -> Iterator[Edit]:
-        """FLOOR and CEIL of a DECIMAL, which keep its digits: Spark drops those behind the point."""
+        """FLOOR and CEIL of a DECIMAL, which keep its digits: Spark drops the digits behind the point."""
         type_ = self.type(node.this)
         if node.args.get("to") is None and types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] > 1:
             yield Edit(self.source.span(node), lambda: cast(self.text(node), self.type(node) or ""), level=1)

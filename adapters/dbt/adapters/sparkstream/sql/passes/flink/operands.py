@@ -146,7 +146,7 @@ class Operands(Rewriter):
         return ()
 
     def _check_signature(self, node: exp.Expr, name: str, signature: tuple[str, ...]) -> None:
-        """Refuses another number of arguments, and those of another kind."""
+        """Refuses another number of arguments, and arguments of another kind."""
         arguments = node.expressions
         more = signature[-1:] == ("...",)
         words = signature[:-1] if more else signature

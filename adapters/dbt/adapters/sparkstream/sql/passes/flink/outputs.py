@@ -93,7 +93,7 @@ class OutputNames(Rewriter):
         return [(f"{_quoted(t)}.{_quoted(n)}" if t else "", n) for t, n in columns]
 
     def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
-        """The columns of a join by USING or NATURAL: those that both sides have come first, once."""
+        """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
         if len(scope) != 2:
             return None
         join = select.args["joins"][0]

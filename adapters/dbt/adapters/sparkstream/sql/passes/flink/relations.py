@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
 class Relations(Rewriter):
-    """Edits relations, and refuses those that Flink refuses or Spark lacks."""
+    """Edits relations, and refuses relations that Flink refuses or Spark lacks."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -44,7 +44,7 @@ class Relations(Rewriter):
         alias = node.args.get("alias")
         if columns and alias and "start" in alias.this.meta:
             yield self.edit(alias.this, lambda: f"{quoted(node.alias)}({columns})")
-        elif columns:  # sqlglot gives those of a CTE a name
+        elif columns:  # sqlglot gives VALUES of a CTE a name
             span = self.source.span(node.expressions[0])[0], self._end(node.expressions[-1])
             yield Edit(span, lambda: f"{self.source.render(span)} AS __values({columns})", level=3)
 

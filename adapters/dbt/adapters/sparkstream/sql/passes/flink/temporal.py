@@ -249,9 +249,10 @@ class TemporalJoins(Rewriter):
         return f"\n{indent}".join(lines)
 
     def _all_versions(self, cte: exp.CTE, versions: Versioned) -> Edit:
-        """The query of all versions: that of the latest, each of which was number 1, without its `WHERE rn = 1`.
+        """The query of all versions: the query of the latest ones without its `WHERE rn = 1`.
 
-        It stands beside that of the latest, or in its place where nothing else reads this.
+        Each version was number 1 once. The query stands beside the query of the latest versions, or in its place where
+        nothing else reads that query.
         """
         span, (start, end) = self.source.span(cte), self.source.span(versions.query)
         number, where = self.source.span(versions.number), self.source.span(versions.condition)

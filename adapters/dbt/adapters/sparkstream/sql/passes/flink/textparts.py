@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.texts import locate_from
 class TextParts(Rewriter):
     """Edits SUBSTRING, OVERLAY and POSITION.
 
-    Places are those of Flink's `BinaryStringData.substringSQL` and `overlay`.
+    Places count as in Flink's `BinaryStringData.substringSQL` and `overlay`.
     """
 
     def __init__(self, source: Source, resolver: Resolver) -> None:

@@ -16,7 +16,7 @@ _DATE = r"^\s*(\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?)(?: .*)?$"
 
 
 def tried_text(text: str, literal: str | None, to: str, digits: int | None) -> str:
-    """Spark SQL of what TRY_CAST makes a value of: the text, or the part of it that Flink reads.
+    """Spark SQL of the text that TRY_CAST converts: the whole text, or the part of it that Flink reads.
 
     Args:
         text: Spark SQL of the text.

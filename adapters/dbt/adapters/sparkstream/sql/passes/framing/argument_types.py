@@ -70,7 +70,7 @@ BIT_OPERATORS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 def wrong_operand(node: exp.Expr, types: Sequence[str | None]) -> int | None:
     """Which operand of an operator is of a type that it doesn't take; None where all may be right.
 
-    The operators are those of arithmetic, of texts (LIKE) and of bits.
+    The operators are arithmetic, LIKE and its like on texts, and operators on bits.
     """
     if isinstance(node, TEXT_OPERATORS):
         return next((i for i, type_ in enumerate(types) if type_ not in (None, "void") and not is_string(type_)), None)

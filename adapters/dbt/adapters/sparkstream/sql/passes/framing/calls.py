@@ -34,7 +34,7 @@ class Call:
 
     Attributes:
         name: the function, in upper case.
-        span: from the name to the end of OVER, or of the arguments if the window is that of a call around it.
+        span: from the name to the end of OVER, or to the end of the arguments if a call around it has the window.
         arguments: where its arguments stand.
         call: from the name to the closing parenthesis.
         filter: where the condition of FILTER stands.

@@ -235,7 +235,7 @@ class OpenMLDBSpelling:
         yield from self._around(self._source.span(node), substring(node.args.get("length") is not None))
 
     def _rounded(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
-        """FLOOR and CEIL of a DOUBLE are DOUBLEs, and those of a BOOL are whole numbers."""
+        """FLOOR and CEIL of a DOUBLE are DOUBLEs, FLOOR and CEIL of a BOOL are whole numbers."""
         name, type_ = type(node).__name__, self._type(node.this, node)
         self._check_argument(name.upper(), node.this, type_)
         if type_ == "boolean":

@@ -52,7 +52,7 @@ class Limited:
 
 @dataclass(frozen=True)
 class Remaining:
-    """The rows of `come` without those of `gone`, which goes by the key: for aggregates that can be subtracted."""
+    """The rows of `come` without the rows of `gone`, which goes by the key: for aggregates that can be subtracted."""
 
     come: str
     gone: str
@@ -100,7 +100,7 @@ def needs_order(frame: Frame) -> bool:
 
 
 def runs(frame: Frame) -> bool:
-    """Whether a frame's rows are all rows up to the current one, or before it, without those whose key is too old."""
+    """Whether a frame's rows are all rows up to the current one, or before it, without rows whose key is too old."""
     flags = frame.maxsize is not None or frame.exclude_time or frame.instance_not_in_window
     return frame.kind is Kind.ROWS_RANGE and frame.start is not None and frame.end == 0 and not flags
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 
 
 def side(select: FramedSelect, node: exp.Expr, right: str) -> str:
-    """Whose columns an expression has: the `right` table's, those of the `left` tables, `both`, or `unknown`."""
+    """Whose columns an expression has: the `right` table's, the `left` tables', `both`, or `unknown`."""
     found: set[str] = set()
     for column in node.find_all(exp.Column):
         if column.table:

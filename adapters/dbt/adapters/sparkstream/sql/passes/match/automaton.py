@@ -110,7 +110,7 @@ def _reached(start: _State, numbers: dict[int, int]) -> Iterator[_State]:
 
 
 def _ways(state: _State) -> Iterator[tuple[_State, frozenset[int]]]:
-    """A state and those that follow without taking a row, with what the row mustn't be taken by."""
+    """A state and the states that follow without taking a row, with what the row mustn't be taken by."""
     unless: frozenset[int] = frozenset()
     at: _State | None = state
     while at is not None:

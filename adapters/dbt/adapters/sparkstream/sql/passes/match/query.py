@@ -15,7 +15,7 @@ A match `m` says which events it is made of, by their numbers: `s` its first, `e
 first and the last that it has taken; between these all are its own. The conditions of DEFINE read a match that has
 taken the present event already, so DEFINE and MEASURES read events in the same way.
 
-The state `a` of the aggregate is that of Flink's NFA:
+The state `a` of the aggregate is the state of Flink's NFA:
 - `live`: the ways to read the rows so far, each a state `q` of the automaton and its unfinished match `m`. They are in
   order of their first event. Each event takes them on, or ends them, and begins a new one.
 - `pending`: matches that wait for `live` ones which began earlier.
@@ -301,7 +301,7 @@ _FOUND_AND_FIRST = (
     "struct({0}.found AS found, array_min(concat(transform(filter({0}.live, t -> t.m.s >= {0}.start), t -> t.m.s), "
     "transform({0}.pending, p -> p.s))) AS first)"
 )
-"""The matches that count, and the first event of those that wait or aren't finished."""
+"""The matches that count, and the first event of matches that wait or aren't finished."""
 
 
 def _reads(edge: Edge, variable: int) -> bool:

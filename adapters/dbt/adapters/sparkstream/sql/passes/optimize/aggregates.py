@@ -217,8 +217,8 @@ def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
     """An aggregate over rows that are left when some are taken from others.
 
     Args:
-        less: gives an aggregate, such as `sum(price)`, over all of the rows less the same over those taken away; where
-            it counts, 0 if none is left, and else what a sum of nothing is.
+        less: gives an aggregate, such as `sum(price)`, over all rows less the same over the rows taken away. Where no
+            row is left, a count is 0, and a sum is what a sum of nothing is.
 
     Raises:
         NoRule: it can't be subtracted exactly.

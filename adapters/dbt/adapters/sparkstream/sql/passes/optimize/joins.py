@@ -1,14 +1,14 @@
 """Joins of HOPs by rows: each row meets the rows it shares a window with, and each pair is copied once per window.
 
-Windows of one slide and size are told apart by their starts. A row is in those from `__first` to `__last`, which are
-`overlap` at most. Two rows share the windows that both are in:
+Windows of one slide and size are told apart by their starts. A row is in the windows from `__first` to `__last`: at
+most `overlap` of them. Two rows share the windows that both are in:
 
     greatest(L.__first, R.__first) <= start <= least(L.__last, R.__last)
 
 So joining copies by the bounds of their windows gives the same rows as joining rows by "there is such a window", with
 a row for each. Spark joins by equality: rows meet in buckets of 2 * `overlap` windows. A row of the left side stands in
 the bucket of its last window. One that it shares a window with has its last window less than `overlap` before or
-behind, so a row of the right side stands in the one or two buckets that those may be in, and a pair meets once.
+behind, so a row of the right side stands in the one or two buckets where its pairs may be, and a pair meets once.
 
 The joined rows become a column for each side, under the side's alias. `L.k` is then a field of it, with the same name.
 """

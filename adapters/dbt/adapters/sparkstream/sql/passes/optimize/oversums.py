@@ -69,7 +69,7 @@ class FrameSum:
         place: where it stands.
         arguments: the call.
         come: the specification of the window of the rows up to the frame's end.
-        gone: that of the rows before the frame.
+        gone: the specification of the window of the rows before the frame.
         key: the key of ORDER BY where rows without one are in the frame of each other; else None.
     """
 

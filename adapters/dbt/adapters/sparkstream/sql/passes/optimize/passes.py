@@ -134,7 +134,7 @@ class Optimizer:
             yield from self._framed(tree, self._sums)
 
     def _framed(self, tree: exp.Expr, sums: OverSums) -> Iterator[Edit]:
-        """The edits of calls over frames, but for those in a query that another rule has rewritten."""
+        """The edits of calls over frames, but for calls in a query that another rule has rewritten."""
         skipped = {id(f.find_ancestor(exp.Select)) for f in window_functions(tree) if id(f) in self.handled}
         yield from sums.edits(tree, skipped)
         self.decisions += [Decision(frame, None if why else sums.name, why) for frame, why in sums.found]
