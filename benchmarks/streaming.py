@@ -15,11 +15,12 @@ from typing import Any
 
 import click
 
+from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.session import spark_session
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.engine import SETTINGS, Engine
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -117,7 +118,9 @@ def run_of(spark: Any, question: Question, name: str, config: StreamConfig, opti
         config=config,
         sources=(StreamSource(view="bid", relation="bench.bid"),),
     )
-    engine = Engine(spark.newSession())
+    session = spark.newSession()
+    apply_settings(session, SETTINGS)
+    engine = Engine(session)
     schema = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}
     planned = plan(question.sql, streams=["bid"], schema=schema, utc=engine.is_utc(), optimize=optimize)
     return Run(model, planned, engine, **hooks)
