@@ -144,7 +144,7 @@ def test_files_that_come_to_an_end(make_project: MakeProject, tmp_path: Path) ->
 
 @pytest.mark.long
 def test_what_has_no_rows_yet(make_project: MakeProject, tmp_path: Path) -> None:
-    project = of(make_project, tmp_path, "kafka")
+    project = of(make_project, tmp_path, "pulsar")
     assert project.rows("select * from {}.hourly") == project.rows("select * from {}.lost") == []
     project.sql(
         "insert into {}_inputs.orders values (1, 'ada', 2.50, timestamp'2020-04-15 08:05:00', 0), "

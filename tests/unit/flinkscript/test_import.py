@@ -210,21 +210,22 @@ class TestScripts:
         assert "FROM {{ ref('daily') }} GROUP BY kind" in model(made, "summary")
 
     def test_what_has_no_counterpart(self) -> None:
-        made = project("kafka")
+        made = project("pulsar")
         assert configs(made) == {
             "orders": "view",
             "hourly": "streaming_incremental",
             "masked": "disabled",
-            "looked_up": "disabled",
+            "looked_up": "streaming_incremental",
+            "arrived": "disabled",
             "lost": "table, no stream",
         }
         readme = made.files["README.md"]
         for words in (
-            "mask is a function that CREATE FUNCTION makes of Flink's classes, and Spark hasn't it (kafka.sql:26:27)",
-            "proctime is PROCTIME(): a table doesn't know when its rows arrived (kafka.sql:27:93)",
-            "| 1 | `ADD JAR '/opt/kafka.jar'` |",
-            "| 21 | `EXPLAIN SELECT * FROM orders` |",
-            "| 24 | `/*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */` |",
+            "mask is a function that CREATE FUNCTION makes of Flink's classes, and Spark hasn't it (pulsar.sql:27:27)",
+            "proctime is PROCTIME(): a table doesn't know when its rows arrived (pulsar.sql:29:32)",
+            "| 1 | `ADD JAR '/opt/pulsar.jar'` |",
+            "| 22 | `EXPLAIN SELECT * FROM orders` |",
+            "| 25 | `/*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */` |",
             "| `made_up` | datagen |",
         ):
             assert words in readme
@@ -234,7 +235,7 @@ class TestScripts:
             made, "hourly"
         )
         assert "enabled=False" in made.files["models/masked.sql"]
-        [target] = loaded(made, "profiles.yml")["kafka"]["outputs"].values()
+        [target] = loaded(made, "profiles.yml")["pulsar"]["outputs"].values()
         assert target["server_side_parameters"] == {"spark.app.name": "hourly orders"}
 
     def test_catalogs(self) -> None:
@@ -438,11 +439,11 @@ class TestErrors:
 class TestCommand:
     def test_writes_a_project_and_says_what(self, tmp_path: Path) -> None:
         shutil.copytree(SCRIPTS, tmp_path / "job")
-        result = imported(tmp_path / "job" / "kafka.sql")
+        result = imported(tmp_path / "job" / "pulsar.sql")
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
-        folder = tmp_path / "job" / "kafka"
-        assert lines[0] == f"wrote {folder}: 3 sources, 5 models"
+        folder = tmp_path / "job" / "pulsar"
+        assert lines[0] == f"wrote {folder}: 3 sources, 6 models"
         assert lines[-1] == f"build it: cd {folder} && dbt build"
         assert "masked is disabled: mask is a function" in result.stderr
         assert "made_up has no rows yet" in result.stderr

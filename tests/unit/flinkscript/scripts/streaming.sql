@@ -11,7 +11,7 @@ SELECT window_start, window_end, window_time, usr, COUNT(*) AS n
 FROM TUMBLE(TABLE known, DESCRIPTOR(ts), INTERVAL '10' MINUTES)
 GROUP BY window_start, window_end, window_time, usr;
 
-CREATE TABLE counts (starts TIMESTAMP(3), usr STRING, n BIGINT) WITH ('connector' = 'kafka', 'topic' = 'counts');
+CREATE TABLE counts (starts TIMESTAMP(3), usr STRING, n BIGINT) WITH ('connector' = 'print');
 CREATE TABLE odd (id BIGINT, usr STRING) WITH ('connector' = 'print');
 CREATE TABLE per_user (usr STRING, n BIGINT, PRIMARY KEY (usr) NOT ENFORCED) WITH ('connector' = 'upsert-kafka');
 CREATE TABLE shouted (id BIGINT, usr STRING) WITH ('connector' = 'print');

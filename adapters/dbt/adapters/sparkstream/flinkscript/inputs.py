@@ -1,4 +1,4 @@
-"""What a table of the script that nothing writes to becomes: a seed, files that Spark reads, or an empty table."""
+"""What a table of the script that nothing writes to becomes: a seed, files, a topic, or an empty table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import csv
 import io
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from dbt.adapters.sparkstream.flinkscript.formats import csv_options, json_options
+from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, Topic, read_from
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 
 SMALLEST = 1_000_000
@@ -51,6 +54,7 @@ class Input:
         setup: what is left to do for it to have rows; empty if nothing is.
         notes: what is different from Flink.
         partitions: the columns whose values are in the names of folders.
+        stream: what `meta: stream:` says of a topic, which a model reads into a table; empty of other inputs.
     """
 
     format: str
@@ -61,6 +65,7 @@ class Input:
     setup: str = ""
     notes: tuple[str, ...] = field(default=())
     partitions: tuple[str, ...] = ()
+    stream: dict[str, Any] = field(default_factory=dict)
 
     def is_bounded(self, table: TableDefinition) -> bool:
         """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
@@ -84,13 +89,17 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         for c in table.columns
         if c.expression is None and not (files and c.metadata in FILE_COLUMNS)
     )
+    topic = read_from(table) if table.connector == KAFKA else Topic()
+    if topic.stream:
+        return Input(KAFKA, None, {}, columns, notes=topic.notes, stream=topic.stream)
     if not files:
-        return Input("parquet", None, {}, columns, setup=_setup(table))
+        setup = _setup(table)
+        return Input("parquet", None, {}, columns, setup=f"{topic.fault}; {setup}" if topic.fault else setup)
     name = table.options["format"]
     path = table.options["path"]
     local = folder / _local(path)
     seed = _seed(table, local) if name == "csv" and "://" not in _local(path) else None
-    options = _csv_options(table.options) if name == "csv" else _json_options(table.options) if name == "json" else {}
+    options = csv_options(table.options) if name == "csv" else json_options(table.options) if name == "json" else {}
     location = _location(path)
     if "://" not in _local(path) and local.is_file():  # Spark's streams read folders
         location, _, options["pathGlobFilter"] = location.rpartition("/")
@@ -130,30 +139,6 @@ def _location(path: str) -> str:
     if "://" in local or Path(local).is_absolute():
         return local
     return "{{ var('" + FOLDER + "') }}/" + local.removeprefix("./")
-
-
-def _csv_options(options: dict[str, str]) -> dict[str, str]:
-    """Spark's options for Flink's CSV: quotes are doubled, and what is malformed is an error."""
-    given = {key.removeprefix("csv."): value for key, value in options.items() if key.startswith("csv.")}
-    lenient = given.get("ignore-parse-errors", "").lower() == "true"
-    found = {"mode": "PERMISSIVE" if lenient else "FAILFAST", "escape": given.get("escape-character", '"')}
-    if "field-delimiter" in given:
-        found["sep"] = given["field-delimiter"].replace("\\t", "\t")
-    if given.get("disable-quote-character", "").lower() == "true":
-        found["quote"] = ""
-    elif "quote-character" in given:
-        found["quote"] = given["quote-character"]
-        found["escape"] = given.get("escape-character", given["quote-character"])
-    if "null-literal" in given:
-        found["nullValue"] = given["null-literal"]
-    if given.get("allow-comments", "").lower() == "true":
-        found["comment"] = "#"
-    return found
-
-
-def _json_options(options: dict[str, str]) -> dict[str, str]:
-    lenient = options.get("json.ignore-parse-errors", "").lower() == "true"
-    return {"mode": "PERMISSIVE" if lenient else "FAILFAST"}
 
 
 def _seed(table: TableDefinition, path: Path) -> str | None:

@@ -32,6 +32,12 @@ UNDEFINED = (
     "INSERT writes to this table, and the script doesn't define it",
     "its model has the columns of the query; name them there",
 )
+LOOKUP = (
+    "a table doesn't know when its rows arrived",
+    "nothing: the model joins the table as it is when it runs, and a streaming model when it reads the rows",
+)
+SINK = "a `sink` in the model's config (docs: Kafka), or a job that reads the table"
+"""What to do where a model's rows aren't sent on."""
 HINT = ("it sets options of a connector of Flink's", "options of the source, in models/inputs.yml")
 
 _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {

@@ -9,7 +9,8 @@ from pathlib import Path
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, ViewDefinition
-from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, UNDEFINED
+from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, sent_to
+from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, SINK, UNDEFINED
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import (
     SOURCE,
@@ -100,6 +101,8 @@ class Models(Texts):
         found = input_of(table, self._folder)
         (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
         columns = {name: type_ for name, type_, _ in found.columns}
+        if found.stream:
+            return self._landed(node, table, columns)
         kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
         time = table.watermark.column if table.watermark else None
         relation = Relation(node, Text("{{ " + kind + " }}", node), columns, event_time=time)
@@ -114,10 +117,22 @@ class Models(Texts):
             relation.bounded = found.is_bounded(table)
         return relation
 
-    def _over(self, relation: Relation, table: TableDefinition) -> bool:
-        """Makes the view with the columns that the rows of a table don't have; whether that can be streamed.
+    def _landed(self, node: str, table: TableDefinition, columns: dict[str, str]) -> Relation:
+        """The model that reads a topic into a table: models that stream, and such as don't, read the table."""
+        source = "{{ stream(source('" + SOURCE + f"', '{node}')) }}}}"
+        relation = Relation(node, Text(source, node), columns)
+        self._over(relation, table, "streaming_incremental")
+        relation.event_time = table.watermark.column if table.watermark else None
+        if not relation.disabled:
+            relation.stream = streamed(f"ref('{node}')", node, table, relation.event_time)
+            relation.feeds = (table.watermark is not None, True)
+            relation.keys = table.keys if table.watermark else ()
+        return relation
 
-        `relation`, the table, becomes the view.
+    def _over(self, relation: Relation, table: TableDefinition, materialized: str = "view") -> bool:
+        """Makes the model with the columns that the rows of a table don't have; whether that can be streamed.
+
+        `relation`, the table, becomes the model.
         """
         of_rows = {c.name for c in table.columns if c.expression is not None}
         stored = dict(relation.columns or {})
@@ -148,8 +163,8 @@ class Models(Texts):
         except TranslationError as error:
             fault = self._told(error)
         body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
-        config: dict[str, object] = {"materialized": "view", "sql_dialect": "flink"}
-        if table.watermark:
+        config: dict[str, object] = {"materialized": materialized, "sql_dialect": "flink"}
+        if table.watermark and materialized == "view":
             config["event_time"] = table.watermark.column
         self.models.append(Model(relation.node, body.jinja, config, disabled=fault))
         relation.text = Text("{{ ref('" + relation.node + "') }}", relation.node)
@@ -273,6 +288,8 @@ class Models(Texts):
         relation.disabled = model.disabled = fault
         model.sql = body.jinja
         self.models.append(self._declared(model, table))
+        if table is not None and table.connector in (KAFKA, UPSERT):
+            self._send(model, table)
         return relation
 
     def _shaped(
@@ -339,6 +356,16 @@ class Models(Texts):
         relation.stream = streamed(f"ref('{model.node}')", model.node, target, relation.event_time)
         relation.feeds = (relation.event_time is not None, True)
         return body
+
+    def _send(self, model: Model, table: TableDefinition) -> None:
+        """Has a model send its rows to the topic of its table, or says why it doesn't."""
+        topic = sent_to(table)
+        if not topic.fault and model.config["materialized"] == "streaming_incremental":
+            model.config["sink"] = topic.stream
+            model.notes = topic.notes
+        elif not model.disabled:
+            fault = topic.fault or f"{model.node} is a table, and only streaming models send rows on"
+            self._leave_out(table.span, (f"its rows don't go to Kafka: {fault}", SINK))
 
     def _declared(self, model: Model, table: TableDefinition | None) -> Model:
         """A model with what the script says of its table."""

@@ -10,6 +10,7 @@ import yaml
 
 from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
 from dbt.adapters.sparkstream.flinkscript.job import MODE, Job
+from dbt.adapters.sparkstream.flinkscript.kafka import connector_package
 from dbt.adapters.sparkstream.flinkscript.leftovers import setting
 from dbt.adapters.sparkstream.flinkscript.models import Models
 from dbt.adapters.sparkstream.flinkscript.queries import sql
@@ -114,7 +115,7 @@ class Project:
     @property
     def _tables(self) -> list[Source]:
         """The sources that the project makes tables of."""
-        return [source for source in self.sources if source.input is not None]
+        return [source for source in self.sources if source.input is not None and not source.input.stream]
 
     def _project(self, folder: Path) -> dict[str, Any]:
         project: dict[str, Any] = {
@@ -134,8 +135,11 @@ class Project:
 
     def _profile(self) -> dict[str, Any]:
         session: dict[str, Any] = {"type": "sparkstream", "method": "session", "schema": self.name, "threads": 1}
-        if self._settings:
-            session["server_side_parameters"] = self._settings
+        settings = dict(self._settings)
+        if any(s.input.stream for s in self.sources if s.input) or any("sink" in m.config for m in self.models):
+            settings["spark.jars.packages"] = connector_package()
+        if settings:
+            session["server_side_parameters"] = settings
         return {self.name: {"target": "session", "outputs": {"session": session}}}
 
     def _sources(self) -> dict[str, Any]:
@@ -186,10 +190,20 @@ def _source(source: Source) -> dict[str, Any]:
         meta["options"] = {key: sql(value).jinja for key, value in given.options.items()}
     if given.partitions:
         meta["partitions"] = list(given.partitions)
-    config: dict[str, Any] = {"meta": {"table": meta}}
-    if table.watermark and table.watermark.column in {name for name, _, _ in given.columns}:
+    config: dict[str, Any] = {"meta": {"stream": _escaped(given.stream)} if given.stream else {"table": meta}}
+    of_rows = {name for name, _, _ in given.columns}
+    if table.watermark and table.watermark.column in of_rows and not given.stream:
         config["event_time"] = table.watermark.column
     return {**entry, "config": config, "columns": _columns(given.columns)}
+
+
+def _escaped(content: Any) -> Any:
+    """What stands in YAML, with what would open Jinja in its texts escaped."""
+    if isinstance(content, dict):
+        return {key: _escaped(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_escaped(value) for value in content]
+    return sql(content).jinja if isinstance(content, str) else content
 
 
 def _seed(seed: Source) -> dict[str, Any]:

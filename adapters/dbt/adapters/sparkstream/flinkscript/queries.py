@@ -73,6 +73,8 @@ class Use:
         needs_alias: whether columns are named by it, and no alias says otherwise.
         windowed: whether it is in the arguments of a window function, where there are no aliases.
         versioned: whether FOR SYSTEM_TIME AS OF stands behind it.
+        as_of: where that stands, up to the end of its time.
+        time: the column that is its time; empty of another expression.
     """
 
     name: Name
@@ -80,7 +82,9 @@ class Use:
     span: Span
     needs_alias: bool
     windowed: bool
-    versioned: bool
+    versioned: bool = False
+    as_of: Span = (0, 0)
+    time: str = ""
 
 
 class Parsed:
@@ -94,12 +98,13 @@ class Parsed:
     Args:
         text: the script.
         query: where it stands.
+        without: what else is no part of the model.
 
     Raises:
         TranslationError: it can't be parsed.
     """
 
-    def __init__(self, text: str, query: Query) -> None:
+    def __init__(self, text: str, query: Query, without: Iterable[Span] = ()) -> None:
         self.text = text
         self.query = query
         start, end = query.span
@@ -107,7 +112,8 @@ class Parsed:
         before = "".join("\n" if c == "\n" else " " for c in text[:start])
         self.blanked = before + text[start:end]
         self.hints = list(_hints(self.blanked))
-        for first, last in self.hints:
+        self._gone = sorted([*self.hints, *without])
+        for first, last in self._gone:
             self.blanked = self.blanked[:first] + " " * (last - first) + self.blanked[last:]
         statement = Statement.parse(self.blanked, "flink", whole=True)
         self.tree: exp.Expr = statement.trees[0]
@@ -134,8 +140,19 @@ class Parsed:
                 span,
                 not alias and not windowed and table.name.casefold() in qualified,
                 windowed,
-                table.args.get("version") is not None,
+                *self._as_of(table, span[1]),
             )
+
+    def _as_of(self, table: exp.Table, end: int) -> tuple[bool, Span, str]:
+        """Whether FOR SYSTEM_TIME AS OF stands behind a table's name, where, and the column that is its time."""
+        as_of = table.args.get("version")
+        if as_of is None:
+            return False, (0, 0), ""
+        time = as_of.expression
+        last = self.source.span(as_of)[1]
+        behind = self.text[end:last]
+        begin = end + len(behind) - len(behind.lstrip())
+        return True, (begin, last), time.name if isinstance(time, exp.Column) else ""
 
     def rendered(self, relation: Callable[[Use], Text]) -> Text:
         """The query's text with what it reads replaced.
@@ -154,9 +171,9 @@ class Parsed:
         return found + sql(self._kept(at, end))
 
     def _kept(self, start: int, end: int) -> str:
-        """A piece of the script without hints."""
+        """A piece of the script without what is no part of the model."""
         kept = []
-        for first, last in self.hints:
+        for first, last in self._gone:
             if start <= first < end:
                 kept.append(self.text[start:first].rstrip(" "))
                 start = last

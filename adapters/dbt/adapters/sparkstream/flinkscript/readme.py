@@ -6,8 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.flinkscript.inputs import Input
     from dbt.adapters.sparkstream.flinkscript.project import Project
+    from dbt.adapters.sparkstream.flinkscript.relations import Model
 
+_CONNECTOR = (
+    "Spark fetches its connector to Kafka at its first start: `spark.jars.packages` in `profiles.yml` has the version, "
+    "which is that of Spark. A server takes it when it is started."
+)
 
 _FLUSH = (
     "`flush=True` closes all windows at the end of a run, as Flink does for files without `source.monitor-interval`. "
@@ -66,10 +72,12 @@ def _lines(project: Project, file: str) -> Iterator[str]:
         yield from _table("", ("line", "in the script", "why it isn't here", "instead"), rows)
 
 
-def _kind(model: object) -> str:
-    config = model.config  # type: ignore[attr-defined]
-    kind = str(config["materialized"]).replace("_", " ")
-    return f"{kind}, disabled" if model.disabled else kind  # type: ignore[attr-defined]
+def _kind(model: Model) -> str:
+    kind = str(model.config["materialized"]).replace("_", " ")
+    sink = model.config.get("sink")
+    if isinstance(sink, dict):
+        kind = "; ".join([f"{kind}, whose rows go to the topic `{sink['topic']}`, too", *model.notes])
+    return f"{kind}, disabled" if model.disabled else kind
 
 
 def _inputs(project: Project) -> Iterator[str]:
@@ -78,8 +86,9 @@ def _inputs(project: Project) -> Iterator[str]:
     yield from _section(
         "Inputs",
         "Where the script names files, `macros/create_inputs.sql` makes a table of them before each run, where there",
-        "is none, as `models/inputs.yml` says. Of other connectors it makes an empty table, which something has to",
-        "fill.",
+        "is none, as `models/inputs.yml` says. A topic of Kafka is read by a model of the table's name, into a table.",
+        "Of other connectors the macro makes an empty table, which something has to fill.",
+        *(["", _CONNECTOR] if any(s.input.stream for s in project.sources if s.input) else []),
     )
     rows = []
     for source in (*project.sources, *project.seeds):
@@ -88,12 +97,19 @@ def _inputs(project: Project) -> Iterator[str]:
             place = f"in schema `{source.schema}`" if source.schema else "in the schema of the inputs"
             rows.append((f"`{source.node}`", "", f"the script doesn't define it: make it {place}"))
             continue
-        what = given.setup or ("a seed" if given.seed is not None else f"files in `{given.location}`")
+        what = given.setup or _rows_of(given)
         said = "; ".join([what, *given.notes])
         if source.table.watermark_fault:
             said += f"; no watermark: {source.table.watermark_fault[0]}. Write `event_time` and `watermark` by hand"
         rows.append((f"`{source.node}`", source.table.connector, said))
     yield from _table("", ("table", "connector", "rows"), rows)
+
+
+def _rows_of(given: Input) -> str:
+    if given.stream:
+        options = given.stream["options"]
+        return f"the topic `{options.get('subscribe') or options['subscribePattern']}`"
+    return "a seed" if given.seed is not None else f"files in `{given.location}`"
 
 
 def _section(title: str, *lines: str) -> Iterator[str]:

@@ -76,6 +76,7 @@ class Model:
         columns: name, Spark type or empty, and comment of each column that the script declares.
         disabled: why it isn't run; empty where it is.
         reason: why it is a table in a streaming job; empty elsewhere.
+        notes: what is different from Flink in the topic that its rows are sent to.
     """
 
     node: str
@@ -86,6 +87,7 @@ class Model:
     columns: tuple[tuple[str, str, str], ...] = ()
     disabled: str = ""
     reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.flinkscript.fitting import with_ctes
 from dbt.adapters.sparkstream.flinkscript.job import Job, Query
-from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, Leftover
+from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT
+from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, LOOKUP, Leftover
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Relation, versions
 from dbt.adapters.sparkstream.flinkscript.tables import Name
@@ -52,7 +53,12 @@ class Texts:
         for hint in parsed.hints:
             self._leave_out(hint, HINT)
         try:
-            read = [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
+            read = self._uses(parsed)
+            if lookups := self._lookups(read):
+                for lookup in lookups:
+                    self._leave_out(lookup, LOOKUP)
+                parsed = Parsed(self._text, query, lookups)
+                read = self._uses(parsed)
             parsed.refuse_functions(self._job.functions)
             parsed.refuse_columns(name for _, r in read for name in r.proctimes)
             whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.blanked
@@ -66,6 +72,24 @@ class Texts:
         if fault and not read:
             return sql(self._text[slice(*query.span)]), fault, parsed
         return self._versioned(parsed), fault, parsed
+
+    def _uses(self, parsed: Parsed) -> list[tuple[Use, Relation]]:
+        return [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
+
+    def _lookups(self, read: list[tuple[Use, Relation]]) -> list[Span]:
+        """Where FOR SYSTEM_TIME AS OF stands with processing time: it reads a table as it is when a row comes.
+
+        A table of Kafka has all versions of its rows, and no such time tells which one is meant.
+        """
+        proctimes = {name.casefold() for _, relation in read for name in relation.proctimes}
+        tables = self._job.tables
+        return [
+            use.as_of
+            for use, _ in read
+            if use.time.casefold() in proctimes
+            and use.name in tables
+            and tables[use.name].connector not in (KAFKA, UPSERT)
+        ]
 
     def _versioned(self, parsed: Parsed) -> Text:
         """A query's text; tables of which it joins versions are CTEs that say what makes them versions."""
