@@ -40,6 +40,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift
+from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
 
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
@@ -75,6 +76,7 @@ class OpenMLDBSpelling:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
         self._inserted.clear()
+        check_grouped(self._source, tree)
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):

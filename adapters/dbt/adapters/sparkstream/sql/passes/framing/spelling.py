@@ -16,7 +16,9 @@ from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_st
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_divisions
+from dbt.adapters.sparkstream.sql.passes.framing.lacking import refuse_what_spark_lacks
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
+from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
 
 
 def _edit(span: Span, text: str) -> Edit:
@@ -39,7 +41,13 @@ class SQLstreamSpelling:
         self._arrival = arrival
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """The edits of a statement."""
+        """The edits of a statement.
+
+        Raises:
+            TranslationError: Spark has nothing that says it.
+        """
+        refuse_what_spark_lacks(self._source, tree)
+        check_grouped(self._source, tree)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in tree.find_all(exp.Floor, exp.Ceil):
             if node.args.get("to"):
