@@ -107,10 +107,10 @@ class TestScripts:
         made = project("views")
         assert set(configs(made).values()) == {"view", "table"}
         assert model(made, "dear") == "-- Only what costs something.\nSELECT * FROM {{ ref('bid') }} WHERE price > 1\n"
-        assert ") AS q (item, price, at)" in model(made, "dear_ones")
+        assert ") AS q (item, price, `at`)" in model(made, "dear_ones")
         assert "FROM {{ ref('dear_ones') }})\nSELECT" in model(made, "best")
         assert model(made, "best").count("ref(") == 1
-        assert "  CAST(NULL AS TIMESTAMP(3)) AS at,\n  CAST(price AS DOUBLE) AS price," in model(made, "report")
+        assert "  CAST(NULL AS TIMESTAMP(3)) AS `at`,\n  CAST(price AS DOUBLE) AS price," in model(made, "report")
         assert "-- What there is." in model(made, "query_1")
         models = {entry["name"]: entry for entry in loaded(made, "models/models.yml")["models"]}
         assert models["dear_ones"]["description"] == "dear; with other names"

@@ -84,7 +84,7 @@ class TestClauses(Pairs):
 
     def test_windows_that_begin_with_another(self) -> None:
         self.becomes("SELECT i, MAX(i) OVER (w ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT i, MAX(i) OVER (PARTITION BY k ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)")
-        self.becomes("SELECT MAX(i) OVER (b ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (a ORDER BY i DESC NULLS LAST)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY i DESC NULLS LAST ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (PARTITION BY k ORDER BY i DESC NULLS LAST)")
+        self.becomes("SELECT MAX(i) OVER (b ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (a ORDER BY i DESC NULLS LAST)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY i DESC NULLS LAST) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (PARTITION BY k ORDER BY i DESC NULLS LAST)")
         self.becomes("SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)", "SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW W AS (ORDER BY i)", "the window w has an ORDER BY already", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) FROM c WINDOW W AS (ORDER BY i ROWS 2 PRECEDING)", "the window w has a frame already", at="w", hint="in full")
@@ -92,6 +92,15 @@ class TestClauses(Pairs):
         self.refused_flink("SELECT MAX(i) OVER w FROM c", "there is no window w", at="w", hint="WINDOW w AS")
         self.refused_flink("SELECT RANK() OVER (w ORDER BY i) FROM c WINDOW w AS (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING)", "RANK takes no ROWS or RANGE", at="RANK() OVER (w ORDER BY i)", hint="leave the frame out")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS (PARTITION BY i + 1)", "has columns only", at="i + 1", hint="in full")
+
+    def test_frames_behind_the_name_of_a_window(self) -> None:
+        """Flink forgets them, with ORDER BY before them or without it."""
+        self.becomes("SELECT MAX(i) OVER (w ORDER BY ts ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY ts) AS z FROM c WINDOW w AS (PARTITION BY k)")
+        self.becomes("SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (w RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)", "SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (ORDER BY i)")
+        self.refused_flink("SELECT MAX(i) OVER (w) FROM c WINDOW W AS (ORDER BY i ROWS 1 PRECEDING)", "has a frame, and stands in parentheses", at="w", hint="OVER w")
+        heard: list[TranslationWarning] = []
+        translate("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (ORDER BY i)", "flink", schema=SCHEMA, warn=heard.append)
+        assert ["heeds no frame" in warning.message for warning in heard] == [True]
 
     def test_quantified_comparisons(self) -> None:
         q = "FROM (SELECT a FROM u) AS q(v))"
@@ -114,7 +123,7 @@ class TestClauses(Pairs):
         self.refused_flink("SELECT i AS k, RANK() OVER (ORDER BY i) AS r FROM c QUALIFY r = 1 AND k > 0", "an alias of this SELECT, and a column", at="k", hint="name of its own", schema=SCHEMA)
 
     def test_names_of_columns_have_no_types(self) -> None:
-        self.becomes("SELECT * FROM c AS CAST(x AS INTERVAL DAY)", "SELECT * FROM c AS CAST(x AS INTERVAL DAY)")
+        self.becomes("SELECT * FROM c AS `CAST`(x AS INTERVAL DAY)", "SELECT * FROM c AS `CAST`(x AS INTERVAL DAY)")
 
     def test_group_id(self) -> None:
         self.becomes("SELECT GROUP_ID() AS z FROM c GROUP BY CUBE (i, k)", "SELECT CAST(0 AS BIGINT) AS z FROM c GROUP BY CUBE (i, k)")

@@ -130,6 +130,9 @@ class TestUnnest(Pairs):
         self.flink("SELECT x FROM (SELECT COLLECT(DISTINCT id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", spark="SELECT x FROM (SELECT COLLECT_LIST(DISTINCT id) AS ids FROM t) AS w, LATERAL EXPLODE(w.ids) AS u(x)", schema=SCHEMA)
         self.refused_flink("SELECT * FROM (SELECT COLLECT(id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", "MULTISET", at="COLLECT(id)", hint="ARRAY_AGG")
         self.refused_flink("SELECT ids, x FROM (SELECT COLLECT(id) AS ids FROM t) AS w, UNNEST(w.ids) AS u(x)", "MULTISET", at="COLLECT(id)", hint="ARRAY_AGG")
+        counted = "GET(TRANSFORM(ARRAY(COLLECT_LIST(id)), __l -> MAP_FROM_ARRAYS(ARRAY_DISTINCT(__l), TRANSFORM(ARRAY_DISTINCT(__l), __v -> SIZE(FILTER(__l, __e -> __e = __v))))), 0)"
+        self.flink("SELECT COLLECT(id) AS ids FROM t", spark=f"SELECT {counted} AS ids FROM t", schema=SCHEMA)
+        self.refused_flink("SELECT COLLECT(MAP['a', id]) FROM t", "Spark doesn't compare maps", at="COLLECT(MAP['a', id])", hint="ARRAY_AGG", schema=SCHEMA)
 
     def test_refused(self) -> None:
         self.refused_flink("SELECT id FROM t RIGHT JOIN UNNEST(arr) AS u(x) ON TRUE", "no RIGHT JOIN", at="UNNEST(arr) AS u(x)", hint="LEFT JOIN", schema=SCHEMA)

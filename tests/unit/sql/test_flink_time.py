@@ -30,7 +30,7 @@ class TestTime(Pairs):
         self.rewritten("HOUR(CURRENT_TIME)", "CAST(HOUR(CURRENT_TIME(0)) AS BIGINT)")
         self.flink("SELECT localtime FROM d", spark="SELECT CURRENT_TIME(0) AS localtime FROM d")
         self.flink("SELECT `localtime` FROM d", spark="SELECT `localtime` FROM d")
-        self.flink("SELECT time FROM d", spark="SELECT time FROM d")
+        self.flink("SELECT `time` FROM d", spark="SELECT `time` FROM d")
         self.wrong("TIME '10:20'", "'10:20' is no time of day", "TIME '10:20:30'")
         self.wrong("TIME '24:00:00'", "no time of day", "TIME '10:20:30'")
         self.wrong("TIME(3) '10:20:30.5'", "the digits that are written", "TIME '10:20:30.5'")

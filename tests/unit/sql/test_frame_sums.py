@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.sql import explain, translate
 
 SCHEMA = {
     "t": {
-        "k": "string", "ts": "timestamp", "wall": "timestamp_ntz", "day": "date", "n": "bigint", "v": "int",
+        "k": "string", "ts": "timestamp", "wall": "timestamp_ntz", "dy": "date", "n": "bigint", "v": "int",
         "b": "bigint", "m": "decimal(10,2)", "huge": "decimal(38,2)", "d": "double", "f": "float",
     }
 }  # fmt: skip
@@ -28,7 +28,7 @@ def decision(call: str, window: str, dialect: str = "flink") -> tuple[str | None
         ("SUM(v)", LAST_HOUR),
         ("COUNT(*)", LAST_ROWS),
         ("AVG(m)", LAST_HOUR.replace("ts", "wall")),
-        ("SUM(b + 1)", "ORDER BY day RANGE BETWEEN INTERVAL '3' DAY PRECEDING AND INTERVAL '1' DAY PRECEDING"),
+        ("SUM(b + 1)", "ORDER BY dy RANGE BETWEEN INTERVAL '3' DAY PRECEDING AND INTERVAL '1' DAY PRECEDING"),
         ("COUNT(k)", "ORDER BY ts DESC, v ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"),
     ],
 )

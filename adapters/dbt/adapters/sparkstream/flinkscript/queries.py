@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
 from dbt.adapters.sparkstream.flinkscript.tables import Name
-from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink, qualifier
+from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -43,7 +43,7 @@ _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 def named(name: str) -> str:
     """A name as it can stand in SQL: in backticks where it is a word of SQL, too."""
-    return f"`{name}`" if name.upper() in _WORDS else quoted(name)
+    return f"`{name}`" if name.upper() in _WORDS else flink_name(name)
 
 
 def sql(text: str) -> Text:

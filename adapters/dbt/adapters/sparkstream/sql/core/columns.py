@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.rows import cells
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, merged_names, sources
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested
@@ -232,8 +232,13 @@ class Resolver:
         return Column("", self._type_of(origin, time), origin)
 
     def find(self, column: exp.Expr, select: exp.Select) -> Column | None:
-        """The column that a reference means, where exactly one can be meant: of FROM, or of a query around."""
+        """The column that a reference means, where exactly one can be meant: of FROM, or of a query around.
+
+        A column of USING is one, if it has one type on all sides.
+        """
         found = self.candidates(column, select)
+        if found and len({each.type for each in found}) == 1 and self._is_merged(column, select):
+            return found[0]
         return found[0] if found is not None and len(found) == 1 else None
 
     def candidates(self, column: exp.Expr, select: exp.Select) -> list[Column] | None:
@@ -248,6 +253,9 @@ class Resolver:
             known = rows.find(column.name)
             return [known] if known else [] if rows.complete else None
         return self._names.meant(names_of(column) or [], column, select)
+
+    def _is_merged(self, column: exp.Expr, select: exp.Select) -> bool:
+        return isinstance(column, exp.Column) and not column.table and column.name.casefold() in merged_names(select)
 
     def own(self, column: exp.Expr, select: exp.Select) -> bool:
         """Whether a name means a column of the query's own inputs, and not of a query around it."""

@@ -167,6 +167,11 @@ def sources(select: exp.Select) -> list[exp.Expr]:
     return found + [j.this for j in select.args.get("joins") or []]
 
 
+def merged_names(select: exp.Select) -> set[str]:
+    """The names, in lower case, of the columns that joins with USING make of two."""
+    return {name.name.casefold() for join in select.args.get("joins") or [] for name in join.args.get("using") or []}
+
+
 def name_of(relation: exp.Expr) -> str | None:
     """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
     if relation.alias_or_name:

@@ -21,6 +21,12 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
 
+_ENDS = (
+    *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
+    *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT),
+)
+"""What no comma stands before."""
+
 TIME_DIGITS = 3
 """The most digits behind the second that TIME has."""
 _QUALIFIER = "qualifier"
@@ -62,6 +68,7 @@ class Flink(SparkStream):
         BYTE_STRING_ESCAPES: ClassVar[list[str]] = ["'", "\\"]
         UNICODE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("U&'", "'"), ("u&'", "'")]
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}  # 1L is no number
         VAR_SINGLE_TOKENS: ClassVar[set[str]] = {"$"}  # EXPR$0 is a name
 
     @with_spans("_parse_limit", "_parse_offset", "_parse_group")
@@ -137,6 +144,7 @@ class Flink(SparkStream):
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # ROW<v INT> and AS ROW(v INT) are what sqlglot calls a struct; ROW(1, 2) is a call.
             _check_functions_of_tables(raw_tokens, sql)
+            _check_commas(raw_tokens, sql)
             before, behind = [None, *raw_tokens[:-1]], [*raw_tokens[1:], None]
             tokens = [_as_struct(*three) for three in zip(before, raw_tokens, behind, strict=True)]
             return super().parse(tokens, sql)
@@ -178,6 +186,13 @@ def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:
                     f"{name.text.upper()} is a function of tables, and no window: it has no counterpart in Spark",
                     "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
                 )
+
+
+def _check_commas(tokens: list[Token], sql: str) -> None:
+    """Refuses a comma that nothing stands behind; sqlglot reads over it."""
+    for comma, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if comma.token_type == TokenType.COMMA and (following is None or following.token_type in _ENDS):
+            raise error_at(sql, (comma.start, comma.end + 1), "something is missing behind this comma", None)
 
 
 def _as_struct(before: Token | None, token: Token, following: Token | None) -> Token:

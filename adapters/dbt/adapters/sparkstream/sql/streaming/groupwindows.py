@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
+from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, in_query, is_call
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, unaliased
 
@@ -84,7 +84,7 @@ class _Query:
         texts = [self._source.written(node) for node in lengths]
         function = f"TABLE({kind}({argument}, DESCRIPTOR({self._source.written(time.this)}), {', '.join(texts)}))"
         if table and not relation.alias:
-            function += f" AS {quoted(relation.name)}"
+            function += f" AS {flink_name(relation.name)}"
         yield Edit(place, lambda: function)
         bounds = {"window_start": None, "window_end": None}
         for other in self._select.find_all(exp.Anonymous):

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
-from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, unaliased
 from dbt.adapters.sparkstream.sql.streaming.timebounds import TimeBound, time_bounds
 
@@ -184,7 +184,7 @@ class IntervalJoins:
 
     def _timed(self, side: JoinSide) -> Edit:
         """A side without the rows that have no time: they meet no row, and would wait for ever."""
-        named = "" if side.relation.alias or not side.name else f" AS {quoted(side.name)}"
+        named = "" if side.relation.alias or not side.name else f" AS {flink_name(side.name)}"
         render = self._source.render
         return Edit(
             side.place, lambda: f"(SELECT * FROM {render(side.place)} WHERE {side.time} IS NOT NULL){named}", level=1

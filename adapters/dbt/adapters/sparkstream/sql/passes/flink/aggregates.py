@@ -160,4 +160,20 @@ def array_agg(call: FlinkCall) -> str:
 
 
 def collect(call: FlinkCall) -> str:
-    raise RefusedError("COLLECT gives a MULTISET, a type that Spark doesn't have", "write ARRAY_AGG(...)")
+    """COLLECT, which counts how often each value comes: a MULTISET, which Flink keeps as a MAP<value, INT>."""
+    if "map<" in (call.types[0] or ""):
+        raise RefusedError("Spark doesn't compare maps, so that COLLECT can't count them", "write ARRAY_AGG(...)")
+    values = "ARRAY_DISTINCT(__l)"
+    counts = f"TRANSFORM({values}, __v -> SIZE(FILTER(__l, __e -> __e = __v)))"
+    return f"GET(TRANSFORM(ARRAY({call.to('COLLECT_LIST')}), __l -> MAP_FROM_ARRAYS({values}, {counts})), 0)"
+
+
+def single_value(call: FlinkCall) -> str:
+    """SINGLE_VALUE, which fails for more than one row, also for equal ones and NULLs."""
+    type_ = call.types[0] or ""
+    if type_ == "binary" or "<" in type_:
+        raise RefusedError(f"SINGLE_VALUE takes numbers, texts and times, and {call.args[0]} is a {type_}")
+    if "FILTER" in call.suffix.upper():
+        raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
+    several = f"RAISE_ERROR('SINGLE_VALUE({call.args[0].replace(chr(39), chr(34))}) has more than one row')"
+    return f"CASE WHEN COUNT(*){call.suffix} > 1 THEN {several} ELSE FIRST({call.args[0]}){call.suffix} END"

@@ -19,6 +19,9 @@ _UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _KNOWN = (*_UNITS, "WEEK", "QUARTER")
 _BEFORE = {"MONTH": "-", "HOUR": " +", "MINUTE": ":", "SECOND": ":"}
 """What stands before a unit's number where another unit is before it."""
+_MONTHS = ("YEAR", "MONTH")
+_MOST = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
+"""The most that stands of a unit behind a larger one."""
 _LARGEST = 2**63 - 1
 _DAY = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})( \d{1,2}:\d{1,2}(:\d{1,2}(\.\d*)?)?)?\s*")
 
@@ -69,13 +72,24 @@ class Constants(Rewriter):
             self.refuse(
                 node, f"there is no unit {first if first not in _KNOWN else last}", f"one of {', '.join(_UNITS)}"
             )
-        if first not in _UNITS or last not in _UNITS or _UNITS.index(first) > _UNITS.index(last):
+        if first not in _UNITS or last not in _UNITS:
             return ()
+        ordered = _UNITS.index(first) < _UNITS.index(last) and (first in _MONTHS) is (last in _MONTHS)
+        if isinstance(unit, exp.IntervalSpan) and not ordered:
+            self.refuse(
+                node, f"an interval goes from a unit to a smaller one, not from {first} to {last}", "DAY TO SECOND"
+            )
         units = _UNITS[_UNITS.index(first) : _UNITS.index(last) + 1]
         pattern = "".join(("" if i == 0 else _BEFORE.get(u, "")) + r"\d+" for i, u in enumerate(units))
         pattern += r"(\.\d+)?" if last == "SECOND" else ""
         if not re.fullmatch(rf"\s*[+-]?{pattern}\s*", value.name):
             self.refuse(node, f"'{value.name}' is no length of {' TO '.join(dict.fromkeys((first, last)))}")
+        numbers = re.findall(r"\d+", value.name)
+        for number, each in zip(numbers[1:], units[1:], strict=False):
+            if int(number) > _MOST[each]:
+                self.refuse(
+                    node, f"{number} is too much for a {each} in '{value.name}'", f"write at most {_MOST[each]}"
+                )
         return ()
 
     def _bytes(self, node: exp.Expr) -> Iterable[Edit]:
@@ -87,6 +101,8 @@ class Constants(Rewriter):
         if node.is_string or not node.meta:
             return ()
         text = node.name
+        if text[-1:].upper() == "E":
+            self.refuse(node, f"{text} is no number", "write such as 1e0")
         if (int(text) > _LARGEST + 1) if text.isdecimal() else ("E" in text.upper() and isinf(float(text))):
             self.refuse(node, f"{text} is too large for a number of Flink's", "write CAST('...' AS DECIMAL(38, 0))")
         return ()

@@ -37,6 +37,18 @@ def is_map_constructor(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
 
 
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
+def _last_entries(parts: list[exp.Expr]) -> list[exp.Expr]:
+    """The keys and values of MAP[...], of two entries with the same constant as key the last: Spark wants one."""
+    pairs = list(zip(parts[::2], parts[1::2], strict=False))
+    if len(parts) % 2 or not all(isinstance(key, exp.Literal) for key, _ in pairs):
+        return parts
+    return [part for pair in {key: (key, value) for key, value in pairs}.values() for part in pair]
+
+
 class Constructs(Rewriter):
     """Edits ARRAY[...], MAP[...], x[i], SIMILAR TO, BETWEEN SYMMETRIC and OVERLAPS."""
 
@@ -66,7 +78,7 @@ class Constructs(Rewriter):
 
     def _bracket(self, node: exp.Expr) -> Iterator[Edit]:
         if is_map_constructor(node):
-            yield Edit(self.source.span(node), lambda: f"MAP({self._list(node.expressions)})")
+            yield Edit(self.source.span(node), lambda: f"MAP({self._list(_last_entries(node.expressions))})")
         elif fields(self.type(node.this)) is not None:
             found = field_at(self.type(node.this), node.expressions[0])
             if found is None:
@@ -80,12 +92,22 @@ class Constructs(Rewriter):
                 self.source.span(node),
                 lambda: f"GET({self.text(node.this)}, {self._list(node.expressions)} - 1)",
             )
+        elif self.type(node.this) is None and _is_text(node.expressions[0]):
+            # Of a row or of a map, which Spark tells apart itself.
+            yield Edit(self.source.span(node), lambda: f"{self._whole(node.this)}[{self._list(node.expressions)}]")
+        elif self.type(node.this) is None and not isinstance(node.expressions[0], exp.Literal):
+            yield Edit(self.source.span(node), lambda: self._of_unknown(node))
         else:
             # Arrays count from 1, and what isn't there is NULL.
             yield Edit(
                 self.source.span(node),
                 lambda: f"TRY_ELEMENT_AT({self.text(node.this)}, {self._list(node.expressions)})",
             )
+
+    def _of_unknown(self, node: exp.Expr) -> str:
+        """An element of an array, of which there is none at 0 and before it, or a value of a map."""
+        whole, key = self.text(node.this), self._list(node.expressions)
+        return f"CASE WHEN typeof({whole}) LIKE 'map%' OR {key} > 0 THEN TRY_ELEMENT_AT({whole}, {key}) END"
 
     def _whole(self, node: exp.Expr) -> str:
         """A row, of which a field is taken."""

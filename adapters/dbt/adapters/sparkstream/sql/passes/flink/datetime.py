@@ -10,6 +10,8 @@ from dbt.adapters.sparkstream.sql.passes.flink import clocks
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
+UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
+"""Functions whose first argument is a unit, and no column."""
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
 """Unit -> its years, and the year that the first one begins with."""
@@ -104,17 +106,26 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
 def months_between(start: str, end: str) -> str:
     """Whole months from start to end: the most that can be added to the earlier one without passing the later.
 
-    Spark counts none from 31 January to 29 February; Flink counts one, as the month's end is the end of a month.
+    Spark counts none from 31 January to 29 February; Flink counts one, as the month's end is the end of a month. Of the
+    times, it compares the days; where the months lead from one day to the other one, a month less counts if the end is
+    the earlier time of day, also backwards (Avatica: DateTimeUtils.subtractMonths).
     """
 
-    def forward(a: str, b: str) -> str:
-        months = f"(YEAR({b}) - YEAR({a})) * 12 + MONTH({b}) - MONTH({a})"
-        day, clock = f"CAST({b} AS DATE)", f"{b} - CAST(CAST({b} AS DATE) AS TIMESTAMP_NTZ)"
-        reached = f"ADD_MONTHS(CAST({a} AS DATE), {months})"
-        late = f"{a} - CAST(CAST({a} AS DATE) AS TIMESTAMP_NTZ) > {clock}"
-        return f"{months} - CASE WHEN {reached} > {day} OR {reached} = {day} AND {late} THEN 1 ELSE 0 END"
+    def day(time: str) -> str:
+        return f"CAST({time} AS DATE)"
 
-    return f"CASE WHEN {end} >= {start} THEN {forward(start, end)} ELSE -({forward(end, start)}) END"
+    def clock(time: str) -> str:
+        return f"{time} - CAST({day(time)} AS TIMESTAMP_NTZ)"
+
+    def forward(a: str, b: str, reached: str) -> str:
+        months = f"(YEAR({b}) - YEAR({a})) * 12 + MONTH({b}) - MONTH({a})"
+        return f"{months} - CASE WHEN {reached.format(f'ADD_MONTHS({day(a)}, {months})')} THEN 1 ELSE 0 END"
+
+    early = f"{clock(start)} > {clock(end)}"
+    ahead = forward(start, end, f"{{0}} > {day(end)} OR {{0}} = {day(end)} AND {early}")
+    back = forward(end, start, f"{{0}} > {day(start)}")
+    less = f"CASE WHEN ADD_MONTHS({day(start)}, -({back})) = {day(end)} AND {early} THEN 1 ELSE 0 END"
+    return f"CASE WHEN {day(end)} >= {day(start)} THEN {ahead} ELSE -({back}) - {less} END"
 
 
 def _pieces(pattern: str) -> Iterator[tuple[str, str]]:

@@ -19,15 +19,19 @@ from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
+from dbt.adapters.sparkstream.sql.passes.flink.lengths import Lengths
+from dbt.adapters.sparkstream.sql.passes.flink.loosesyntax import LooseSyntax
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
 from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
 from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
 from dbt.adapters.sparkstream.sql.passes.flink.ordering import Ordering
+from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import OrderKeys
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
+from dbt.adapters.sparkstream.sql.passes.flink.reserved import ReservedNames
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.shapes import QueryShapes
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
@@ -37,10 +41,13 @@ from dbt.adapters.sparkstream.sql.passes.flink.timesofday import TimesOfDay
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
+    LooseSyntax,
     ForeignSyntax,
+    ReservedNames,
     Conditions,
     QueryShapes,
     Ordering,
+    OrderKeys,
     Invocations,
     Operands,
     Constants,
@@ -50,6 +57,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     NumberTypes,
     TextParts,
     TimeExpressions,
+    Lengths,
     TimesOfDay,
     Constructs,
     Clauses,

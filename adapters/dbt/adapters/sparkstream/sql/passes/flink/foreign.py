@@ -47,6 +47,7 @@ class ForeignSyntax(Rewriter):
             exp.In: self._in,
             exp.TableSample: self._sample,
             exp.WindowSpec: self._frame,
+            **dict.fromkeys((exp.CurrentUser, exp.SessionUser), self._user),
             **dict.fromkeys((exp.Placeholder, exp.Parameter, exp.SessionParameter), self._parameter),
             **dict.fromkeys(_OPERATORS, self._operator),
             **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
@@ -150,6 +151,9 @@ class ForeignSyntax(Rewriter):
     def _operator(self, node: exp.Expr) -> Iterable[Edit]:
         word, hint = _OPERATORS[type(node)]
         self.refuse(node, f"Flink has no operator {word}", hint)
+
+    def _user(self, node: exp.Expr) -> Iterable[Edit]:
+        self.refuse(node, "Flink knows no user", "write the name, or a Jinja variable")
 
     def _parameter(self, node: exp.Expr) -> Iterable[Edit]:
         self.refuse(node.parent or node, "Flink SQL has no parameters", "write the value, or a Jinja variable")

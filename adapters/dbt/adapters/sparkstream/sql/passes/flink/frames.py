@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.over import bound
+from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, parts_of
+
+
+def is_unheeded(window: exp.Window) -> bool:
+    """Whether a window has a frame behind the name of another one, `OVER (w ROWS 1 PRECEDING)`: Flink forgets it."""
+    return window.args.get("spec") is not None and named(window) is not None
+
+
+def heeded(window: exp.Window) -> WindowParts:
+    """What a window says, as far as Flink takes notice of it."""
+    parts, base = parts_of(window), named(window)
+    if base is None:
+        return parts
+    return replace(parts, frame=None if is_unheeded(window) else heeded(base).frame)
 
 
 def _number(offset: exp.Expr | None) -> float | None:

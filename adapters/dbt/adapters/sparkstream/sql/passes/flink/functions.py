@@ -158,7 +158,8 @@ FUNCTIONS: dict[str, Function] = {
     **_named_functions("FIRST_VALUE LAST_VALUE", aggregates.ignore_nulls, (1, 1)),
     "LISTAGG": Function(aggregates.listagg, (1, 2), returns=_STRING),
     "ARRAY_AGG": Function(aggregates.array_agg, (1, 1), returns=_array),
-    "COLLECT": Function(aggregates.collect, (1, 1), returns=_array),
+    "COLLECT": Function(aggregates.collect, (1, 1)),
+    "SINGLE_VALUE": Function(aggregates.single_value, (1, 1), returns=same),
     "JSON_ARRAYAGG": Function(jsontexts.array_agg, (1, 2), returns=_STRING),
     "JSON_OBJECTAGG": Function(jsontexts.object_agg, (2, 3), returns=_STRING),
     "APPROX_COUNT_DISTINCT": Function(),
@@ -217,7 +218,8 @@ FUNCTIONS: dict[str, Function] = {
     "PARSE_URL": Function(lambda c: texts.tolerant(c, "TRY_PARSE_URL"), (2, 3), returns=_STRING),
     "URL_DECODE": Function(lambda c: texts.tolerant(c, "TRY_URL_DECODE"), (1, 1), returns=_STRING),
     **_named_functions("LPAD RPAD", texts.pad, returns=_STRING),
-    **_named_functions("REVERSE LEFT RIGHT UNHEX", texts.text_first, returns=_STRING),
+    **_named_functions("REVERSE LEFT RIGHT", texts.text_first, returns=_STRING),
+    "UNHEX": Function(texts.unhex, (1, 1), always("binary")),
     **_named_functions("CHR CONCAT_WS FROM_UNIXTIME PRINTF"),
     "ELT": Function(texts.elt, returns=_STRING),
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
@@ -266,8 +268,8 @@ FUNCTIONS: dict[str, Function] = {
 AGGREGATES = frozenset(
     {
         "SUM", "AVG", "COUNT", "MIN", "MAX", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP", "VARIANCE",
-        "FIRST_VALUE", "LAST_VALUE", "LISTAGG", "ARRAY_AGG", "COLLECT", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
-        "APPROX_COUNT_DISTINCT", "PERCENTILE",
+        "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE", "LISTAGG", "ARRAY_AGG", "COLLECT", "JSON_ARRAYAGG",
+        "JSON_OBJECTAGG", "APPROX_COUNT_DISTINCT", "PERCENTILE",
     }
 )  # fmt: skip
 RANKING = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LAG", "LEAD"})

@@ -24,7 +24,7 @@ class GroupedSubqueries(Rewriter):
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
-        self.handlers = {exp.Subquery: self._subquery}
+        self.handlers = {exp.Subquery: self._subquery, exp.Exists: self._test, exp.In: self._test}
 
     def _subquery(self, node: exp.Expr) -> Iterator[Edit]:
         query = node.this.unnest() if isinstance(node.this, exp.Expr) else None
@@ -37,12 +37,29 @@ class GroupedSubqueries(Rewriter):
         if self._in_aggregate(node, clause) or not reads_around(self.resolver, query, clause):
             return
         if several_sets(group):
-            self.refuse(
-                node,
-                "beside several sets of keys, Spark takes no subquery that reads one of them",
-                "group in a subquery, and write this one in a query around it",
-            )
+            self._refuse_several(node)
         yield Edit(self.source.span(node), lambda: f"FIRST({self.text(node)})", level=1)
+
+    def _test(self, node: exp.Expr) -> Iterator[Edit]:
+        """EXISTS and IN beside several sets of keys, which Spark has a plan for, and no answer (4.1 to 4.3)."""
+        query = node.args.get("query") if isinstance(node, exp.In) else node.this
+        query = query.unnest() if isinstance(query, exp.Expr) else None
+        clause = node.find_ancestor(*_CLAUSES)
+        if not isinstance(query, exp.Select) or not isinstance(clause, exp.Select):
+            return
+        group = clause.args.get("group")
+        if group is None or not several_sets(group) or self._in_aggregate(node, clause):
+            return
+        if reads_around(self.resolver, query, clause):
+            self._refuse_several(node)
+        yield from ()
+
+    def _refuse_several(self, node: exp.Expr) -> None:
+        self.refuse(
+            node,
+            "beside several sets of keys, Spark takes no subquery that reads one of them",
+            "group in a subquery, and write this one in a query around it",
+        )
 
     def _in_aggregate(self, node: exp.Expr, select: exp.Select) -> bool:
         around = node.parent

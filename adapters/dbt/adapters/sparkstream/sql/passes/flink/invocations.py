@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -15,12 +15,13 @@ from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
+from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
-from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, leaves_peers_out
+from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, heeded, is_unheeded, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
-from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart
+from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart, is_unnested
 from dbt.adapters.sparkstream.sql.passes.flink.nullability import can_be_null
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
@@ -86,7 +87,7 @@ class Invocations(Rewriter):
             self.refuse(span, "NTILE takes a number of groups, and 0 is none", "write NTILE(4)")
         if function.rewrite is None:
             return
-        rewrite = renamed("COLLECT_LIST") if name == "COLLECT" and is_taken_apart(node) else function.rewrite
+        rewrite = self._collected(node, span) if name == "COLLECT" else function.rewrite
         whole = self.source.span(outer) if outer is not node else span
         types_ = tuple(self.type(a) for a in arguments)
 
@@ -110,6 +111,18 @@ class Invocations(Rewriter):
                 raise self.source.error(span, str(error), error.hint) from None
 
         yield Edit((span[0], whole[1]), text)
+
+    def _collected(self, node: exp.Anonymous, span: Span) -> Callable[[FlinkCall], str]:
+        """COLLECT, which is an array where only UNNEST reads it."""
+        if is_taken_apart(node):
+            return renamed("COLLECT_LIST")
+        if is_unnested(node):
+            self.refuse(
+                span,
+                "COLLECT gives a MULTISET, a type that Spark doesn't have, and UNNEST isn't all that reads it",
+                "write ARRAY_AGG(...)",
+            )
+        return collect
 
     def _without_all(self, span: Span) -> Iterator[Edit]:
         """Leaves the ALL of `SUM(ALL x)` out, which says nothing."""
@@ -172,16 +185,16 @@ class Invocations(Rewriter):
 
         yield Edit(span, text)
 
-    def _unordered(self, node: exp.Window) -> Iterator[Edit]:
-        """Leaves a frame of rows out where nothing orders them: Flink takes the whole partition."""
+    def _unheeded_frame(self, node: exp.Window) -> Iterator[Edit]:
+        """Leaves a frame out behind a window's name, and one of rows where nothing orders them, as Flink does."""
         parts, own = parts_of(node), node.args.get("spec")
-        if parts.frame is None or parts.order is not None:
+        if parts.frame is None or (parts.order is not None and not is_unheeded(node)):
             return
-        if (parts.frame.args.get("kind") or "").upper() == "RANGE":
+        if parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE":
             self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
         if own is not None:
             tokens, span = self.source.tokens, self.source.span(node)
-            at = max(i for i in tokens.within(span) if tokens[i].text.upper() == "ROWS")
+            at = max(i for i in tokens.within(span) if tokens[i].text.upper() in ("ROWS", "RANGE"))
             end = next(i for i in range(at, len(tokens)) if tokens[i].token_type == TokenType.R_PAREN)
             before = tokens[at - 1]
             start = tokens[at].start if before.token_type == TokenType.L_PAREN else before.end + 1
@@ -196,7 +209,7 @@ class Invocations(Rewriter):
                 "this frame ends before it starts",
                 "write the earlier bound first: BETWEEN CURRENT ROW AND 1 FOLLOWING",
             )
-        yield from self._unordered(node)
+        yield from self._unheeded_frame(node)
         if node.arg_key == "windows":
             return
         function = node.this
@@ -221,7 +234,7 @@ class Invocations(Rewriter):
                 f"a window function can't stand in {where.key.upper()}",
                 "compute it in a subquery, and filter around that",
             )
-        order, frame = parts.order, parts.frame
+        order, frame = parts.order, heeded(node).frame
         if frame is not None and order is not None and (frame.args.get("kind") or "").upper() == "RANGE":
             bounded = any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end"))
             if bounded and len(order.expressions) > 1:

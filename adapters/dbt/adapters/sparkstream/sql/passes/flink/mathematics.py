@@ -130,6 +130,8 @@ def round_(call: FlinkCall) -> str:
 def truncate(call: FlinkCall) -> str:
     """TRUNCATE: towards zero."""
     digits = _digits(call)
-    type_, x = known(call), call.args[0]
+    type_, x = call.types[0], call.args[0]
     cut = f"CASE WHEN {x} < 0 THEN CEIL({x}, {digits}) ELSE FLOOR({x}, {digits}) END"
+    if type_ is None:  # the same number, as a DECIMAL
+        return cut
     return cast(cut, _rounded(type_, digits) if types.is_decimal(type_) else type_)

@@ -5,6 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 
+def is_unnested(call: exp.Anonymous) -> bool:
+    """Whether some UNNEST of another query may read the multiset that COLLECT gives."""
+    select = call.find_ancestor(exp.Select)
+    if select is None:
+        return False
+    unnests = select.root().find_all(exp.Unnest)
+    return any(each.find_ancestor(exp.Select) is not select and each.find(exp.Column) for each in unnests)
+
+
 def is_taken_apart(call: exp.Anonymous) -> bool:
     """Whether nobody sees the multiset that COLLECT gives: it has a name, and only UNNEST reads that."""
     select = call.find_ancestor(exp.Select)

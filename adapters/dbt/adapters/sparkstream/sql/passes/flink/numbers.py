@@ -46,7 +46,11 @@ class NumberTypes(Rewriter):
     def _literal(self, node: exp.Expr) -> Iterator[Edit]:
         """A constant such as 0.5, alone or beside another exact number: its 0 is a digit, and none to Spark."""
         type_, around = self.type(node), node.parent
-        if not self.source.written(node).startswith("0") or not types.is_decimal(type_):
+        if (
+            isinstance(around, exp.Interval)
+            or not self.source.written(node).startswith("0")
+            or not types.is_decimal(type_)
+        ):
             return
         while isinstance(around, (exp.Paren, exp.Neg)):
             around = around.parent

@@ -318,11 +318,18 @@ class Operands(Rewriter):
         return ()
 
     def _is(self, node: exp.Expr) -> Iterable[Edit]:
-        if isinstance(node.expression, exp.Boolean):
+        if isinstance(node.expression, exp.Boolean) or self._is_unknown(node):
             self._check(node.this, "condition", "IS")
         elif isinstance(node.expression, exp.JSON):
             self._check(node.this, "text", "IS JSON")
         return ()
+
+    def _is_unknown(self, node: exp.Expr) -> bool:
+        """Whether a test is IS UNKNOWN or IS NOT UNKNOWN, which sqlglot takes for one of NULL."""
+        tokens = self.source.tokens
+        behind = tokens.at(self.source.span(node.this)[1] - 1) + 1
+        words = [token.text.upper() for token in tokens[behind : behind + 3]]
+        return words[:2] == ["IS", "UNKNOWN"] or words == ["IS", "NOT", "UNKNOWN"]
 
     def _between(self, node: exp.Expr) -> Iterable[Edit]:
         for bound in (node.args["low"], node.args["high"]):

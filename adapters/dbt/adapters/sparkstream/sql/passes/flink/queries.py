@@ -11,16 +11,16 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
-from dbt.adapters.sparkstream.sql.core.scope import Column, sources
+from dbt.adapters.sparkstream.sql.core.scope import Column, merged_names, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import has_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import UNIT_FIRST
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import ordered_names, orders_by
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-
-_UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
 class QueryChecks(Rewriter):
@@ -32,6 +32,7 @@ class QueryChecks(Rewriter):
             exp.Column: self._column,
             exp.Select: self._select,
             exp.Join: self._join,
+            exp.Dot: self._dot,
         }
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
@@ -49,6 +50,14 @@ class QueryChecks(Rewriter):
         self._check_column(node)
         yield from self._bare_field(node)
 
+    def _dot(self, node: exp.Expr) -> Iterable[Edit]:
+        """Refuses a field that a row hasn't, where the row is no column: `ROW(1, 2).a`."""
+        known = fields(self.type(node.this)) if names_of(node) is None else None
+        if known and not any(name.casefold() == node.expression.name.casefold() for name, _ in known):
+            names = ", ".join(name for name, _ in known)
+            self.refuse(node.expression, f"this row has no field {node.expression.name}", f"it has {names}")
+        return ()
+
     def _bare_field(self, column: exp.Column) -> Iterator[Edit]:
         """Names the row of a field that is named without it."""
         select = column.find_ancestor(exp.Select)
@@ -62,14 +71,20 @@ class QueryChecks(Rewriter):
         around = column.find_ancestor(WindowFunction, MatchRecognize, exp.Select)
         if select is None or column.is_star or around is not select:
             return
-        if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in _UNIT_FIRST and column.index == 0:
+        if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in UNIT_FIRST and column.index == 0:
             return
-        if isinstance(column.parent, exp.Join) or any(j.args.get("using") for j in select.args.get("joins") or []):
+        if isinstance(column.parent, exp.Join):
+            return
+        merged = merged_names(select)
+        if merged:
+            self._check_merged(column, select, merged)
             return
         found = self.resolver.candidates(column, select)
         self._check_twice(column, select)
         self._check_qualify(column, select, found)
         if found is None or len(found) == 1:
+            return
+        if orders_by(column, select) and column.name in ordered_names(self.resolver, select)[0] and not column.table:
             return
         if len(found) > 1:
             self.refuse(
@@ -89,6 +104,21 @@ class QueryChecks(Rewriter):
             hint = f"it has {names}" if names else f"it is of type {row.type}, and no row"
             self.refuse(column, f"{row.name} has no field {column.name}", hint)
         self.refuse(column, f"there is no column {written} here", f"there are {', '.join(known)}" if known else None)
+
+    def _check_merged(self, column: exp.Column, select: exp.Select, merged: set[str]) -> None:
+        """Refuses a column of USING where Flink doesn't put both sides together: behind FROM, but for GROUP BY."""
+        if column.table or column.name.casefold() not in merged:
+            return
+        names = ordered_names(self.resolver, select)[0]
+        place = column.find_ancestor(exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Select)
+        ordered = orders_by(column, select) and column.name not in names
+        behind = place is not select and place is not None and not isinstance(place.parent, exp.Filter)
+        if ordered or behind or select.args.get("qualify") is not None:
+            self.refuse(
+                column,
+                f"{column.name} is ambiguous here: USING makes one column of two in SELECT and GROUP BY alone",
+                f"write the input before it: {sources(select)[0].alias_or_name or 'L'}.{column.name}",
+            )
 
     def _check_twice(self, column: exp.Column, select: exp.Select) -> None:
         """Refuses a name that a subquery in FROM gives to two of its columns."""

@@ -23,7 +23,7 @@ _OF_ROWS = (exp.In, exp.Exists, exp.All, exp.Any, exp.Subquery, exp.UDTF, Window
 
 
 class QueryShapes(Rewriter):
-    """Checks where aggregates stand, what ORDER BY names, and how many columns subqueries and aliases have."""
+    """Checks where aggregates stand, and how many columns subqueries and aliases have."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -86,7 +86,6 @@ class QueryShapes(Rewriter):
             if isinstance(projection, exp.Column) and projection.is_star:
                 self._check_star(node, projection, inputs)
         self._check_names(inputs)
-        self._check_order(node)
         return ()
 
     def _check_star(self, select: exp.Select, star: exp.Column, inputs: Iterable[exp.Expr]) -> None:
@@ -127,22 +126,6 @@ class QueryShapes(Rewriter):
             if name and name in taken:
                 self.refuse(relation, f"two inputs are called {relation.alias}", "give one another alias")
             taken.add(name)
-
-    def _check_order(self, select: exp.Select) -> None:
-        order = select.args.get("order")
-        stars = any(projection.is_star for projection in select.expressions)
-        names = {projection.alias_or_name.casefold() for projection in select.expressions}
-        for item in order.expressions if order is not None else ():
-            key = item.this
-            if isinstance(key, exp.Literal) and key.is_number and not stars:
-                if not (key.name.isdecimal() and 1 <= int(key.name) <= len(select.expressions)):
-                    self.refuse(
-                        key, f"there is no column {key.name} to order by", f"from 1 to {len(select.expressions)}"
-                    )
-            elif select.args.get("distinct") and not stars and isinstance(key, exp.Column):
-                same = any(projection.unalias() == key for projection in select.expressions)
-                if key.name.casefold() not in names and not same:
-                    self.refuse(key, f"SELECT DISTINCT orders by what it selects, and {key.name} isn't", "select it")
 
     # -- numbers of columns --------------------------------------------------------------------------------
     def _alias(self, node: exp.Expr) -> Iterable[Edit]:

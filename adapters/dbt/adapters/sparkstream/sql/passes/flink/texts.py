@@ -30,6 +30,15 @@ def trim(call: FlinkCall, side: str) -> str:
     return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
 
 
+def unhex(call: FlinkCall) -> str:
+    """UNHEX. Of an odd number of digits, Flink 2.3 takes the first one for a 0."""
+    digits, same = call.args[0], text_first(call)
+    if call.literals[0] is not None and len(call.literals[0]) % 2 == 0:
+        return same
+    cut = f"IF({same} IS NOT NULL, UNHEX(CONCAT('0', SUBSTRING({digits}, 2))), NULL)"
+    return f"CASE WHEN LENGTH({digits}) % 2 = 1 THEN {cut} ELSE {same} END"
+
+
 def replace(call: FlinkCall) -> str:
     """REPLACE. An empty text is found around each character, where Spark finds it nowhere."""
     same = text_first(call)

@@ -125,7 +125,7 @@ class TimeExpressions(Rewriter):
         if days is not None:
             yield self.edit(node, lambda: f"INTERVAL '{days}' DAY")
             return
-        if self.source.tokens_in(self.source.span(node))[1].token_type == TokenType.NUMBER:
+        if self.source.tokens_in(self.source.span(node))[1].token_type in (TokenType.NUMBER, TokenType.DASH):
             return  # INTERVAL 1 DAY, which Spark has as well
         # Spark takes no precision: DAY(3), SECOND(3), SECOND(1, 3).
         places = self.source.tokens.within((self.source.span(node.this)[1], self.source.span(node)[1]))

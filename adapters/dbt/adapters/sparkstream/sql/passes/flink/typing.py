@@ -7,7 +7,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
-from dbt.adapters.sparkstream.sql.core.nested import fields, map_of
+from dbt.adapters.sparkstream.sql.core.nested import array_of, fields, map_of
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
     NTZ,
@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, rounded_type
+from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_unnested
 
 
 def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
@@ -133,6 +134,15 @@ def _timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | No
     return NTZ if type_ == "date" and node.expressions[0].name.upper() not in DATE_UNITS else type_
 
 
+def _multiset(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
+    """What COLLECT gives: how often each value comes, or the values where only UNNEST reads it."""
+    value = node.expressions[0] if len(node.expressions) == 1 else None
+    if isinstance(value, exp.Distinct):
+        value = value.expressions[0]
+    type_ = of(value) if value is not None else None
+    return array_of(type_) if is_unnested(node) else map_of(type_, "int")
+
+
 _FUNCTIONS: dict[str, FunctionRule] = {
     **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
     "TIMESTAMPDIFF": always("int"),
@@ -157,7 +167,7 @@ FLINK = SPARK.but(
         exp.Column: _word,
     },
     functions=_FUNCTIONS,
-    calls={"ROUND": rounded_type, "TRUNCATE": rounded_type, "TIMESTAMPADD": _timestampadd},
+    calls={"COLLECT": _multiset, "ROUND": rounded_type, "TRUNCATE": rounded_type, "TIMESTAMPADD": _timestampadd},
     numbers=NUMBERS,
     unnamed="EXPR${position}",
     bare_fields=True,

@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WindowFunction
+from dbt.adapters.sparkstream.sql.passes.flink.frames import is_unheeded
 
 UNORDERED = "ARRAY_AGG"
 """The aggregate that takes an ORDER BY, of which Flink takes no notice."""
@@ -18,7 +19,16 @@ NEIGHBOURS = ("LAG", "LEAD")
 
 def unheeded(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
     """A warning for each thing that is left out, as Flink takes no notice of it."""
-    for node in tree.find_all(exp.Order, exp.IgnoreNulls, WindowFunction):
+    for node in tree.find_all(exp.Order, exp.IgnoreNulls, exp.Window, WindowFunction):
+        if isinstance(node, exp.Window):
+            if is_unheeded(node):
+                name = node.args["alias"]
+                yield source.warning(
+                    source.span(name),
+                    f"Flink heeds no frame behind the name of a window, {name.name}, so it is left out",
+                    "write the window in full: OVER (PARTITION BY ... ORDER BY ... ROWS ...)",
+                )
+            continue
         if isinstance(node, WindowFunction):
             if UNREAD in node.timecol.meta:
                 yield source.warning(

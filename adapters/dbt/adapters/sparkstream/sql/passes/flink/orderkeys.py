@@ -1,0 +1,148 @@
+"""What the keys of ORDER BY mean in Flink SQL: places and names of the columns that a query gives, and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.paths import output_name
+from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+
+
+class OrderKeys(Rewriter):
+    """Refuses keys that mean no column or two, and writes places and constants as Spark reads them."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        super().__init__(source, resolver)
+        self.handlers = {
+            exp.Select: self._select,
+            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
+        }
+
+    def _select(self, node: exp.Expr) -> Iterator[Edit]:
+        assert isinstance(node, exp.Select)
+        names, known = ordered_names(self.resolver, node)
+        for item in _items(node):
+            key = item.this
+            number = _number(key)
+            if number is not None:
+                yield from self._place(key, number, len(names) if known else None)
+                continue
+            if isinstance(key, exp.Null):
+                self.refuse(key, "nobody knows the type of this NULL", "leave it out")
+            for column in _bare_columns(key, node):
+                self._check_name(column, names)
+            if node.args.get("distinct") and isinstance(key, exp.Column):
+                self._check_distinct(node, key)
+
+    def _set_operation(self, node: exp.Expr) -> Iterator[Edit]:
+        first: exp.Expr = node
+        while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
+            first = first.this
+        names, known = ordered_names(self.resolver, first) if isinstance(first, exp.Select) else ([], False)
+        twice = next((name for name in names if name and names.count(name) > 1), None)
+        for item in _items(node):
+            key, number = item.this, _number(item.this)
+            if twice is not None:  # also where another one is ordered by (measured in 2.3)
+                self._refuse_twice(key, twice)
+            if number is not None:
+                yield from self._place(key, number, len(names) if known else None)
+
+    def _place(self, key: exp.Expr, number: float, count: int | None) -> Iterator[Edit]:
+        """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
+        if number < 0:
+            yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
+            return
+        if count is not None and not 1 <= int(number) <= count:
+            self.refuse(key, f"there is no column {self.source.written(key)} to order by", f"from 1 to {count}")
+        if not self.source.written(key).isdecimal():
+            yield self.edit(key, lambda: str(int(number)))
+
+    def _check_name(self, column: exp.Column, names: list[str]) -> None:
+        if names.count(column.name) > 1:
+            self._refuse_twice(column, column.name)
+        alike = [name for name in names if name.casefold() == column.name.casefold()]
+        if len({*alike}) > 1:
+            self.refuse(
+                column, f"Spark doesn't tell {' from '.join(dict.fromkeys(alike))}", "call one of them otherwise"
+            )
+
+    def _refuse_twice(self, key: exp.Expr, name: str) -> None:
+        self.refuse(
+            key,
+            f"{name} is ambiguous: two columns of this query are called so",
+            "call one of them otherwise, with AS",
+        )
+
+    def _check_distinct(self, select: exp.Select, key: exp.Column) -> None:
+        if any(projection.is_star or projection.unalias() == key for projection in select.expressions):
+            return
+        if key.name.casefold() not in {projection.alias_or_name.casefold() for projection in select.expressions}:
+            self.refuse(key, f"SELECT DISTINCT orders by what it selects, and {key.name} isn't", "select it")
+
+
+def ordered_names(resolver: Resolver, select: exp.Select) -> tuple[list[str], bool]:
+    """The names that ORDER BY knows the columns of a query by, and whether these are all of them.
+
+    Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
+    name, also where it comes again (measured in 2.3).
+    """
+    names: list[str] = []
+    known = True
+    for projection in select.expressions:
+        if not projection.is_star:
+            names.append(output_name(projection))
+            continue
+        columns = _starred(resolver, select, projection)
+        known = known and columns is not None
+        for name in columns or ():
+            number, given = 0, name
+            while given in names:
+                given, number = f"{name}{number}", number + 1
+            names.append(given)
+    return names, known
+
+
+def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str] | None:
+    """The names of the columns that a star stands for; None where they aren't all known."""
+    if isinstance(star, exp.Column):
+        columns = resolver.starred(select, star)
+        return [column.name for column in columns.items] if columns.complete else None
+    if not isinstance(star, exp.Star) or any(
+        join.args.get("using") or join.method for join in select.args.get("joins") or []
+    ):
+        return None
+    found = [resolver.columns(relation) for relation in sources(select)]
+    return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else None
+
+
+def orders_by(column: exp.Column, select: exp.Select) -> bool:
+    """Whether a column stands in the ORDER BY of a query, and not in the one of a window or an aggregate."""
+    order = column.find_ancestor(exp.Order, exp.Select)
+    return order is not None and order is select.args.get("order")
+
+
+def _items(query: exp.Expr) -> list[exp.Expr]:
+    order = query.args.get("order")
+    return order.expressions if isinstance(order, exp.Order) else []
+
+
+def _number(key: exp.Expr) -> float | None:
+    """The value of a key that is a number, which may have a sign and parentheses; None for another one."""
+    if isinstance(key, exp.Paren):
+        return _number(key.this)
+    if isinstance(key, exp.Neg):
+        inner = _number(key.this)
+        return None if inner is None else -inner
+    return float(key.name) if isinstance(key, exp.Literal) and key.is_number else None
+
+
+def _bare_columns(key: exp.Expr, select: exp.Select) -> Iterator[exp.Column]:
+    """The columns of a key that are named alone, but for those of a query in it."""
+    for column in key.find_all(exp.Column):
+        if not column.table and column.find_ancestor(exp.Select) is select:
+            yield column

@@ -1,0 +1,157 @@
+"""Names in Flink SQL: reserved words, columns of USING, and what ORDER BY means; each rule was asked of Flink 2.3."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.dialects.flinkwords import RESERVED
+from tests.golden.runner import DATA
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {
+    "t": {"a": "int", "b": "bigint", "c": "string"},
+    "u": {"a": "int", "d": "int"},
+}
+_WORDS = json.loads((DATA / "flink_queries.json").read_text(encoding="utf-8"))["words"]
+
+
+class TestReserved(Pairs):
+    def test_every_word_of_the_parser(self) -> None:
+        assert {word.upper() for word in _WORDS["reserved"].split()} == RESERVED
+        for word in _WORDS["names"].split():
+            assert translate(f"SELECT a AS {word} FROM t", "flink") == f"SELECT a AS {word} FROM t"
+        for word in _WORDS["reserved"].split():
+            with pytest.raises(TranslationError, match=r"Flink's own|isn't expected|is missing"):
+                translate(f"SELECT a AS {word} FROM t", "flink")
+            assert translate(f"SELECT a AS `{word}` FROM t", "flink") == f"SELECT a AS `{word}` FROM t"
+
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "SELECT Year FROM t",
+            "SELECT t.Year FROM t",
+            "SELECT Year.a FROM t AS `Year`",
+            "SELECT a Year FROM t",
+            "SELECT a FROM t AS Year",
+            "SELECT a FROM t AS x(a, b, Year)",
+            "WITH Year AS (SELECT 1 AS x) SELECT x FROM `Year`",
+            "SELECT a FROM Year",
+            "SELECT SUM(a) OVER `Year` FROM t WINDOW Year AS (ORDER BY a)",
+            "SELECT r.Year FROM (SELECT CAST(ROW(a) AS ROW<`Year` INT>) AS r FROM t)",
+        ],
+    )
+    def test_places(self, sql: str) -> None:
+        with pytest.raises(TranslationError, match="Year is a word of Flink's own") as raised:
+            translate(sql, "flink")
+        place = raised.value.column - 1
+        assert sql[place : place + 4] == "Year" and sql[place - 1] != "`"
+        assert raised.value.hint == "write it in backticks: `Year`"
+
+    @pytest.mark.parametrize(
+        ("sql", "spark"),
+        [
+            ("SELECT a FROM raw.match", "SELECT a FROM raw.match"),  # as source() writes it
+            ("WITH __dbt__cte__t AS (SELECT 1 AS value) SELECT `value` FROM __dbt__cte__t", "WITH __dbt__cte__t AS (SELECT 1 AS value) SELECT `value` FROM __dbt__cte__t"),
+            ("SELECT TIMESTAMPADD(YEAR, 1, ts) AS x FROM t", "SELECT TIMESTAMPADD(YEAR, 1, ts) AS x FROM t"),
+            ("SELECT CURRENT_DATE AS x, LOCALTIMESTAMP AS y FROM t", "SELECT CURRENT_DATE AS x, LOCALTIMESTAMP() AS y FROM t"),
+            ("SELECT MAP['a', 1] AS x FROM t", "SELECT MAP('a', 1) AS x FROM t"),
+        ],
+    )
+    def test_words_that_are_no_names(self, sql: str, spark: str) -> None:
+        self.flink(sql, spark=spark)
+
+
+class TestUsing(Pairs):
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "SELECT a + 1 AS z FROM t JOIN u USING (a)",
+            "SELECT COUNT(*) FILTER (WHERE a > 1) AS n FROM t JOIN u USING (a)",
+            "SELECT a FROM t JOIN u USING (a) GROUP BY a",
+            "SELECT a FROM t JOIN u USING (a) ORDER BY a",
+            "SELECT t.a AS z FROM t JOIN u USING (a) WHERE t.a > 1 AND d > 2 ORDER BY u.a",
+            "SELECT d FROM t JOIN u USING (a) WHERE EXISTS (SELECT 1 FROM t AS x WHERE x.a = u.a)",
+        ],
+    )
+    def test_one_column(self, sql: str) -> None:
+        self.flink(sql, spark=sql, schema=SCHEMA)
+
+    @pytest.mark.parametrize(
+        "marked",
+        [
+            "SELECT a FROM t JOIN u USING (a) WHERE <a> > 1",
+            "SELECT a FROM t JOIN u USING (a) GROUP BY a HAVING MAX(<a>) > 1",
+            "SELECT d FROM t JOIN u USING (a) ORDER BY <a>",
+            "SELECT a AS z FROM t JOIN u USING (a) ORDER BY <a> + 1",
+            "SELECT d FROM t JOIN u USING (a) JOIN t AS v ON <a> = v.b",
+            "SELECT <a> FROM t JOIN u USING (a) QUALIFY ROW_NUMBER() OVER (ORDER BY d) = 1",
+        ],
+    )
+    def test_two_columns(self, marked: str) -> None:
+        sql = marked.replace("<a>", "a")
+        with pytest.raises(TranslationError, match="a is ambiguous here: USING") as raised:
+            translate(sql, "flink", schema=SCHEMA)
+        assert raised.value.column == marked.index("<") + 1
+        assert raised.value.hint == "write the input before it: t.a"
+
+    def test_its_type(self) -> None:
+        self.flink(
+            "SELECT SUM(a) AS s FROM t JOIN u USING (a)",
+            spark="SELECT CAST(SHIFTRIGHT(SUM(a) << 32, 32) AS INT) AS s FROM t JOIN u USING (a)",
+            schema=SCHEMA,
+        )
+
+
+class TestOrder(Pairs):
+    @pytest.mark.parametrize(
+        ("order", "spark"),
+        [
+            ("1", "1"),
+            ("+2 DESC", "2 DESC"),
+            ("1.9, b", "1, b"),
+            ("2e0", "2"),
+            ("(1)", "1"),
+            ("-1, a", "CAST(-1 AS INT), a"),
+            ("- 5", "CAST(- 5 AS INT)"),
+            ("a + 1, 'x'", "a + 1, 'x'"),
+        ],
+    )
+    def test_places_and_constants(self, order: str, spark: str) -> None:
+        self.flink(f"SELECT a, b FROM t ORDER BY {order}", spark=f"SELECT a, b FROM t ORDER BY {spark}", schema=SCHEMA)
+
+    @pytest.mark.parametrize(
+        ("sql", "message", "at"),
+        [
+            ("SELECT a AS x, b AS x FROM t ORDER BY x", "x is ambiguous", "x"),
+            ("SELECT a, b AS a FROM t ORDER BY 1 + a", "a is ambiguous", "a"),
+            ("SELECT *, b AS a FROM t ORDER BY a", "a is ambiguous", "a"),
+            ("SELECT b AS x, a AS x FROM t UNION ALL SELECT a, b FROM t ORDER BY 2", "x is ambiguous", "2"),
+            ("SELECT a AS x, b AS X FROM t ORDER BY x", "doesn't tell x from X", "x"),
+            ("SELECT a FROM t ORDER BY 2", "no column 2", "2"),
+            ("SELECT * FROM t ORDER BY 4", "no column 4", "4"),
+            ("SELECT a FROM t ORDER BY 0", "no column 0", "0"),
+            ("SELECT a FROM t UNION SELECT d FROM u ORDER BY 1.5, 2", "no column 2", "2"),
+            ("SELECT a FROM t ORDER BY NULL", "nobody knows the type", "NULL"),
+        ],
+    )
+    def test_refused(self, sql: str, message: str, at: str) -> None:
+        with pytest.raises(TranslationError) as raised:
+            translate(sql, "flink", schema=SCHEMA)
+        assert message in raised.value.message
+        assert sql[raised.value.column - 1 :].startswith(at) and raised.value.column > sql.index("ORDER")
+
+    def test_names_that_a_star_gives(self) -> None:
+        """Of two columns of one name, the second one of a star gets a number."""
+        join = "FROM t JOIN u ON t.b = u.d"
+        star = "`t`.`a`, `t`.`b`, `t`.`c`, `u`.`a` AS `a0`, `u`.`d`"
+        self.flink(f"SELECT * {join} ORDER BY a, a0", spark=f"SELECT {star} {join} ORDER BY a, a0", schema=SCHEMA)
+        self.flink(f"SELECT t.a, d {join} ORDER BY a", spark=f"SELECT t.a, d {join} ORDER BY a", schema=SCHEMA)
+        self.flink("SELECT a, * FROM t ORDER BY a", spark="SELECT a, `t`.`a` AS `a0`, `t`.`b`, `t`.`c` FROM t ORDER BY a", schema=SCHEMA)
+        self.refused_flink(f"SELECT d {join} ORDER BY a", "a is ambiguous: two inputs", at="a", hint="t.a", schema=SCHEMA)

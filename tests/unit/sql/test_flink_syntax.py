@@ -1,0 +1,147 @@
+"""What Flink's parser reads otherwise than sqlglot or Spark, and lengths of time that are no constants."""
+
+# A statement and its translation stay on one line.
+# ruff: noqa: E501
+# fmt: off
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.sparkstream.sql import translate
+from tests.unit.sql.pairs import Pairs
+
+SCHEMA = {
+    "t": {
+        "a": "int", "b": "bigint", "c": "string", "day_": "date", "ts": "timestamp_ntz", "ok": "boolean",
+        "arr": "array<int>", "m": "map<string,int>", "r": "struct<x:int,y:string>", "bin": "binary", "d": "decimal(5,2)",
+    },
+    "s": {"d": "int", "h": "bigint"},
+}  # fmt: skip
+
+
+class TestSyntax(Pairs):
+    @pytest.mark.parametrize(
+        ("sql", "message", "at", "hint"),
+        [
+            ("SELECT a FROM t ORDER BY a ASC DESC", "one direction", "DESC", "DESC NULLS LAST"),
+            ("SELECT SUM(a) OVER (ORDER BY a ASC DESC) FROM t", "one direction", "DESC", "DESC NULLS LAST"),
+            ("VALUES ()", "at least one value", "()", "VALUES (1, 'a')"),
+            ("SELECT ABS(a) FROM (VALUES (1), ()) AS v(a)", "at least one value", "()", "VALUES (1, 'a')"),
+            ("SELECT *.a FROM t", "nothing stands behind *", "a", "or *"),
+            ("SELECT ROW() FROM t", "at least one value", "ROW()", "ROW(1, 'a')"),
+            ("SELECT TRIM(FROM c) FROM t", "missing before FROM", "TRIM(FROM c)", "BOTH FROM"),
+            ("SELECT POSITION('x', c) FROM t", "no comma", "POSITION('x', c)", "IN text"),
+            ("SELECT INTERVAL '1' FROM t", "needs a unit", "INTERVAL '1'", "DAY"),
+            ("SELECT INTERVAL '1' HOUR TO DAY FROM t", "from a unit to a smaller one", "INTERVAL '1' HOUR TO DAY", "DAY TO SECOND"),
+            ("SELECT INTERVAL '1' DAY TO DAY FROM t", "from a unit to a smaller one", "INTERVAL '1' DAY TO DAY", "DAY TO SECOND"),
+            ("SELECT INTERVAL '1:70' HOUR TO MINUTE FROM t", "70 is too much for a MINUTE", "INTERVAL '1:70' HOUR TO MINUTE", "at most 59"),
+            ("SELECT INTERVAL '1-12' YEAR TO MONTH FROM t", "12 is too much for a MONTH", "INTERVAL '1-12' YEAR TO MONTH", "at most 11"),
+            ("SELECT INTERVAL a DAY TO HOUR FROM t", "one unit", "INTERVAL a DAY TO HOUR", "HOUR TO MINUTE"),
+            ("SELECT INTERVAL d DAY FROM t", "a whole number of units", "d", None),
+            ("SELECT DATE 2024 FROM t", "DATE takes a text", "DATE 2024", "DATE '2024'"),
+            ("SELECT a FROM t WHERE a IS 1", "IS takes NULL", "1", "a = b"),
+            ("SELECT a FROM t WHERE a IS NOT b", "IS takes NULL", "b", "a = b"),
+            ("SELECT a FROM t WHERE a IS UNKNOWN", "takes a condition", "a", None),
+            ("SELECT a FROM t WHERE a > ANY 1", "values in parentheses", "1", "ALL (1, 2)"),
+            ("SELECT 1L FROM t", "doesn't begin with a digit", "1L", "CAST(1 AS BIGINT)"),
+            ("SELECT a AS 2x FROM t", "doesn't begin with a digit", "2x", "`2x`"),
+            ("SELECT 0x1F FROM t", "no numbers such as 0x1F", "0x1F", "x'1F'"),
+            ("SELECT 1e FROM t", "1e is no number", "1e", "1e0"),
+            ("SELECT a FROM t,", "behind this comma", ",", None),
+            ("SELECT ABS(a,) FROM t", "behind this comma", ",", None),
+            ("SELECT a FROM t GROUP BY a, HAVING COUNT(*) > 1", "behind this comma", ",", None),
+            ("SELECT CURRENT_USER FROM t", "knows no user", "CURRENT_USER", "Jinja"),
+            ("SELECT ROW(a, c).x FROM t", "this row has no field x", "x", "it has EXPR$0, EXPR$1"),
+        ],
+    )
+    def test_refused(self, sql: str, message: str, at: str, hint: str | None) -> None:
+        self.refused_flink(sql, message, at=at, hint=hint, schema=SCHEMA)
+
+    @pytest.mark.parametrize(
+        ("flink", "spark"),
+        [
+            ("ok IS TRUE IS FALSE", "(ok IS TRUE) IS FALSE"),
+            ("a IS NOT NULL IS TRUE", "(a IS NOT NULL) IS TRUE"),
+            ("a IS DISTINCT FROM 1 IS TRUE", "(a IS DISTINCT FROM 1) IS TRUE"),
+            ("(a > 1) IS TRUE", "(a > 1) IS TRUE"),
+            ("NOT ok IS UNKNOWN", "NOT ok IS UNKNOWN"),
+            ("MAP['a', 1, 'b', 2, 'a', 3]", "MAP('a', 3, 'b', 2)"),
+            ("MAP['a', 1, c, 2]", "MAP('a', 1, c, 2)"),
+            ("UNHEX('616263')", "UNHEX('616263')"),
+            ("UNHEX(c)", "CASE WHEN LENGTH(c) % 2 = 1 THEN IF(UNHEX(c) IS NOT NULL, UNHEX(CONCAT('0', SUBSTRING(c, 2))), NULL) ELSE UNHEX(c) END"),
+        ],
+    )
+    def test_written(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM t", spark=f"SELECT {spark} AS z FROM t", schema=SCHEMA)
+
+
+class TestLengths(Pairs):
+    @pytest.mark.parametrize(
+        ("flink", "spark"),
+        [
+            ("ts + INTERVAL 1 DAY", "ts + INTERVAL 1 DAY"),
+            ("ts - INTERVAL -2 HOUR", "ts - INTERVAL -2 HOUR"),
+            ("ts + INTERVAL a HOUR", "ts + (a * INTERVAL '1' HOUR)"),
+            ("ts - INTERVAL (a * 2) MINUTE", "ts - ((a * 2) * INTERVAL '1' MINUTE)"),
+            ("day_ + INTERVAL a MONTH", "day_ + (a * INTERVAL '1' MONTH)"),
+            ("day_ + INTERVAL a DAY", "DATE_ADD(day_, CAST(EXTRACT(DAY FROM (a * INTERVAL '1' DAY)) AS INT))"),
+            ("day_ - INTERVAL '5' HOUR * a", "DATE_SUB(day_, CAST(EXTRACT(DAY FROM INTERVAL '5' HOUR * a) AS INT))"),
+            ("day_ + a * INTERVAL '1' YEAR", "day_ + a * INTERVAL '1' YEAR"),
+            ("day_ + INTERVAL '30' HOUR", "day_ + INTERVAL '1' DAY"),
+        ],
+    )
+    def test_written(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM t", spark=f"SELECT {spark} AS z FROM t", schema=SCHEMA)
+
+    def test_months_between(self) -> None:
+        """Backwards, a month more counts where the days are as far apart, and the end is the earlier time of day."""
+        made = translate("SELECT TIMESTAMPDIFF(MONTH, ts, TIMESTAMP '2024-01-29 00:00:00') AS z FROM t", "flink", schema=SCHEMA)
+        assert "ELSE -(" in made
+        assert "= CAST(TIMESTAMP_NTZ '2024-01-29 00:00:00' AS DATE) AND ts - CAST(CAST(ts AS DATE) AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-29 00:00:00' - " in made
+
+
+class TestAggregates(Pairs):
+    def test_a_single_value(self) -> None:
+        several = "RAISE_ERROR('SINGLE_VALUE(a) has more than one row')"
+        self.flink("SELECT SINGLE_VALUE(a) AS z FROM t", spark=f"SELECT CASE WHEN COUNT(*) > 1 THEN {several} ELSE FIRST(a) END AS z FROM t", schema=SCHEMA)
+        self.flink(
+            "SELECT SINGLE_VALUE(a) OVER (PARTITION BY b) AS z FROM t",
+            spark=f"SELECT CASE WHEN COUNT(*) OVER (PARTITION BY b) > 1 THEN {several} ELSE FIRST(a) OVER (PARTITION BY b) END AS z FROM t",
+            schema=SCHEMA,
+        )
+        for call, message in (
+            ("SINGLE_VALUE(arr)", "takes numbers, texts and times"),
+            ("SINGLE_VALUE(bin)", "takes numbers, texts and times"),
+            ("SINGLE_VALUE(a) FILTER (WHERE ok)", "takes no FILTER"),
+        ):
+            self.refused_flink(f"SELECT {call} AS z FROM t", message, at=call.partition(" FILTER")[0], hint="WHERE" if "FILTER" in call else None, schema=SCHEMA)
+
+    def test_a_multiset_as_a_text(self) -> None:
+        made = translate("SELECT CAST(COLLECT(c) AS STRING) AS z FROM t", "flink", schema=SCHEMA)
+        assert "MAP_ENTRIES(GET(TRANSFORM(ARRAY(COLLECT_LIST(c))" in made
+
+    @pytest.mark.parametrize(
+        "condition", ["EXISTS (SELECT 1 FROM s WHERE s.h = t.b)", "a IN (SELECT d FROM s WHERE s.h = t.b)"]
+    )
+    def test_subqueries_beside_several_sets_of_keys(self, condition: str) -> None:
+        sql = f"SELECT b FROM t GROUP BY ROLLUP (a, b) HAVING NOT {condition}"
+        self.refused_flink(sql, "beside several sets of keys", at=condition, hint="in a query around it", schema=SCHEMA)
+        plain = sql.replace("ROLLUP (a, b)", "a, b")
+        assert translate(plain, "flink", schema=SCHEMA) == plain
+
+
+class TestUnknownTypes(Pairs):
+    """What is written for columns of types that nobody knows holds for each type that they may have."""
+
+    @pytest.mark.parametrize(
+        ("flink", "spark"),
+        [
+            ("x['y']", "x['y']"),
+            ("x[1]", "TRY_ELEMENT_AT(x, 1)"),
+            ("x[n - 1]", "CASE WHEN typeof(x) LIKE 'map%' OR n - 1 > 0 THEN TRY_ELEMENT_AT(x, n - 1) END"),
+            ("TRUNCATE(x, 1)", "CASE WHEN x < 0 THEN CEIL(x, 1) ELSE FLOOR(x, 1) END"),
+        ],
+    )
+    def test_written(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT {flink} AS z FROM t", spark=f"SELECT {spark} AS z FROM t")
