@@ -1,4 +1,4 @@
-"""SUBSTRING, OVERLAY and POSITION of Flink SQL: what they give where a part begins or ends outside of the text."""
+"""SUBSTRING, OVERLAY, POSITION and LIKE of Flink SQL: what they give outside of a text, and for a backslash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.texts import locate_from
 
 
 class TextParts(Rewriter):
-    """Edits SUBSTRING, OVERLAY and POSITION.
+    """Edits SUBSTRING, OVERLAY, POSITION and LIKE.
 
     Places count as in Flink's `BinaryStringData.substringSQL` and `overlay`.
     """
@@ -25,6 +25,8 @@ class TextParts(Rewriter):
             exp.Substring: self._substring,
             exp.Overlay: self._overlay,
             exp.StrPosition: self._position,
+            exp.Like: self._like,
+            exp.Escape: self._escape,
         }
 
     def _substring(self, node: exp.Expr) -> Iterator[Edit]:
@@ -47,6 +49,22 @@ class TextParts(Rewriter):
             return f"CASE {' '.join(cases)} ELSE {self.text(node)} END"
 
         yield Edit(self.source.span(node), text, level=1)
+
+    def _like(self, node: exp.Expr) -> Iterator[Edit]:
+        """Without ESCAPE, no character of a pattern escapes another one; in Spark, a backslash does."""
+        pattern = node.expression
+        plain = isinstance(pattern, exp.Literal) and "\\" not in pattern.name
+        if not plain and not isinstance(node.parent, exp.Escape):
+            yield Edit(self.source.span(node), lambda: f"{self.text(node)} ESCAPE '\\0'", level=1)
+
+    def _escape(self, node: exp.Expr) -> Iterator[Edit]:
+        """What a constant pattern escapes is %, _ or the character itself."""
+        pattern, sign = node.this.expression, node.expression.name
+        if isinstance(node.this, exp.Like) and isinstance(pattern, exp.Literal) and len(sign) == 1:
+            left = pattern.name.replace(sign * 2, "").replace(f"{sign}%", "").replace(f"{sign}_", "")
+            if sign in left:
+                self.refuse(pattern, f"{sign} escapes nothing here", "put it before % or _, or twice")
+        yield from ()
 
     def _position(self, node: exp.Expr) -> Iterator[Edit]:
         """`POSITION('l' IN text FROM 4)`: Spark's POSITION begins at the first character."""
