@@ -11,7 +11,6 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
-_TRUTHS = (exp.Null, exp.Boolean)
 _PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ)
 _DIRECTIONS = ("ASC", "DESC")
 
@@ -113,9 +112,8 @@ class LooseSyntax(Rewriter):
 
     def _is(self, node: exp.Expr) -> Iterable[Edit]:
         tested = node.expression.this if isinstance(node.expression, exp.Not) else node.expression
-        if isinstance(tested, (exp.Literal, exp.Column)) and not isinstance(tested, _TRUTHS):
-            if isinstance(tested, exp.Column) and tested.name.upper() == "UNKNOWN":
-                return
+        named = isinstance(tested, exp.Column) and tested.name.upper() != "UNKNOWN"
+        if named or isinstance(tested, exp.Literal):
             self.refuse(tested, "IS takes NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", "write a = b")
         before = node.this
         if isinstance(before, exp.Paren) and SPAN not in before.meta:  # sqlglot has put them there
