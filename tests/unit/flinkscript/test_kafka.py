@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dbt.adapters.sparkstream.flinkscript import Project
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.topic import Topic
 from tests.unit.flinkscript.test_import import configs, loaded, model, project
@@ -139,7 +141,9 @@ class TestSources:
         [
             ("'topic' = 'a', 'format' = 'json'", "WITH has no properties.bootstrap.servers"),
             (f"{SERVERS}, 'format' = 'json'", "WITH has no topic"),
-            (f"'topic' = 'a', {SERVERS}, 'format' = 'debezium-json'", "values in the format debezium-json need"),
+            (f"'topic' = 'a', {SERVERS}, 'format' = 'debezium-json'", "debezium-json needs a PRIMARY KEY here"),
+            (f"'topic' = 'a', {SERVERS}, 'format' = 'protobuf'", "values in the format protobuf need"),
+            (f"'topic' = 'a', {SERVERS}, 'format' = 'avro-confluent'", "WITH has no avro-confluent.url"),
             (f"'topic' = 'a', {SERVERS}, 'format' = 'raw'", "one column, of STRING or BYTES"),
         ],
     )
@@ -148,6 +152,188 @@ class TestSources:
         [source] = loaded(made, "models/inputs.yml")["sources"]
         assert source["tables"][0]["config"]["meta"] == {"table": {"format": "parquet"}}
         assert why in made.files["README.md"]
+
+
+RATES = (
+    "CREATE TABLE rates (cur STRING, rate DECIMAL(10, 2), at TIMESTAMP(3), WATERMARK FOR at AS at, "
+    f"PRIMARY KEY (cur) NOT ENFORCED) WITH ('connector' = 'upsert-kafka', 'topic' = 'r', {SERVERS}, "
+    "'key.format' = 'json', 'value.format' = 'json');\n"
+    "CREATE TABLE orders (c STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
+    f" WITH ('connector' = 'kafka', 'topic' = 'a', {SERVERS}, 'format' = 'json');\n"
+    "CREATE TABLE o (c STRING, rate DECIMAL(10, 2)) WITH ('connector' = 'print');\n"
+)
+
+
+def of_topic(made: Project) -> dict[str, Any]:
+    """`meta: stream:` of the first source of a project."""
+    [source] = loaded(made, "models/inputs.yml")["sources"]
+    meta: dict[str, Any] = source["tables"][0]["config"]["meta"]["stream"]
+    assert reader_of({"stream": meta}, "t", Path()) == meta
+    return meta
+
+
+class TestUpserts:
+    def test_changes_and_the_newest_rows(self) -> None:
+        made = project(RATES)
+        assert configs(made) == {
+            "rates_changes": "streaming_incremental",
+            "rates": "view",
+            "orders": "streaming_incremental",
+        }
+        assert of_topic(made) == {
+            "format": "kafka",
+            "options": {**BROKER, "subscribe": "r", "startingOffsets": "earliest"},
+            "value_format": "json",
+            "schema": "cur string, rate decimal(10,2), `at` timestamp_ntz",
+            "select": [
+                "from_json(CAST(kafka_key AS STRING), 'cur string').cur AS cur",
+                "rate",
+                "`at`",
+                "kafka_offset",
+                "kafka_value IS NULL AS kafka_deleted",
+            ],
+        }
+        assert model(made, "rates_changes") == (
+            "SELECT\n  cur,\n  rate,\n  `at`,\n  kafka_offset,\n  kafka_deleted\n"
+            "FROM {{ stream(source('inputs', 'rates')) }}\n"
+        )
+        assert "PARTITION BY cur ORDER BY kafka_offset DESC" in model(made, "rates")
+        assert "newest row of each key" in made.files["README.md"]
+
+    def test_versions_are_those_of_the_changes(self) -> None:
+        made = project(
+            RATES + "INSERT INTO o SELECT o.c, r.rate FROM orders AS o\n"
+            "JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.c = r.cur;"
+        )
+        assert configs(made)["o"] == "table, no stream"
+        assert "FROM {{ ref('rates_changes') }} WHERE NOT kafka_deleted" in model(made, "o")
+
+    @pytest.mark.parametrize("around", ["rates", "good"])
+    def test_a_stream_is_not_joined_with_rows_that_change(self, around: str) -> None:
+        made = project(
+            RATES + "CREATE VIEW good AS SELECT * FROM rates WHERE rate > 1;\n"
+            f"INSERT INTO o SELECT o.c, r.rate FROM orders AS o JOIN {around} AS r ON o.c = r.cur;"
+        )
+        assert configs(made)["o"] == "table, no stream"
+        assert f"rows of {around} change" in made.files["README.md"]
+
+    def test_values_without_the_key_and_raw_ones(self) -> None:
+        alone = RATES.replace(
+            "'value.format' = 'json')", "'value.format' = 'csv', 'value.fields-include' = 'EXCEPT_KEY')"
+        )
+        assert of_topic(project(alone))["schema"] == "rate decimal(10,2), `at` timestamp_ntz"
+        raw = (
+            "CREATE TABLE names (id INT PRIMARY KEY NOT ENFORCED, name STRING) WITH ('connector' = 'upsert-kafka', "
+            f"'topic' = 'r', {SERVERS}, 'key.format' = 'raw', 'value.format' = 'raw', "
+            "'value.fields-include' = 'EXCEPT_KEY');"
+        )
+        assert of_topic(project(raw))["select"] == [
+            "CAST(CAST(key AS STRING) AS int) AS id",
+            "CAST(value AS string) AS name",
+            "offset AS kafka_offset",
+            "value IS NULL AS kafka_deleted",
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "why"),
+        [
+            (", PRIMARY KEY (cur) NOT ENFORCED", "", "upsert-kafka needs a PRIMARY KEY"),
+            ("'key.format' = 'json'", "'key.format' = 'avro'", "keys in the format avro need"),
+            ("rate DECIMAL(10, 2), at", "kafka_deleted INT, at", "it has kafka_deleted"),
+        ],
+    )
+    def test_what_stays_an_empty_table(self, old: str, new: str, why: str) -> None:
+        made = project(RATES.replace(old, new, 1))
+        assert configs(made) == {"orders": "streaming_incremental"}
+        assert why in made.files["README.md"]
+
+
+class TestChanges:
+    SCRIPT = (
+        "CREATE TABLE products (id BIGINT, price DECIMAL(10, 2), "
+        "at TIMESTAMP(3) METADATA FROM 'value.source.timestamp' VIRTUAL, PRIMARY KEY (id) NOT ENFORCED, "
+        f"WATERMARK FOR at AS at) WITH ('connector' = 'kafka', 'topic' = 'p', {SERVERS}, "
+        "'scan.startup.mode' = 'earliest-offset', 'format' = 'debezium-json'OPTIONS);"
+    )
+
+    def test_of_debezium(self) -> None:
+        made = project(self.SCRIPT.replace("OPTIONS", ""))
+        assert configs(made) == {"products_changes": "streaming_incremental", "products": "view"}
+        found = of_topic(made)
+        assert found["value_format"] == "json"
+        assert found["schema"] == (
+            "before struct<id:bigint,price:decimal(10,2)>, after struct<id:bigint,price:decimal(10,2)>, op string, "
+            "ts_ms bigint, source struct<ts_ms:bigint,db:string,`schema`:string,`table`:string>"
+        )
+        assert found["select"] == [
+            "IF(op = 'd', before.id, after.id) AS id",
+            "IF(op = 'd', before.price, after.price) AS price",
+            "CAST(timestamp_millis(source.ts_ms) AS timestamp_ntz) AS `at`",
+            "kafka_offset",
+            "coalesce(op = 'd', TRUE) AS kafka_deleted",
+        ]
+
+    def test_with_its_schema(self) -> None:
+        found = of_topic(project(self.SCRIPT.replace("OPTIONS", ", 'debezium-json.schema-include' = 'true'")))
+        assert found["schema"].startswith("payload struct<before:struct<id:bigint,")
+        assert found["select"][-1] == "coalesce(payload.op = 'd', TRUE) AS kafka_deleted"
+
+
+def avro(columns: str, options: str) -> Project:
+    with_options = f"'connector' = 'kafka', 'topic' = 'a', {SERVERS}, {options}"
+    return project(f"CREATE TABLE t ({columns}) WITH ({with_options});")
+
+
+class TestAvro:
+    COLUMNS = "id BIGINT, price DECIMAL(10, 2), ts TIMESTAMP(3), l TIMESTAMP_LTZ(6), n SMALLINT"
+
+    def test_of_a_registry(self) -> None:
+        [source] = loaded(
+            avro(self.COLUMNS, "'format' = 'avro-confluent', 'avro-confluent.url' = 'http://r:8081'"),
+            "models/inputs.yml",
+        )["sources"]
+        found = source["tables"][0]["config"]["meta"]["stream"]
+        read = reader_of({"stream": found}, "t", Path())
+        assert read["schema_registry"] == {"url": "http://r:8081", "subjects": ["a-value"]}
+        assert (found["value_format"], found["schema_registry"]) == ("avro", "http://r:8081")
+        fields = {field["name"]: field["type"][1] for field in json.loads(found["schema"])["fields"]}
+        assert fields["ts"] == {"type": "long", "logicalType": "local-timestamp-millis"}
+        assert fields["l"] == {"type": "long", "logicalType": "timestamp-micros"}
+        assert (fields["id"], fields["price"]["scale"]) == ("long", 2)
+        assert found["select"][-1] == "CAST(n AS smallint) AS n"
+
+    def test_without_one(self) -> None:
+        made = avro("a INT", "'format' = 'avro'")
+        assert "schema_registry" not in of_topic(made)
+        [target] = loaded(made, "profiles.yml")["job"]["outputs"].values()
+        packages = target["server_side_parameters"]["spark.jars.packages"].split(",")
+        assert [package.split(":")[1] for package in packages] == ["spark-sql-kafka-0-10_2.13", "spark-avro_2.13"]
+
+    def test_a_subject_and_a_login(self) -> None:
+        made = avro(
+            "a INT",
+            "'value.format' = 'avro-confluent', 'value.avro-confluent.url' = 'http://r', "
+            "'value.avro-confluent.subject' = 's', 'value.avro-confluent.basic-auth.user-info' = 'a:b'",
+        )
+        [source] = loaded(made, "models/inputs.yml")["sources"]
+        registry = source["tables"][0]["config"]["meta"]["stream"]["schema_registry"]
+        assert registry == {"url": "http://r", "subject": "s"}
+        assert "~/.netrc" in made.files["README.md"]
+
+    @pytest.mark.parametrize(
+        ("columns", "why"),
+        [
+            ("a ROW<t TIMESTAMP(3)>", "the times in a may be milliseconds or"),
+            ("a MAP<INT, INT>", "values are in Avro, which has no type for a"),
+        ],
+    )
+    def test_what_it_has_no_schema_for(self, columns: str, why: str) -> None:
+        assert why in avro(columns, "'format' = 'avro'").files["README.md"]
+
+    def test_rows_into_a_topic(self) -> None:
+        columns = "a INT, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3)"
+        found = sink(columns, "'format' = 'avro-confluent', 'avro-confluent.url' = 'http://r:8081'")
+        assert (found["value_format"], found["schema_registry"]) == ("avro", "http://r:8081")
 
 
 class TestSinks:

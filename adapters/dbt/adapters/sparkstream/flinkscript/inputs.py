@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.flinkscript.formats import csv_options, json_options
-from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, Topic, read_from
+from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, Topic, read_from
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 
 SMALLEST = 1_000_000
@@ -55,6 +55,7 @@ class Input:
         notes: what is different from Flink.
         partitions: the columns whose values are in the names of folders.
         stream: what `meta: stream:` says of a topic, which a model reads into a table; empty of other inputs.
+        changes: whether a record of the topic can change or delete a row.
     """
 
     format: str
@@ -66,6 +67,7 @@ class Input:
     notes: tuple[str, ...] = field(default=())
     partitions: tuple[str, ...] = ()
     stream: dict[str, Any] = field(default_factory=dict)
+    changes: bool = False
 
     def is_bounded(self, table: TableDefinition) -> bool:
         """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
@@ -89,9 +91,9 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         for c in table.columns
         if c.expression is None and not (files and c.metadata in FILE_COLUMNS)
     )
-    topic = read_from(table) if table.connector == KAFKA else Topic()
+    topic = read_from(table) if table.connector in (KAFKA, UPSERT) else Topic()
     if topic.stream:
-        return Input(KAFKA, None, {}, columns, notes=topic.notes, stream=topic.stream)
+        return Input(KAFKA, None, {}, columns, notes=topic.notes, stream=topic.stream, changes=topic.changes)
     if not files:
         setup = _setup(table)
         return Input("parquet", None, {}, columns, setup=f"{topic.fault}; {setup}" if topic.fault else setup)

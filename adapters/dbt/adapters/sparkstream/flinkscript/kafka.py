@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.queries import named
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
+from dbt.adapters.sparkstream.flinkscript.values import REGISTRY, csv_values, format_of, option, registry, values_of
 
 KAFKA = "kafka"
 UPSERT = "upsert-kafka"
+
+OFFSET, DELETED = "kafka_offset", "kafka_deleted"
+"""Columns of the model with all changes of a topic: the record's place, and whether it deletes its key."""
 
 _PROPERTIES = "properties."
 _NOT_SPARKS = ("bootstrap.servers", "group.id", "auto.offset.reset", "client.id.prefix")
@@ -27,6 +30,12 @@ _METADATA = {
     "headers": "headers",
 }
 """Metadata key of Flink -> column of Spark's source; `headers` is a list of pairs there, and a map in Flink."""
+
+_EARLIEST = {"startingOffsets": "earliest"}
+_CHANGES_NOTES = (
+    "a model keeps each change, and a view of the table's name has the newest row of each key",
+    "a record that deletes a key takes its row from the view, and no version from joins FOR SYSTEM_TIME AS OF",
+)
 
 _OF_TIMES = {
     "SQL": "yyyy-MM-dd HH:mm:ss.SSS",
@@ -43,77 +52,85 @@ class Topic:
         stream: what `meta: stream:` of the source says, or a model's config `sink`; empty where it can't be said.
         fault: why it can't be said; empty where it can.
         notes: what is different from Flink.
+        changes: whether a record can change or delete the row of its key.
     """
 
     stream: dict[str, Any] = field(default_factory=dict)
     fault: str = ""
     notes: tuple[str, ...] = ()
+    changes: bool = False
 
 
-def connector_package() -> str:
-    """Spark's package for Kafka, of the Spark that is installed here."""
+def packages(streams: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Spark's packages for Kafka, and for Avro if a source or a sink has it, of the Spark that is installed here."""
     try:
         installed = version("pyspark")
     except PackageNotFoundError:
         installed = "4.2.0"
-    return f"org.apache.spark:spark-sql-kafka-0-10_2.13:{installed}"
+    formats = {stream.get("value_format") for stream in streams}
+    names = ["sql-kafka-0-10", *(["avro"] if "avro" in formats else [])]
+    return [f"org.apache.spark:spark-{name}_2.13:{installed}" for name in names]
 
 
 def read_from(table: TableDefinition) -> Topic:
     """The stream of a table that nothing in the script writes to."""
     options = table.options
-    fault = _fault(table, ("topic", "topic-pattern"), ("json", "csv", "raw"))
+    upserts = table.connector == UPSERT
+    alone = options.get("value.fields-include") == "EXCEPT_KEY"
+    keys = table.keys if upserts else _listed(options.get("key.fields", ""))
+    # Values of other columns win over the key's; a record that deletes has no value.
+    of_key = keys if upserts or alone else ()
+    columns = [c for c in table.columns if c.expression is None]
+    values = values_of(table, [c for c in columns if c.metadata is None and not (alone and c.name in keys)])
+    fault = _fault(table, ("topic", "topic-pattern")) or values.fault or _fault_of_keys(table, of_key)
+    of_kafka = "kafka_" if values.stream else ""
+    deletes = f"{of_kafka}value IS NULL" if upserts else values.deletes
+    if deletes and not fault:
+        fault = _fault_of_changes(table)
     if fault:
         return Topic(fault=fault)
-    value_format, keys = _format(options), _keys(table)
-    columns = [c for c in table.columns if c.expression is None]
-    of_value = [c for c in columns if c.metadata is None and c.name not in keys]
-    if value_format == "raw" and (len(of_value) != 1 or of_value[0].type not in ("string", "binary")):
-        return Topic(fault="a value in the format raw is one column, of STRING or BYTES, here")
-    of_kafka = "" if value_format == "raw" else "kafka_"
-    notes = [*_begin_notes(options), *_notes(table, value_format)]
+    notes = [*(() if upserts else _begin_notes(options)), *(_CHANGES_NOTES if deletes else ())]
+    notes += [*values.notes, *_notes(table)]
     items = []
     for column in columns:
         if column.metadata is not None:
-            items.append(_metadata(column, of_kafka, notes))
-        elif column.name in keys:
-            items.append(_key(column, of_kafka, options))
-        elif value_format == "raw":
-            items.append(f"CAST(value AS {column.type}) AS {named(column.name)}")
+            items.append(_metadata(column, of_kafka, values.metadata, notes))
+        elif column.name in of_key:
+            items.append(_key(column, of_kafka, options, keys))
         else:
-            items.append(named(column.name))
-    stream: dict[str, Any] = {"format": KAFKA, "options": {**_client(options), **_where(options), **_begin(options)}}
-    if value_format != "raw":
-        stream["value_format"] = value_format
-        stream["schema"] = ", ".join(f"{named(c.name)} {c.type}" for c in of_value)
-    if value_format == "csv" and (given := _csv(options)):
-        stream["value_options"] = given
+            items.append(_as(values.item(column), column))
+    if deletes:
+        items += [OFFSET if of_kafka else f"offset AS {OFFSET}", f"{deletes} AS {DELETED}"]
+    begin = _EARLIEST if upserts else _begin(options)
+    stream: dict[str, Any] = {"format": KAFKA, "options": {**_client(options), **_where(options), **begin}}
+    stream |= values.stream
     if any(c.metadata == "headers" for c in columns):
         stream["options"]["includeHeaders"] = "true"
-    if items != [named(c.name) for c in of_value]:
+    if not values.stream or items != [named(c.name) for c in columns]:
         stream["select"] = items
-    return Topic(stream, notes=tuple(notes))
+    return Topic(stream, notes=tuple(notes), changes=bool(deletes))
 
 
 def sent_to(table: TableDefinition) -> Topic:
     """The `sink` of a model with the rows of a table that the script writes to."""
     options = table.options
-    fault = _fault(table, ("topic",), ("json", "csv"))
-    if not fault and ";" in options["topic"]:
-        fault = "Flink chooses between several topics by a metadata column, and a sink has one topic"
+    value_format = format_of(options)
+    fault = _fault(table, ("topic",)) or _fault_of_sink(table, value_format)
     if fault:
         return Topic(fault=fault)
-    value_format = _format(options)
     sink: dict[str, Any] = {"format": KAFKA, "topic": options["topic"]}
     keys = list(table.keys) if table.connector == UPSERT else _listed(options.get("key.fields", ""))
     if keys:
         sink["key"] = keys[0] if len(keys) == 1 else keys
+    notes = []
     if value_format != "json":
-        sink["value_format"] = value_format
-    if given := dict(_json_times(table) if value_format == "json" else _csv(options)):
+        sink["value_format"] = "avro" if value_format == REGISTRY else value_format
+    if value_format == REGISTRY:
+        sink["schema_registry"] = registry(table)
+        notes.append("the schema is made of the columns: a TIMESTAMP is a local-timestamp-micros")
+    elif given := dict(_json_times(table)) if value_format == "json" else csv_values(options):
         sink["value_options"] = given
     sink["options"] = _client(options)
-    notes = []
     if len(keys) == 1 and options.get("key.format") == "json":
         notes.append("a key of one column is written as text, and not as JSON")
     if options.get("value.fields-include") == "EXCEPT_KEY" or "key.fields-prefix" in options:
@@ -125,28 +142,40 @@ def sent_to(table: TableDefinition) -> Topic:
     return Topic(sink, notes=tuple(notes))
 
 
-def _fault(table: TableDefinition, topics: tuple[str, ...], formats: tuple[str, ...]) -> str:
-    """Why records of a table can't be read or written."""
+def _fault(table: TableDefinition, topics: tuple[str, ...]) -> str:
+    """Why records of a table can't be read or written, whatever they are."""
     options = table.options
     if not any(options.get(name) for name in topics):
         return "WITH has no topic"
     if not options.get(f"{_PROPERTIES}bootstrap.servers"):
         return "WITH has no properties.bootstrap.servers"
-    value_format = _format(options)
-    if value_format not in formats:
-        return f"values in the format {value_format} need a schema, a registry or a function of your own"
     return ""
 
 
-def _format(options: Mapping[str, str]) -> str:
-    return options.get("value.format", options.get("format", ""))
+def _fault_of_sink(table: TableDefinition, value_format: str) -> str:
+    """Why rows can't be written to the topic of a table."""
+    if ";" in table.options["topic"]:
+        return "Flink chooses between several topics by a metadata column, and a sink has one topic"
+    if value_format not in ("json", "csv", REGISTRY):
+        return f"values in the format {value_format} need a schema, a registry or a function of your own"
+    return f"WITH has no {REGISTRY}.url" if value_format == REGISTRY and not registry(table) else ""
 
 
-def _keys(table: TableDefinition) -> list[str]:
-    """The columns that only the key of a record has: values of other columns win over the key's."""
-    if table.options.get("value.fields-include") != "EXCEPT_KEY":
-        return []
-    return _listed(table.options.get("key.fields", ""))
+def _fault_of_keys(table: TableDefinition, keys: Sequence[str]) -> str:
+    """Why columns can't be read from the keys of records."""
+    if keys and (format_ := table.options.get("key.format", "")) not in ("json", "csv", "raw"):
+        return f"keys in the format {format_} need a schema, a registry or a function of your own"
+    return ""
+
+
+def _fault_of_changes(table: TableDefinition) -> str:
+    """Why rows that records change can't be told apart."""
+    names = {column.name.casefold() for column in table.columns}
+    if not table.keys:
+        return f"{table.connector} needs a PRIMARY KEY"
+    if taken := [name for name in (OFFSET, DELETED) if name in names]:
+        return f"the columns {OFFSET} and {DELETED} are added to its changes, and it has {taken[0]}"
+    return ""
 
 
 def _listed(text: str) -> list[str]:
@@ -181,7 +210,7 @@ def _begin(options: Mapping[str, str]) -> dict[str, str]:
     if mode == "specific-offsets":
         offsets = dict(_offsets(options.get("scan.startup.specific-offsets", "")))
         return {"startingOffsets": json.dumps({options.get("topic", ""): offsets})}
-    return {"startingOffsets": "earliest"}
+    return _EARLIEST
 
 
 def _resets(options: Mapping[str, str]) -> str:
@@ -206,18 +235,19 @@ def _begin_notes(options: Mapping[str, str]) -> Iterator[str]:
         yield "each run reads what is there by then, and the next one goes on"
 
 
-def _notes(table: TableDefinition, value_format: str) -> Iterator[str]:
-    options = table.options
-    if value_format != "raw" and not any(
-        options.get(f"{head}{value_format}.ignore-parse-errors", "").lower() == "true" for head in ("", "value.")
-    ):
+def _notes(table: TableDefinition) -> Iterator[str]:
+    options, value_format = table.options, format_of(table.options)
+    if value_format != "raw" and option(table, f"{value_format}.ignore-parse-errors").lower() != "true":
         yield "a value that can't be read is set aside and counted, where Flink's job fails"
     if any("password" in key or "jaas" in key for key in options):
         yield "a secret of the script stands in models/inputs.yml: put it into a file on Spark's machines"
 
 
-def _metadata(column: ColumnDefinition, prefix: str, notes: list[str]) -> str:
-    found = _METADATA.get(column.metadata or "")
+def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str], notes: list[str]) -> str:
+    key = column.metadata or ""
+    if key in of_values:
+        return _as(f"CAST({of_values[key]} AS {column.type})", column)
+    found = _METADATA.get(key)
     if found is None:
         notes.append(f"{column.name} is NULL: Spark doesn't know {column.metadata!r} of a record")
         return f"CAST(NULL AS {column.type}) AS {named(column.name)}"
@@ -227,7 +257,7 @@ def _metadata(column: ColumnDefinition, prefix: str, notes: list[str]) -> str:
     return f"CAST({value} AS {column.type}) AS {named(column.name)}"
 
 
-def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str]) -> str:
+def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys: Sequence[str]) -> str:
     """A column that the key of a record has."""
     name = column.name.removeprefix(options.get("key.fields-prefix", ""))
     text = f"CAST({prefix}key AS STRING)"
@@ -235,16 +265,14 @@ def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str]) -> s
     if kind == "json":
         return f"from_json({text}, '{named(name)} {column.type}').{named(name)} AS {named(column.name)}"
     if kind == "csv":
-        fields = ", ".join(f"f{number} STRING" for number in range(len(_listed(options["key.fields"]))))
-        at = _listed(options["key.fields"]).index(column.name)
+        fields = ", ".join(f"f{number} STRING" for number in range(len(keys)))
+        at = keys.index(column.name)
         return f"CAST(from_csv({text}, '{fields}').f{at} AS {column.type}) AS {named(column.name)}"
-    return f"CAST({text} AS {column.type}) AS {named(column.name)}"
+    return f"{text if column.type == 'string' else f'CAST({text} AS {column.type})'} AS {named(column.name)}"
 
 
-def _csv(options: Mapping[str, str]) -> dict[str, str]:
-    """Options of Spark's from_csv and to_csv; what is malformed is set aside in any case."""
-    named_csv = {key.removeprefix("value."): value for key, value in options.items()}
-    return {key: value for key, value in csv_options(named_csv).items() if key != "mode"}
+def _as(item: str, column: ColumnDefinition) -> str:
+    return item if item == named(column.name) else f"{item} AS {named(column.name)}"
 
 
 def _json_times(table: TableDefinition) -> Iterator[tuple[str, str]]:

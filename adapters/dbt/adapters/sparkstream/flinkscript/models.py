@@ -9,7 +9,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, ViewDefinition
-from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, sent_to
+from dbt.adapters.sparkstream.flinkscript.kafka import DELETED, KAFKA, OFFSET, UPSERT, sent_to
 from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, SINK, UNDEFINED
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import (
@@ -102,7 +102,7 @@ class Models(Texts):
         (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
         columns = {name: type_ for name, type_, _ in found.columns}
         if found.stream:
-            return self._landed(node, table, columns)
+            return self._landed(node, table, columns, found.changes)
         kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
         time = table.watermark.column if table.watermark else None
         relation = Relation(node, Text("{{ " + kind + " }}", node), columns, event_time=time)
@@ -117,10 +117,12 @@ class Models(Texts):
             relation.bounded = found.is_bounded(table)
         return relation
 
-    def _landed(self, node: str, table: TableDefinition, columns: dict[str, str]) -> Relation:
+    def _landed(self, node: str, table: TableDefinition, columns: dict[str, str], changes: bool) -> Relation:
         """The model that reads a topic into a table: models that stream, and such as don't, read the table."""
-        source = "{{ stream(source('" + SOURCE + f"', '{node}')) }}}}"
-        relation = Relation(node, Text(source, node), columns)
+        source = Text("{{ stream(source('" + SOURCE + f"', '{node}')) }}}}", node)
+        if changes:
+            return self._upserted(node, table, Relation(self._node(f"{node}_changes"), source, columns))
+        relation = Relation(node, source, columns)
         self._over(relation, table, "streaming_incremental")
         relation.event_time = table.watermark.column if table.watermark else None
         if not relation.disabled:
@@ -129,10 +131,35 @@ class Models(Texts):
             relation.keys = table.keys if table.watermark else ()
         return relation
 
-    def _over(self, relation: Relation, table: TableDefinition, materialized: str = "view") -> bool:
+    def _upserted(self, node: str, table: TableDefinition, changes: Relation) -> Relation:
+        """The view with the newest row of each key, over the model that reads all changes from the topic."""
+        self._over(changes, table, "streaming_incremental", (OFFSET, DELETED))
+        relation = Relation(node, Text("{{ ref('" + node + "') }}", node), changes.columns, changes=True)
+        relation.proctimes = changes.proctimes
+        relation.event_time = table.watermark.column if table.watermark else None
+        relation.keys = table.keys if table.watermark else ()
+        relation.versions = changes.text + sql(f" WHERE NOT {DELETED}")
+        relation.still = "its rows change"
+        if changes.disabled:
+            relation.disabled = f"it reads {changes.node}, which is disabled"
+        names = ",\n  ".join(map(named, changes.columns or ()))
+        number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(map(named, table.keys))} ORDER BY {OFFSET} DESC)"
+        newest = f"SELECT *, {number} AS kafka_newest\n  FROM "
+        body = sql(f"SELECT\n  {names}\nFROM (\n  {newest}") + changes.text
+        body += sql(f"\n)\nWHERE kafka_newest = 1 AND NOT {DELETED}")
+        self.models.append(self._declared(Model(node, body.jinja, {"materialized": "view"}), table))
+        self.models[-1].disabled = relation.disabled
+        return relation
+
+    def _over(
+        self, relation: Relation, table: TableDefinition, materialized: str = "view", more: Sequence[str] = ()
+    ) -> bool:
         """Makes the model with the columns that the rows of a table don't have; whether that can be streamed.
 
         `relation`, the table, becomes the model.
+
+        Args:
+            more: columns of the rows that the table doesn't name.
         """
         of_rows = {c.name for c in table.columns if c.expression is not None}
         stored = dict(relation.columns or {})
@@ -160,6 +187,7 @@ class Models(Texts):
                         continue
                     item, columns[column.name] = f"{text} AS {item}", self._computed(column.expression, table, stored)
                 items.append(item)
+            items += more
         except TranslationError as error:
             fault = self._told(error)
         body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
@@ -229,6 +257,7 @@ class Models(Texts):
             relation.feeds = any(r.feeds[0] for r in read), any(r.feeds[1] for r in read)
         if parsed.has_star:
             relation.proctimes = frozenset(name for r in read for name in r.proctimes)
+        relation.changes = any(r.changes for r in read)
 
     # -- INSERT ------------------------------------------------------------------------------------
     def _sink(self, name: Name) -> Relation:
@@ -329,6 +358,11 @@ class Models(Texts):
         if not inlining.streams:
             still = [f"{r.node}: {r.still}" for r in read if r.still]
             model.reason = relation.still = "; ".join(["it reads no stream", *still])
+            return None
+        changing = [r.node for r in inlining.tables.values() if r.changes]
+        if changing:
+            model.reason = f"rows of {', '.join(changing)} change, and those that a stream has joined with them don't"
+            relation.still = "it is a table itself"
             return None
         body = self._shaped(insert, table, parsed, relation, body, streamed=True)
         body = with_ctes(body, inlining.ctes)

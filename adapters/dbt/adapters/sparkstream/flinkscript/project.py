@@ -10,7 +10,7 @@ import yaml
 
 from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
 from dbt.adapters.sparkstream.flinkscript.job import MODE, Job
-from dbt.adapters.sparkstream.flinkscript.kafka import connector_package
+from dbt.adapters.sparkstream.flinkscript.kafka import packages
 from dbt.adapters.sparkstream.flinkscript.leftovers import setting
 from dbt.adapters.sparkstream.flinkscript.models import Models
 from dbt.adapters.sparkstream.flinkscript.queries import sql
@@ -136,8 +136,10 @@ class Project:
     def _profile(self) -> dict[str, Any]:
         session: dict[str, Any] = {"type": "sparkstream", "method": "session", "schema": self.name, "threads": 1}
         settings = dict(self._settings)
-        if any(s.input.stream for s in self.sources if s.input) or any("sink" in m.config for m in self.models):
-            settings["spark.jars.packages"] = connector_package()
+        topics = [s.input.stream for s in self.sources if s.input and s.input.stream]
+        topics += [sink for m in self.models if isinstance(sink := m.config.get("sink"), dict)]
+        if topics:
+            settings["spark.jars.packages"] = ",".join(packages(topics))
         if settings:
             session["server_side_parameters"] = settings
         return {self.name: {"target": "session", "outputs": {"session": session}}}

@@ -47,6 +47,8 @@ class Relation:
         disabled: why models that read it can't run; empty where they can.
         still: why it is no stream in a streaming job; empty where it is one.
         proctimes: columns of processing time, which it doesn't have here.
+        versions: what a join FOR SYSTEM_TIME AS OF reads; None where that is the relation itself.
+        changes: whether a record can change or delete a row that it had.
     """
 
     node: str
@@ -61,6 +63,8 @@ class Relation:
     disabled: str = ""
     still: str = ""
     proctimes: frozenset[str] = frozenset()
+    versions: Text | None = None
+    changes: bool = False
 
 
 @dataclass
@@ -143,4 +147,5 @@ def versions(relation: Relation) -> Text:
     columns = ", ".join(map(named, relation.columns or ()))
     keys = ", ".join(map(named, relation.keys))
     ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {named(relation.event_time or '')} DESC) AS rn"
-    return sql(f"SELECT {columns} FROM (\n  {ranked}\n  FROM ") + relation.text + sql("\n) WHERE rn = 1")
+    read = relation.versions or relation.text
+    return sql(f"SELECT {columns} FROM (\n  {ranked}\n  FROM ") + read + sql("\n) WHERE rn = 1")

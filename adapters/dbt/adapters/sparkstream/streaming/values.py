@@ -123,7 +123,8 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
     if has_values(reader):
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
         prefix = PREFIX if is_kafka(reader) else ""
-        others = {f"{prefix}{name}": name for name in rows.columns if name not in (_VALUE, "value")}
+        left_out = (_VALUE,) if prefix else (_VALUE, "value")
+        others = {f"{prefix}{name}": name for name in rows.columns if name not in left_out}
         for name in others:
             if name.casefold() in {field.casefold() for field in fields}:
                 raise StreamingError(

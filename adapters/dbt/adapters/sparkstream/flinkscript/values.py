@@ -1,0 +1,176 @@
+"""The values of a topic's records: how a source reads them, and where the columns of a table stand in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.flinkscript.formats import csv_options
+from dbt.adapters.sparkstream.flinkscript.queries import named
+from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
+from dbt.adapters.sparkstream.streaming.avrosink import record
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+REGISTRY = "avro-confluent"
+"""Flink's format of values in Avro with the number of their schema before them."""
+
+CHANGES = "debezium-json"
+"""Flink's format of values that say what became of a row of a database."""
+
+_ENVELOPE = (
+    *("op string", "ts_ms bigint"),
+    "source struct<ts_ms:bigint,db:string,`schema`:string,`table`:string>",
+)
+"""What Debezium says of a change, beside the row before it and behind it."""
+
+_OF_CHANGES = {
+    "value.ingestion-timestamp": "timestamp_millis({}ts_ms)",
+    "value.source.timestamp": "timestamp_millis({}source.ts_ms)",
+    "value.source.database": "{}source.db",
+    "value.source.schema": "{}source.`schema`",
+    "value.source.table": "{}source.`table`",
+}
+"""Metadata key of `debezium-json` -> where it stands."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """How a source reads the values of records.
+
+    Attributes:
+        stream: what `meta: stream:` says of them.
+        item: gives the SQL of a column that stands in the value, over what the source reads.
+        metadata: Flink's key of what only such values know -> the same; the column's type comes on top.
+        deletes: whether a record deletes the row of its key, as SQL; empty where the value doesn't say so.
+        notes: what is different from Flink.
+        fault: why they can't be read; empty where they can.
+    """
+
+    stream: dict[str, Any] = field(default_factory=dict)
+    item: Callable[[ColumnDefinition], str] = lambda column: named(column.name)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    deletes: str = ""
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+
+
+def format_of(options: Mapping[str, str]) -> str:
+    """Flink's name of the format of values."""
+    return options.get("value.format", options.get("format", ""))
+
+
+def values_of(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    """How the values of a table's topic are read.
+
+    Args:
+        columns: those that stand in the value, in order.
+    """
+    read = _FORMATS.get(format_ := format_of(table.options))
+    if read is None:
+        return Values(fault=f"values in the format {format_} need a schema, a registry or a function of your own")
+    return read(table, columns)
+
+
+def option(table: TableDefinition, name: str) -> str:
+    """An option of the format of values, which may have `value.` before it; empty where it isn't given."""
+    options = table.options
+    return options.get(f"value.{name}", options.get(name, ""))
+
+
+def csv_values(options: Mapping[str, str]) -> dict[str, str]:
+    """Options of Spark's from_csv and to_csv; what is malformed is set aside in any case."""
+    of_csv = {key.removeprefix("value."): value for key, value in options.items()}
+    return {key: value for key, value in csv_options(of_csv).items() if key != "mode"}
+
+
+def registry(table: TableDefinition) -> str | dict[str, str]:
+    """The config `schema_registry` of values in Avro; empty where the script names none."""
+    url = option(table, f"{REGISTRY}.url") or option(table, f"{REGISTRY}.schema-registry.url")
+    subject = option(table, f"{REGISTRY}.subject") or option(table, f"{REGISTRY}.schema-registry.subject")
+    return {"url": url, "subject": subject} if url and subject else url
+
+
+def _json(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    return Values({"value_format": "json", "schema": _schema(columns)})
+
+
+def _csv(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    given = csv_values(table.options)
+    stream = {"value_format": "csv", "schema": _schema(columns)}
+    return Values({**stream, "value_options": given} if given else stream)
+
+
+def _raw(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    if len(columns) != 1 or columns[0].type not in ("string", "binary"):
+        return Values(fault="a value in the format raw is one column, of STRING or BYTES, here")
+    return Values(item=lambda column: f"CAST(value AS {column.type})")
+
+
+def _debezium(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    """The row before a change, the row behind it, and which change it was: `c`, `r`, `u` or `d`."""
+    if not table.keys:
+        return Values(fault=f"{CHANGES} needs a PRIMARY KEY here: each record changes the row of its key")
+    row = f"struct<{','.join(f'{named(c.name)}:{c.type}' for c in columns)}>"
+    schema, place = ", ".join((f"before {row}", f"after {row}", *_ENVELOPE)), ""
+    if option(table, f"{CHANGES}.schema-include").lower() == "true":
+        fields = (f"before:{row}", f"after:{row}", *(each.replace(" ", ":", 1) for each in _ENVELOPE))
+        schema, place = f"payload struct<{','.join(fields)}>", "payload."
+    return Values(
+        {"value_format": "json", "schema": schema},
+        lambda c: f"IF({place}op = 'd', {place}before.{named(c.name)}, {place}after.{named(c.name)})",
+        {key: sql.format(place) for key, sql in _OF_CHANGES.items()},
+        # Behind a deletion, Debezium sends a record without a value.
+        f"coalesce({place}op = 'd', TRUE)",
+    )
+
+
+def _avro(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
+    """Columns are read as Flink reads them: by a schema that is made of them, a time as its digits say."""
+    stream: dict[str, Any] = {"value_format": "avro"}
+    if format_of(table.options) == REGISTRY:
+        if not (url := registry(table)):
+            return Values(fault=f"WITH has no {REGISTRY}.url")
+        stream["schema_registry"] = url
+    try:
+        schema = record([(c.name, c.type or "") for c in columns], "record")
+    except StreamingError as error:
+        return Values(fault=f"values are in Avro, {str(error).splitlines()[0].partition('avro, ')[2]}")
+    for column, made in zip(columns, schema["fields"], strict=True):
+        if column.type in ("timestamp", "timestamp_ntz"):
+            made["type"][1]["logicalType"] = made["type"][1]["logicalType"].replace("micros", _unit(column))
+        elif "timestamp" in (column.type or ""):
+            return Values(fault=f"the times in {column.name} may be milliseconds or microseconds")
+    auth = any(f"{REGISTRY}.{kind}-auth" in key for key in table.options for kind in ("basic", "bearer"))
+    notes = ("user and password of the registry stand in ~/.netrc on Spark's machines",) if auth else ()
+    return Values({**stream, "schema": json.dumps(schema)}, _narrowed, notes=notes)
+
+
+def _narrowed(column: ColumnDefinition) -> str:
+    """A column out of Avro, which has no integers below INT."""
+    small = column.type in ("tinyint", "smallint")
+    return f"CAST({named(column.name)} AS {column.type})" if small else named(column.name)
+
+
+def _unit(column: ColumnDefinition) -> str:
+    """What a time counts in Avro: milliseconds of a TIMESTAMP(3), microseconds of a TIMESTAMP."""
+    digits = exp.DataType.build(column.written, dialect="spark").expressions
+    return "millis" if digits and int(digits[0].name) <= 3 else "micros"
+
+
+def _schema(columns: Sequence[ColumnDefinition]) -> str:
+    return ", ".join(f"{named(c.name)} {c.type}" for c in columns)
+
+
+_FORMATS: dict[str, Callable[[TableDefinition, Sequence[ColumnDefinition]], Values]] = {
+    "json": _json,
+    "csv": _csv,
+    "raw": _raw,
+    CHANGES: _debezium,
+    "avro": _avro,
+    REGISTRY: _avro,
+}
+"""Format of Flink -> how its values are read."""
