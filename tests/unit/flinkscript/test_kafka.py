@@ -387,6 +387,38 @@ class TestLookups:
         assert "JOIN {{ source('inputs', 'customers') }} AS c ON o.c = c.id" in model(made, "o")
         assert "`FOR SYSTEM_TIME AS OF o.p`" in made.files["README.md"]
 
+    @pytest.mark.parametrize(
+        ("view", "read", "expected"),
+        [
+            ("SELECT c, p FROM orders", "v", "SELECT c FROM"),
+            ("SELECT p AS q, c FROM orders", "v", "SELECT c FROM"),
+            ("SELECT c, PROCTIME() AS q FROM orders", "v", "SELECT c FROM"),
+            ("SELECT c FROM orders", "(SELECT c, p AS q FROM orders)", "(SELECT c FROM"),
+            ("SELECT c FROM orders", "(SELECT *, PROCTIME() AS q FROM orders)", "(SELECT * FROM"),
+        ],
+    )
+    def test_columns_of_processing_time_are_left_out(self, view: str, read: str, expected: str) -> None:
+        made = project(
+            "CREATE TABLE orders (c INT, ts TIMESTAMP(3), p AS PROCTIME(), WATERMARK FOR ts AS ts)"
+            f" WITH ('connector' = 'kafka', 'topic' = 'a', {SERVERS}, 'format' = 'json');\n"
+            "CREATE TABLE customers (id INT, name STRING) WITH ('connector' = 'jdbc');\n"
+            "CREATE TABLE o (c INT, name STRING) WITH ('connector' = 'print');\n"
+            f"CREATE VIEW v AS {view};\n"
+            f"INSERT INTO o SELECT o.c, n.name FROM {read} AS o\n"
+            f"JOIN customers FOR SYSTEM_TIME AS OF o.{'q' if ' q' in view + read else 'p'} AS n ON o.c = n.id;"
+        )
+        assert configs(made)["o"] == "streaming_incremental"
+        assert expected in model(made, "o")
+        assert "AS OF" not in model(made, "o")
+
+    def test_a_column_of_processing_time_that_is_written(self) -> None:
+        made = project(
+            f"CREATE TABLE s (a INT, p AS PROCTIME()) WITH ('connector' = 'kafka', 'topic' = 'a', {SERVERS}, "
+            "'format' = 'json');\nCREATE TABLE o (a INT, p TIMESTAMP_LTZ(3)) WITH ('connector' = 'print');\n"
+            "CREATE VIEW v (a, p) AS SELECT a, p FROM s;\nINSERT INTO o SELECT a, p FROM s;"
+        )
+        assert (configs(made)["v"], configs(made)["o"]) == ("disabled", "disabled")
+
     def test_versions_of_a_topic_are_refused(self) -> None:
         topic = f"('connector' = 'kafka', 'topic' = 'a', {SERVERS}, 'format' = 'json')"
         made = project(

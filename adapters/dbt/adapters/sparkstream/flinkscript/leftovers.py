@@ -26,7 +26,7 @@ class Leftover:
 
 PROCTIME = (
     "a table doesn't know when its rows arrived",
-    "a column that holds when the event happened; models that use this one are disabled",
+    "a column that holds when the event happened; models that need this one, but for lookups, are disabled",
 )
 UNDEFINED = (
     "INSERT writes to this table, and the script doesn't define it",

@@ -227,7 +227,7 @@ class Models(Texts):
         def shaped(body: Text, parsed: Parsed) -> Text:
             return fitted(body, parsed, Columns(complete=False), named, view.columns) if view.columns else body
 
-        body, fault, parsed = self._checked(view.query)
+        body, fault, parsed = self._checked(view.query, outermost=not view.columns)
         if parsed is not None:
             body = shaped(body, parsed)
             if not fault:
@@ -257,6 +257,7 @@ class Models(Texts):
             relation.feeds = any(r.feeds[0] for r in read), any(r.feeds[1] for r in read)
         if parsed.has_star:
             relation.proctimes = frozenset(name for r in read for name in r.proctimes)
+        relation.proctimes |= parsed.proctimes
         relation.changes = any(r.changes for r in read)
 
     # -- INSERT ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
 from dbt.adapters.sparkstream.flinkscript.tables import Name
@@ -87,6 +88,23 @@ class Use:
     time: str = ""
 
 
+@dataclass(frozen=True)
+class ProcessingTime:
+    """A column of a SELECT that is PROCTIME().
+
+    Attributes:
+        name: which the SELECT gives it.
+        span: where it stands.
+        cut: the same with a comma, which goes with it.
+        outermost: whether that is the outermost SELECT.
+    """
+
+    name: str
+    span: Span
+    cut: Span
+    outermost: bool
+
+
 class Parsed:
     """A query of a script, parsed.
 
@@ -94,19 +112,24 @@ class Parsed:
         tree: its syntax tree.
         uses: what it reads, in the order of the text.
         hints: where hints stand behind the names of tables, which are no part of the model.
+        proctimes: columns of processing time that it gives in Flink, and not here.
 
     Args:
         text: the script.
         query: where it stands.
         without: what else is no part of the model.
+        proctimes: the columns of processing time that are left out of its outermost SELECT.
 
     Raises:
         TranslationError: it can't be parsed.
     """
 
-    def __init__(self, text: str, query: Query, without: Iterable[Span] = ()) -> None:
+    def __init__(
+        self, text: str, query: Query, without: Iterable[Span] = (), proctimes: frozenset[str] = frozenset()
+    ) -> None:
         self.text = text
         self.query = query
+        self.proctimes = proctimes
         start, end = query.span
         # What is before it becomes white space, so that places in the query are places in the script.
         before = "".join("\n" if c == "\n" else " " for c in text[:start])
@@ -205,6 +228,37 @@ class Parsed:
                     "make a function of Spark or a macro of it, and take `enabled=false` out",
                 )
 
+    def processing_times(self, names: Iterable[str], outermost: bool) -> list[ProcessingTime]:
+        """The columns of processing time in lists of SELECT, whose names then stand for it, too.
+
+        Args:
+            names: columns of what the query reads that are PROCTIME().
+            outermost: whether they may be left out of the outermost SELECT.
+        """
+        known = {name.casefold() for name in names}
+        found: dict[Span, ProcessingTime] = {}
+        count = -1
+        while len(found) > count:  # a query around may select what one in it gives
+            count = len(found)
+            for select in self.tree.find_all(exp.Select):
+                whole = select is self.tree
+                if (whole and not outermost) or isinstance(select.parent, exp.SetOperation):
+                    continue
+                times = [item for item in select.expressions if _is_processing_time(item, known)]
+                if len(times) < len(select.expressions):
+                    for item in times:
+                        span = self.source.span(item)
+                        found[span] = ProcessingTime(item.alias_or_name, span, self._with_comma(span), whole)
+                    known |= {item.alias_or_name.casefold() for item in times}
+        return list(found.values())
+
+    def _with_comma(self, item: Span) -> Span:
+        """An item of a list with the comma before it, or else behind it."""
+        start, end = item
+        tokens = self.source.tokens
+        before, behind = tokens[tokens.at(start) - 1], tokens[tokens.at(end - 1) + 1]
+        return (before.start, end) if before.token_type == TokenType.COMMA else (start, behind.end + 1)
+
     def refuse_columns(self, names: Iterable[str]) -> None:
         """Refuses columns of processing time.
 
@@ -226,6 +280,13 @@ class Parsed:
         """Whether its outermost SELECT has a star."""
         select = self.tree.find(exp.Select)
         return select is not None and any(projection.is_star for projection in select.expressions)
+
+
+def _is_processing_time(item: exp.Expr, names: set[str]) -> bool:
+    value = item.unalias()
+    if isinstance(value, exp.Column):
+        return value.name.casefold() in names
+    return isinstance(value, exp.Anonymous) and value.name.upper() == "PROCTIME"
 
 
 def computed(text: str, expression: Span, table: str) -> Parsed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.flinkscript.fitting import with_ctes
 from dbt.adapters.sparkstream.flinkscript.job import Job, Query
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT
-from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, LOOKUP, Leftover
+from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, LOOKUP, PROCTIME, Leftover
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Relation, versions
 from dbt.adapters.sparkstream.flinkscript.tables import Name
@@ -43,8 +43,13 @@ class Texts:
         """
         raise NotImplementedError
 
-    def _checked(self, query: Query) -> tuple[Text, str, Parsed | None]:
-        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed."""
+    def _checked(self, query: Query, outermost: bool = False) -> tuple[Text, str, Parsed | None]:
+        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed.
+
+        Args:
+            query: the query.
+            outermost: whether columns of processing time may be left out of its outermost SELECT.
+        """
         try:
             parsed = Parsed(self._text, query)
         except TranslationError as error:
@@ -54,13 +59,20 @@ class Texts:
             self._leave_out(hint, HINT)
         try:
             read = self._uses(parsed)
-            if lookups := self._lookups(read):
-                for lookup in lookups:
-                    self._leave_out(lookup, LOOKUP)
-                parsed = Parsed(self._text, query, lookups)
+            proctimes = {name for _, relation in read for name in relation.proctimes}
+            times = parsed.processing_times(proctimes, outermost)
+            proctimes |= {time.name for time in times}
+            lookups = self._lookups(read, proctimes)
+            if lookups or times:
+                for span in lookups:
+                    self._leave_out(span, LOOKUP)
+                for time in times:
+                    self._leave_out(time.span, PROCTIME)
+                given = frozenset(time.name for time in times if time.outermost)
+                parsed = Parsed(self._text, query, [*lookups, *(time.cut for time in times)], given)
                 read = self._uses(parsed)
             parsed.refuse_functions(self._job.functions)
-            parsed.refuse_columns(name for _, r in read for name in r.proctimes)
+            parsed.refuse_columns(proctimes)
             whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.blanked
             translate(whole, "flink", schema=self._schema(parsed), warn=lambda _: None)
         except TranslationError as error:
@@ -76,19 +88,17 @@ class Texts:
     def _uses(self, parsed: Parsed) -> list[tuple[Use, Relation]]:
         return [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
 
-    def _lookups(self, read: list[tuple[Use, Relation]]) -> list[Span]:
+    def _lookups(self, read: list[tuple[Use, Relation]], proctimes: set[str]) -> list[Span]:
         """Where FOR SYSTEM_TIME AS OF stands with processing time: it reads a table as it is when a row comes.
 
         A table of Kafka has all versions of its rows, and no such time tells which one is meant.
         """
-        proctimes = {name.casefold() for _, relation in read for name in relation.proctimes}
+        names = {name.casefold() for name in proctimes}
         tables = self._job.tables
         return [
             use.as_of
             for use, _ in read
-            if use.time.casefold() in proctimes
-            and use.name in tables
-            and tables[use.name].connector not in (KAFKA, UPSERT)
+            if use.time.casefold() in names and use.name in tables and tables[use.name].connector not in (KAFKA, UPSERT)
         ]
 
     def _versioned(self, parsed: Parsed) -> Text:
