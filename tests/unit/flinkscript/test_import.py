@@ -502,3 +502,13 @@ def test_the_script_of_the_documentation() -> None:
     script = page.split("```sql flink\n")[1].split("```")[0]
     shown = page.split("```sql\n")[1].split("```")[0]
     assert project(script).files["models/counts.sql"] == shown
+
+
+def test_a_table_of_a_database_is_empty_and_says_how_spark_reads_it() -> None:
+    made = project(
+        "CREATE TABLE users (id INT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:mysql://db:3306/shop', "
+        "'table-name' = 'users', 'username' = 'ada', 'password' = 's3cret');"
+    )
+    options = "url 'jdbc:mysql://db:3306/shop', dbtable 'users', user '...', password '...'"
+    assert f"USING jdbc OPTIONS ({options})" in made.files["README.md"]
+    assert not any("s3cret" in text for text in made.files.values())

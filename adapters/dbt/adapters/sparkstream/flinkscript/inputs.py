@@ -34,8 +34,6 @@ _SETUP = {
     "kafka": "let a job land the topic there, such as a Structured Streaming query that reads `format('kafka')`, "
     "parses `value` and appends to the table; or make the source a stream of its own by `meta: stream:`",
     "datagen": "Flink made up its rows; write some with `INSERT INTO ... SELECT ... FROM range(1000)`",
-    "jdbc": "load the database's table, or make a view there: `CREATE VIEW ... USING jdbc OPTIONS (url '...', dbtable "
-    "'...')` after `DROP TABLE`",
     "": "append the rows to it with any program that writes to Spark's tables",
 }
 _SETUP["upsert-kafka"] = _SETUP["kafka"] + "; of each key, only the last row counts: add a deduplicating view"
@@ -118,7 +116,20 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
     return Input(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions)
 
 
+def _of_database(options: dict[str, str]) -> str:
+    """How a table of a database comes to have rows."""
+    given = {"url": options.get("url", "..."), "dbtable": options.get("table-name", "...")}
+    given |= {"user": "...", "password": "..."} if "username" in options else {}
+    said = ", ".join(f"{key} '{value}'" for key, value in given.items())
+    return (
+        "load the database's table; or drop this one, and have Spark read the database, with its driver in "
+        f"spark.jars.packages: `CREATE TABLE ... USING jdbc OPTIONS ({said})`"
+    )
+
+
 def _setup(table: TableDefinition) -> str:
+    if table.connector == "jdbc":
+        return _of_database(table.options)
     said = _SETUP.get(table.connector, _SETUP[""])
     if table.connector == "filesystem":
         missing = (
