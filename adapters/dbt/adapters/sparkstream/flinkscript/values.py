@@ -141,7 +141,8 @@ def _avro(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values
         return Values(fault=f"values are in Avro, {str(error).splitlines()[0].partition('avro, ')[2]}")
     for column, made in zip(columns, schema["fields"], strict=True):
         if column.type in ("timestamp", "timestamp_ntz"):
-            made["type"][1]["logicalType"] = made["type"][1]["logicalType"].replace("micros", _unit(column))
+            type_ = made["type"][1]
+            made["type"][1] = {**type_, "logicalType": type_["logicalType"].replace("micros", _unit(column))}
         elif "timestamp" in (column.type or ""):
             return Values(fault=f"the times in {column.name} may be milliseconds or microseconds")
     auth = any(f"{REGISTRY}.{kind}-auth" in key for key in table.options for kind in ("basic", "bearer"))
