@@ -143,7 +143,7 @@ test-parts: $(PARTS)
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/s3
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/servers
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
-	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py tests/parts/kafka/test_import.py::test_avro
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html

@@ -146,14 +146,14 @@ def test_upserts(
 
 DEBEZIUM = """\
 CREATE TABLE products (
-  id BIGINT, price DECIMAL(10, 2), at TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp' VIRTUAL,
+  id BIGINT, price DECIMAL(10, 2), changed TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp' VIRTUAL,
   PRIMARY KEY (id) NOT ENFORCED
 ) WITH (
   'connector' = 'kafka', 'topic' = 'TOPIC', 'properties.bootstrap.servers' = 'SERVERS',
   'scan.startup.mode' = 'earliest-offset', 'format' = 'debezium-json', 'debezium-json.schema-include' = 'true'
 );
 CREATE TABLE dear (n BIGINT, latest TIMESTAMP_LTZ(3)) WITH ('connector' = 'print');
-INSERT INTO dear SELECT COUNT(*), MAX(at) FROM products WHERE price > 1;
+INSERT INTO dear SELECT COUNT(*), MAX(changed) FROM products WHERE price > 1;
 """
 
 
@@ -186,7 +186,7 @@ def test_changes_of_debezium(
 
 
 AVRO = """\
-CREATE TABLE bids (id BIGINT, at TIMESTAMP(3), item STRING, price INT, WATERMARK FOR at AS at) WITH (
+CREATE TABLE bids (id BIGINT, ts TIMESTAMP(3), item STRING, price INT, WATERMARK FOR ts AS ts) WITH (
   'connector' = 'kafka', 'topic' = 'BIDS', 'properties.bootstrap.servers' = 'SERVERS',
   'scan.startup.mode' = 'earliest-offset', 'format' = 'avro-confluent', 'avro-confluent.url' = 'REGISTRY'
 );
@@ -195,7 +195,7 @@ CREATE TABLE totals (starts TIMESTAMP(3), total BIGINT) WITH (
   'format' = 'avro-confluent', 'avro-confluent.url' = 'REGISTRY'
 );
 INSERT INTO totals
-SELECT window_start, SUM(price) FROM TUMBLE(TABLE bids, DESCRIPTOR(at), INTERVAL '10' MINUTES)
+SELECT window_start, SUM(price) FROM TUMBLE(TABLE bids, DESCRIPTOR(ts), INTERVAL '10' MINUTES)
 GROUP BY window_start, window_end;
 """
 
@@ -204,7 +204,7 @@ GROUP BY window_start, window_end;
 def test_avro(make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str], tmp_path: Path) -> None:
     time = {"type": "long", "logicalType": "timestamp-millis"}
     # Flink writes all fields of a table's record as nullable, and in the order of its columns; others may do otherwise.
-    fields = {"item": ["null", "string"], "price": "int", "at": time, "more": "string", "id": "long"}
+    fields = {"item": ["null", "string"], "price": "int", "ts": time, "more": "string", "id": "long"}
     schema = {"type": "record", "name": "Bid", "fields": [{"name": n, "type": t} for n, t in fields.items()]}
     bids, totals = topic(), topic()
     with registry() as fake:
@@ -213,10 +213,10 @@ def test_avro(make_project: Callable[..., Project], broker: Broker, topic: Calla
         (tmp_path / "job.sql").write_text(text.replace("SERVERS", broker.servers))
         project = made(make_project, tmp_path / "job.sql")
         times = ["08:01", "08:09", "08:31"]
-        rows = [{"item": None, "price": 2, "at": millis(t), "more": "x", "id": n} for n, t in enumerate(times)]
+        rows = [{"item": None, "price": 2, "ts": millis(t), "more": "x", "id": n} for n, t in enumerate(times)]
         broker.send(bids, [(None, encoded(schema, row, id_)) for row in rows])
         build(project)
-        assert project.rows("select id, at, item from {}.bids") == [(n, at(t), None) for n, t in enumerate(times)]
+        assert project.rows("select id, ts, item from {}.bids") == [(n, at(t), None) for n, t in enumerate(times)]
         assert project.rows("select starts, total from {}.totals") == [(at("08:00"), 4)]
         [record] = broker.read_bytes(totals)
         assert record[1][:1] == b"\x00"

@@ -155,7 +155,7 @@ class TestSources:
 
 
 RATES = (
-    "CREATE TABLE rates (cur STRING, rate DECIMAL(10, 2), at TIMESTAMP(3), WATERMARK FOR at AS at, "
+    "CREATE TABLE rates (cur STRING, rate DECIMAL(10, 2), since TIMESTAMP(3), WATERMARK FOR since AS since, "
     f"PRIMARY KEY (cur) NOT ENFORCED) WITH ('connector' = 'upsert-kafka', 'topic' = 'r', {SERVERS}, "
     "'key.format' = 'json', 'value.format' = 'json');\n"
     "CREATE TABLE orders (c STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
@@ -184,17 +184,17 @@ class TestUpserts:
             "format": "kafka",
             "options": {**BROKER, "subscribe": "r", "startingOffsets": "earliest"},
             "value_format": "json",
-            "schema": "cur string, rate decimal(10,2), `at` timestamp_ntz",
+            "schema": "cur string, rate decimal(10,2), since timestamp_ntz",
             "select": [
                 "from_json(CAST(kafka_key AS STRING), 'cur string').cur AS cur",
                 "rate",
-                "`at`",
+                "since",
                 "kafka_offset",
                 "kafka_value IS NULL AS kafka_deleted",
             ],
         }
         assert model(made, "rates_changes") == (
-            "SELECT\n  cur,\n  rate,\n  `at`,\n  kafka_offset,\n  kafka_deleted\n"
+            "SELECT\n  cur,\n  rate,\n  since,\n  kafka_offset,\n  kafka_deleted\n"
             "FROM {{ stream(source('inputs', 'rates')) }}\n"
         )
         assert "PARTITION BY cur ORDER BY kafka_offset DESC" in model(made, "rates")
@@ -221,7 +221,7 @@ class TestUpserts:
         alone = RATES.replace(
             "'value.format' = 'json')", "'value.format' = 'csv', 'value.fields-include' = 'EXCEPT_KEY')"
         )
-        assert of_topic(project(alone))["schema"] == "rate decimal(10,2), `at` timestamp_ntz"
+        assert of_topic(project(alone))["schema"] == "rate decimal(10,2), since timestamp_ntz"
         raw = (
             "CREATE TABLE names (id INT PRIMARY KEY NOT ENFORCED, name STRING) WITH ('connector' = 'upsert-kafka', "
             f"'topic' = 'r', {SERVERS}, 'key.format' = 'raw', 'value.format' = 'raw', "
@@ -239,7 +239,7 @@ class TestUpserts:
         [
             (", PRIMARY KEY (cur) NOT ENFORCED", "", "upsert-kafka needs a PRIMARY KEY"),
             ("'key.format' = 'json'", "'key.format' = 'avro'", "keys in the format avro need"),
-            ("rate DECIMAL(10, 2), at", "kafka_deleted INT, at", "it has kafka_deleted"),
+            ("rate DECIMAL(10, 2), since", "kafka_deleted INT, since", "it has kafka_deleted"),
         ],
     )
     def test_what_stays_an_empty_table(self, old: str, new: str, why: str) -> None:
@@ -251,8 +251,8 @@ class TestUpserts:
 class TestChanges:
     SCRIPT = (
         "CREATE TABLE products (id BIGINT, price DECIMAL(10, 2), "
-        "at TIMESTAMP(3) METADATA FROM 'value.source.timestamp' VIRTUAL, PRIMARY KEY (id) NOT ENFORCED, "
-        f"WATERMARK FOR at AS at) WITH ('connector' = 'kafka', 'topic' = 'p', {SERVERS}, "
+        "since TIMESTAMP(3) METADATA FROM 'value.source.timestamp' VIRTUAL, PRIMARY KEY (id) NOT ENFORCED, "
+        f"WATERMARK FOR since AS since) WITH ('connector' = 'kafka', 'topic' = 'p', {SERVERS}, "
         "'scan.startup.mode' = 'earliest-offset', 'format' = 'debezium-json'OPTIONS);"
     )
 
@@ -268,7 +268,7 @@ class TestChanges:
         assert found["select"] == [
             "IF(op = 'd', before.id, after.id) AS id",
             "IF(op = 'd', before.price, after.price) AS price",
-            "CAST(timestamp_millis(source.ts_ms) AS timestamp_ntz) AS `at`",
+            "CAST(timestamp_millis(source.ts_ms) AS timestamp_ntz) AS since",
             "kafka_offset",
             "coalesce(op = 'd', TRUE) AS kafka_deleted",
         ]
