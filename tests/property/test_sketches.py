@@ -70,7 +70,7 @@ def test_few_values_give_the_same(spark: SparkSession, window: str) -> None:
     assert any(row["b"] is not None for row in found)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("window", [HOPS, CUMULATED], ids=["hop", "cumulate"])
 def test_many_values(spark: SparkSession, window: str) -> None:
     make(spark, 40_000, 7200)

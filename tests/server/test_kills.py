@@ -95,6 +95,7 @@ def test_a_server_whose_cores_are_all_taken_is_running(running: ServerConfig) ->
         cursor.cancel()
 
 
+@pytest.mark.full
 def test_restart_keeps_the_options(tmp_path: Path) -> None:
     from tests.server.test_server import START, run, state_of
 

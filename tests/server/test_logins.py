@@ -69,6 +69,7 @@ def refusal(folder: Path, environ: Mapping[str, str] | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_a_server_that_believes_every_name(tmp_path: Path) -> None:
     with thrift_server(tmp_path / "server", {f"{HIVE}authentication": "NONE"}) as port:
         assert_builds(project(tmp_path / "default", port, user="ann"))

@@ -114,6 +114,7 @@ def chunk(rng: random.Random, number: int) -> list[tuple[int, int, str, int]]:
     return [(100 * number + i, start + rng.randint(-9, 25), rng.choice("abc"), rng.randint(0, 9)) for i in range(20)]
 
 
+@pytest.mark.full
 def test_a_query_that_outlives_its_client_is_ended(shop: Shop) -> None:
     """`sparkstream stream` is killed, its query goes on on the server, and the table is made anew."""
     rng = random.Random(2)

@@ -351,7 +351,7 @@ STEPS = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_window_replace(make_project: Callable[..., Project]) -> None:
     files = STEPS["one day"]
     for name in REPLACED:

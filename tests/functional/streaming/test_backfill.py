@@ -201,8 +201,7 @@ def test_a_backfill_that_is_killed(
     "options",
     [
         {"on_query_change": "swap"},
-        {"late_rows": "update"},
-        *seldom(({"compact_every": 1}, {"partition_by": ("k",)}, {"emit": "open"})),
+        *seldom(({"late_rows": "update"}, {"compact_every": 1}, {"partition_by": ("k",)}, {"emit": "open"})),
     ],
     ids=str,
 )
@@ -336,8 +335,8 @@ def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("sliced hop", {"shows_open": False}),
-        *seldom((("sliced hop", {"shows_open": True}), ("distinct", {}))),
+        *seldom(("sliced hop", {"shows_open": is_open}) for is_open in (False, True)),
+        ("distinct", {}),
         *seldom(("top", {"shows_open": is_open}) for is_open in (False, True)),
         *seldom(("tumble", {"shows_open": is_open}) for is_open in (False, True)),
     ],

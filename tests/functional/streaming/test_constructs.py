@@ -227,18 +227,7 @@ FLINK = {
 """The same in Flink's words."""
 
 
-FIRST = (
-    "cumulate",
-    "hop_of_slices",
-    "session_closed",
-    "cascade",
-    "anti_join",
-    "interval_left_join",
-    "as_of_within",
-    "around",
-    "gapfill",
-    "over_rows",
-)
+FIRST = ("hop_of_slices", "cascade", "interval_left_join", "around", "over_rows")
 """What `make test-long` runs where rows come that close every window."""
 FLUSHED = (
     "distinct_sets",

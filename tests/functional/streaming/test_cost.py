@@ -162,7 +162,7 @@ def test_a_correction_that_was_interrupted_is_due(feed: Feed, monkeypatch: pytes
     assert [row[0] for row in runs.select("windows_corrected").collect()] == [0, 0, 2]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_state_is_put_together_while_a_short_run_lasts(feed: Feed) -> None:
     began = time.monotonic()
     snapshots: list[Path] = []

@@ -156,7 +156,7 @@ def test_classes_that_read_no_stream(feed: Feed, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("source", ["Lines", *seldom(["SimpleLines"])])
+@pytest.mark.parametrize("source", seldom(["Lines", "SimpleLines"]))
 def test_each_row_of_a_data_source_counts_once(
     feed: Feed, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ def left(feed: Feed, table: str = "model") -> list[tuple[Any, ...]]:
     return [tuple(row) for row in counts if any(row)]
 
 
-LONG = (("tumble", None), ("self_join", None))
+LONG = (("tumble", None),)
 """What `make test-long` runs; the others are for `make test-all`."""
 CASES = [
     pytest.param(name, flush, marks=() if (name, flush) in LONG else pytest.mark.full)

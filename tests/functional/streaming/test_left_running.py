@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from dbt.adapters.sparkstream.cli import main
 from tests.functional.adapter.project import Project
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -42,7 +42,7 @@ def matched(pattern: str) -> str:
     )
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_matches_of_micro_batches_are_those_of_all_rows(embedded: SparkSession) -> None:
     """Of random rows of many keys, with ties and NULLs, cut in random places."""
     chance = random.Random(7)

@@ -99,10 +99,8 @@ def show(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[str, .
         feed.drop()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("zone", "names"), [("America/New_York", ("tumble", "hop_of_slices")), *seldom([("UTC", FIRST)])]
-)
+@pytest.mark.full
+@pytest.mark.parametrize(("zone", "names"), [("America/New_York", ("tumble", "hop_of_slices")), ("UTC", FIRST)])
 def test_open_windows_are_those_of_batch(embedded: SparkSession, zone: str, names: tuple[str, ...]) -> None:
     runs: list[list[EventRow]] = [
         [(1, 1000, "a", 1), (2, 1031, None, 2), (3, 1032, "b", None)],
@@ -140,7 +138,7 @@ def test_a_window_is_seen_from_its_first_row_until_it_closes(feed: Feed) -> None
     check(feed, "model", TUMBLE, 1022, frozenset([6]))
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_rebuild_and_a_flush(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1031, "a", 2)])
     feed.run(TUMBLE, flush=False, **OPEN)
@@ -158,7 +156,7 @@ def test_a_rebuild_and_a_flush(feed: Feed) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("when", ["before", "between", "after"])
+@pytest.mark.parametrize("when", [*seldom(["before", "after"]), "between"])
 def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the rows are in the table, between these and the views, or between the views and the note."""
     feed.add("bid", [(1, 1005, "a", 1), (2, 1025, "a", 1)])
