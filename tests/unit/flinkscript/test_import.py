@@ -512,3 +512,17 @@ def test_a_table_of_a_database_is_empty_and_says_how_spark_reads_it() -> None:
     options = "url 'jdbc:mysql://db:3306/shop', dbtable 'users', user '...', password '...'"
     assert f"USING jdbc OPTIONS ({options})" in made.files["README.md"]
     assert not any("s3cret" in text for text in made.files.values())
+
+
+def test_names_that_flink_keeps_for_itself_get_backticks() -> None:
+    made = project(
+        "CREATE TABLE t (value INT, day STRING, twice AS value * 2) WITH ('connector' = 'datagen');\n"
+        "CREATE TABLE o (day STRING, result BIGINT) WITH ('connector' = 'print');\n"
+        "CREATE VIEW v AS SELECT t.day, value, value + twice AS year /* value */, 'value' AS c FROM t;\n"
+        "INSERT INTO o SELECT day, SUM(value) AS total FROM v WHERE year > 1 GROUP BY day;"
+    )
+    assert "`value` * 2 AS twice" in model(made, "t")
+    assert "SELECT t.`day`, `value`, `value` + twice AS `year` /* value */, 'value' AS c FROM" in model(made, "v")
+    assert "SELECT `day`, SUM(`value`) AS total FROM" in model(made, "o")
+    assert "WHERE `year` > 1 GROUP BY `day`" in model(made, "o")
+    assert not made.disabled

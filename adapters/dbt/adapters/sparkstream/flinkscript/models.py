@@ -185,7 +185,8 @@ class Models(Texts):
                         self._leave_out(column.expression, PROCTIME)
                         del columns[column.name]
                         continue
-                    item, columns[column.name] = f"{text} AS {item}", self._computed(column.expression, table, stored)
+                    text, columns[column.name] = self._computed(column.expression, table, stored)
+                    item = f"{text} AS {item}"
                 items.append(item)
             items += more
         except TranslationError as error:
@@ -206,17 +207,17 @@ class Models(Texts):
         self.models.append(Model(node, body.jinja, {"materialized": "view"}))
         relation.text = Text("{{ ref('" + node + "') }}", node)
 
-    def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> str:
-        """The type of a computed column, if it is known.
+    def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> tuple[str, str]:
+        """The expression of a computed column, and its type; empty where that isn't known.
 
         Raises:
             TranslationError: its expression can't be translated.
         """
         parsed = computed(self._text, expression, "t")
         parsed.refuse_functions(self._job.functions)
-        translate(parsed.blanked, "flink", schema={"t": stored}, warn=lambda _: None)
+        translate(parsed.whole, "flink", schema={"t": stored}, warn=lambda _: None)
         found = parsed.columns({"t": stored}).items
-        return (found[0].type or "") if found else ""
+        return parsed.first_item, (found[0].type or "") if found else ""
 
     def _view(self, view: ViewDefinition) -> Relation:
         node = self._nodes[view.name]

@@ -73,7 +73,7 @@ class Texts:
                 read = self._uses(parsed)
             parsed.refuse_functions(self._job.functions)
             parsed.refuse_columns(proctimes)
-            whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.blanked
+            whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.whole
             translate(whole, "flink", schema=self._schema(parsed), warn=lambda _: None)
         except TranslationError as error:
             fault = self._told(error)

@@ -30,29 +30,34 @@ class ReservedNames(Rewriter):
         return ()
 
     def _identifier(self, node: exp.Expr) -> Iterable[Edit]:
-        if not isinstance(node, exp.Identifier):
-            return ()
-        word = node.name.upper()
-        if word not in RESERVED or node.args.get("quoted") or node.meta.get("start") is None:
-            return ()
-        if self._is_word(node, word) or _is_dbts(node):
-            return ()
-        name = self.source.written(node)
-        self.refuse(node, f"{name} is a word of Flink's own, and no name", f"write it in backticks: `{name}`")
+        if is_reserved(node):
+            name = self.source.written(node)
+            self.refuse(node, f"{name} is a word of Flink's own, and no name", f"write it in backticks: `{name}`")
+        return ()
 
-    def _is_word(self, node: exp.Expr, word: str) -> bool:
-        """Whether a word that sqlglot takes for a name is one of the grammar, or none of the author's.
 
-        ref() and source() write `raw.match` without backticks, so that a table's name with its schema may be any word.
-        """
-        around = node.parent
-        if isinstance(around, exp.Table):
-            return around.args.get("db") is not None or word == "TABLE"  # another rewriter says more of TABLE
-        if not isinstance(around, exp.Column) or len(around.parts) > 1:
-            return isinstance(around, (WindowFunction, exp.Kwarg))
-        call = around.parent
-        unit = isinstance(call, exp.Anonymous) and around.index == 0 and call.name.upper() in UNIT_FIRST
-        return unit or word in RESERVED_VALUES or is_map_constructor(call)
+def is_reserved(node: exp.Expr) -> bool:
+    """Whether a node is a name without backticks that Flink keeps for itself, as in `SELECT value FROM t`."""
+    word = node.name.upper()
+    if not isinstance(node, exp.Identifier) or word not in RESERVED:
+        return False
+    written = not node.args.get("quoted") and node.meta.get("start") is not None
+    return written and not _is_word(node, word) and not _is_dbts(node)
+
+
+def _is_word(node: exp.Expr, word: str) -> bool:
+    """Whether a word that sqlglot takes for a name is one of the grammar, or none of the author's.
+
+    ref() and source() write `raw.match` without backticks, so that a table's name with its schema may be any word.
+    """
+    around = node.parent
+    if isinstance(around, exp.Table):
+        return around.args.get("db") is not None or word == "TABLE"  # another rewriter says more of TABLE
+    if not isinstance(around, exp.Column) or len(around.parts) > 1:
+        return isinstance(around, (WindowFunction, exp.Kwarg))
+    call = around.parent
+    unit = isinstance(call, exp.Anonymous) and around.index == 0 and call.name.upper() in UNIT_FIRST
+    return unit or word in RESERVED_VALUES or is_map_constructor(call)
 
 
 def _is_dbts(node: exp.Expr) -> bool:
