@@ -159,10 +159,10 @@ def test_names_of_files(make_project: MakeProject, tmp_path: Path) -> None:
     shutil.copytree(SCRIPTS / "data", tmp_path / "data")
     (tmp_path / "job.sql").write_text(
         "SET 'execution.runtime-mode' = 'batch';\n"
-        "CREATE TABLE clicks (id BIGINT, `an odd name` STRING, ts TIMESTAMP(3), at AS DATE_FORMAT(ts, 'HH:mm'), "
+        "CREATE TABLE clicks (id BIGINT, `an odd name` STRING, ts TIMESTAMP(3), clock AS DATE_FORMAT(ts, 'HH:mm'), "
         "file STRING METADATA FROM 'file.name')\n"
         "WITH ('connector' = 'filesystem', 'path' = 'data/clicks', 'format' = 'csv');\n"
-        "CREATE VIEW v AS SELECT `an odd name`, at, file FROM clicks WHERE id = 4;"
+        "CREATE VIEW v AS SELECT `an odd name`, clock, file FROM clicks WHERE id = 4;"
     )
     project = made(make_project, tmp_path / "job.sql")
     build(project)

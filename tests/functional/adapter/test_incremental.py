@@ -142,6 +142,7 @@ def written(name: str) -> dict[str, str]:
     files = batched(like)
     model = files[f"models/{like}.sql"].replace("{{ " + BATCHED[like][1] + " }}", source)
     assert source in model
+    model = model.replace("as day", "as `day`")  # DAY is a reserved word of Flink
     return files | {f"models/{like}.sql": model.replace(MICROBATCH, MICROBATCH + config)}
 
 
