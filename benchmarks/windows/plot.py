@@ -69,7 +69,8 @@ def ratios(title: str, rows: Mapping[str, Mapping[str, tuple[float, float, float
     Args:
         rows: question -> engine -> the least ratio, the median and the most.
     """
-    left, right, line, gap = 150, 110, 17, 12
+    right, line, gap = 110, 17, 12
+    left = max(150, 20 + 7 * max(map(len, rows)))
     spreads = [spread for engines in rows.values() for spread in engines.values()]
     low, high = min(1.0, *(s[0] for s in spreads)) / 1.2, max(1.0, *(s[2] for s in spreads)) * 1.2
     height = TOP + BOTTOM + sum(line * len(engines) + gap for engines in rows.values())

@@ -138,3 +138,9 @@ def test_a_plot_has_each_ratio_and_its_spread() -> None:
     plot = ratios("Title", {"HOP": {DUCKDB: (0.5, 2.0, 3.0), SPARK: (0.5, 0.75, 1.0)}, "TUMBLE": {SPARK: (1, 1, 1)}})
     assert all(f"{engine} {number:.2f}" in plot for engine, number in ((DUCKDB, 2), (SPARK, 0.75), (SPARK, 1)))
     assert plot.count("<circle") == 3
+
+
+def test_a_plot_has_room_for_long_names() -> None:
+    name = "CUMULATE of many more steps than fit, CSV"
+    [label] = [line for line in ratios("Title", {name: {SPARK: (1, 1, 1)}}).splitlines() if name in line]
+    assert float(label.partition('x="')[2].partition('"')[0]) > 6 * len(name)  # it ends there, in letters of 12
