@@ -144,6 +144,7 @@ test-parts: $(PARTS)
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/servers
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py tests/parts/kafka/test_import.py::test_avro
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_kill.py -k iceberg
 
 coverage: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full' --cov --cov-report=term:skip-covered --cov-report=html

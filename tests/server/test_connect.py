@@ -95,6 +95,22 @@ def test_models_of_every_kind(project: DbtProject) -> None:
     assert rows("select count(*) from {{ ref('grown') }}") == [[3]]
 
 
+def test_values_that_can_t_be_read(project: DbtProject) -> None:
+    """Spark Connect reports what a query has observed in a form of its own."""
+    folder = project.folder / "lines"
+    folder.mkdir()
+    (folder / "1.txt").write_text('{"at": "2020-04-15T08:01:00Z"}\nbroken\n{"at": 1.5}\n')
+    stream = {"format": "text", "path": str(folder), "value_format": "json", "schema": "at timestamp"}
+    source = {"name": "lines", "tables": [{"name": "bid", "config": {"meta": {"stream": stream}}}]}
+    reads = "{{ config(materialized='streaming_incremental') }}\nselect at from {{ stream(source('lines', 'bid')) }}\n"
+    write(project.folder, {"models/lines.yml": yaml.safe_dump({"sources": [source]}), "models/lines.sql": reads})
+    [result] = project.dbt("run", "--select", "lines").results
+    assert "+1 row, 2 unreadable rows" in result.message
+    query = "select cast(value as string) as v from shop.lines__unreadable"
+    shown = project.dbt("show", "--inline", query, "--output", "json")
+    assert sorted(row[0] for row in shown.results[0].agate_table.rows) == ["broken", '{"at": 1.5}']
+
+
 def test_types_of_rows(project: DbtProject) -> None:
     query = "select 1 as i, 1.5 as d, true as b, null as n, date'2020-01-02' as day, 'x' as t, array(1, 2) as many"
     shown = project.dbt("show", "--inline", query, "--output", "json")

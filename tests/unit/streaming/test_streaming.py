@@ -264,7 +264,7 @@ def test_odd_times_are_read() -> None:
         assert read(eventTime={**watermark, "min": earliest}).is_odd
     assert read(eventTime={"watermark": "+54000-01-01T00:00:00.000Z"}).watermark.year == 9999  # type: ignore[union-attr]
     early = 1_577_869_200_000_000 - 1
-    metrics = {
+    metrics: dict[str, dict[str, Any]] = {
         "sparkstream_times_bid": {"untimed": 0, "ahead": 0, "furthest": None, "earliest": early},
         "sparkstream_times_ask": {"untimed": 2, "ahead": 3, "furthest": 10**18, "earliest": None},
         "mine": {"n": 1},
@@ -274,6 +274,15 @@ def test_odd_times_are_read() -> None:
     assert batch.observed is not None
     assert (batch.observed.untimed, batch.observed.ahead) == (2, 3)
     assert batch.observed.furthest == datetime.max.replace(tzinfo=timezone.utc)
+    metrics["sparkstream_values_bid"] = {"unreadable": 4}
+    # Over Spark Connect, the same is a list of values and a schema.
+    listed = {
+        name: {"values": list(facts.values()), "schema": {"type": "struct", "fields": [{"name": n} for n in facts]}}
+        for name, facts in metrics.items()
+    }
+    by_name, by_place = (read(eventTime=watermark, observedMetrics=given) for given in (metrics, listed))
+    assert by_name == by_place
+    assert (by_place.unreadable, by_place.observed) == (4, batch.observed)
     del metrics["sparkstream_times_ask"]
     assert not read(eventTime=watermark, observedMetrics=metrics).is_odd
     several = Aside.total([Aside(1, 2, 3, "2098"), Aside(), Aside(0, 1, 0, "2099")])

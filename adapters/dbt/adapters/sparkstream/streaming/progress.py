@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -55,7 +56,7 @@ class MicroBatch:
         times = {name: _time(text) for name, text in (facts.get("eventTime") or {}).items()}
         moment = times.get("watermark")
         durations = facts.get("durationMs") or {}
-        metrics = facts.get("observedMetrics") or {}
+        metrics = _by_name(facts.get("observedMetrics") or {})
         observed = Observed.read(metrics)
         # Spark reports the times of one stream only, and has 1970 for NULL.
         earliest = times.get("min") if observed is None else observed.earliest
@@ -142,6 +143,18 @@ def _state(batch: MicroBatch, state: str) -> str:
     watermark = f", watermark {batch.watermark:%Y-%m-%d %H:%M:%S} UTC" if batch.watermark else ""
     many = "rows waiting" if state == "row waiting" else None
     return f"{watermark}, {counted(batch.state_rows, state, many)}, {bytes_in_words(batch.state_bytes)} of state"
+
+
+def _by_name(metrics: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What is observed, column -> value for each observation. Spark Connect reports a list of values and a schema."""
+    found = {}
+    for name, row in metrics.items():
+        if isinstance(row.get("values"), list) and isinstance(row.get("schema"), Mapping):
+            columns = [str(field["name"]) for field in row["schema"]["fields"]]
+            found[name] = dict(zip(columns, row["values"], strict=True))
+        else:
+            found[name] = dict(row)
+    return found
 
 
 def _time(text: str) -> datetime:
