@@ -11,6 +11,12 @@
   {#- Else it is built beside the table, and moved there. -#}
   {%- do options.update({'path': config.get('location_root') ~ '/' ~ target_relation.identifier}) -%}
 {%- endif -%}
+{%- if config.get('liquid_clustered_by') -%}
+  {{ exceptions.raise_compiler_error(
+    "Delta takes no liquid_clustered_by from a model in Python"
+    ~ "\n  write config(post_hook='alter table {{ this }} cluster by (...)') in its place"
+  ) }}
+{%- endif -%}
 {%- set name = target_relation | string | tojson -%}
 {%- if file_format == 'iceberg' -%}
   {#- saveAsTable replaces no table of Iceberg's that is there. -#}

@@ -27,7 +27,7 @@
     create table {{ built }} ({{ columns | join(', ') }})
     {{ 'using parquet' if sparkstream_is_logged() else file_format_clause() }}
     {{ partition_cols(label="partitioned by") }}
-    {{ clustered_cols(label="clustered by") }}
+    {{ clustered_cols(label="clustered by") if not sparkstream_is_logged() }}
     {{ comment_clause() }}
   {%- endset -%}
   {%- call statement('create') -%}{{ sql }}{%- endcall -%}

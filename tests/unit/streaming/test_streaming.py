@@ -98,6 +98,11 @@ def test_configs_are_read() -> None:
             ["can't be with sink"],
         ),
         ({"flush": "perhaps"}, ["true or false"]),
+        ({"liquid_clustered_by": "k"}, ["only a table in Delta without partitions is clustered"]),
+        (
+            {"liquid_clustered_by": "k", "file_format": "delta", "partition_by": "d"},
+            ["without partitions", "no partition_by"],
+        ),
         ({"flush": True, "trigger": {"processing_time": "1 s"}}, ["flush closes all windows", "leave one"]),
     ],
 )

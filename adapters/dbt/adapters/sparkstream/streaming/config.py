@@ -33,7 +33,15 @@ OURS = (
 )
 """The configs of this materialization, beside `event_time`, which is dbt's."""
 
-ELSEWHERE = ("file_format", "location_root", "partition_by", "tblproperties", "sql_dialect", "optimize")
+ELSEWHERE = (
+    "file_format",
+    "location_root",
+    "partition_by",
+    "liquid_clustered_by",
+    "tblproperties",
+    "sql_dialect",
+    "optimize",
+)
 """Configs of tables and of this adapter that a streaming model takes too."""
 
 MEANINGLESS = {
@@ -113,6 +121,7 @@ class StreamConfig:
         file_format: the format of the table.
         location_root: the folder that the table's folder goes into.
         partition_by: columns to partition the table by.
+        liquid_clustered_by: columns that Delta clusters the table by.
         tblproperties: properties of the table.
     """
 
@@ -136,6 +145,7 @@ class StreamConfig:
     file_format: str = "parquet"
     location_root: str | None = None
     partition_by: tuple[str, ...] = ()
+    liquid_clustered_by: tuple[str, ...] = ()
     tblproperties: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -189,6 +199,7 @@ class StreamConfig:
             file_format=(_text(given, "file_format") or "parquet").lower(),
             location_root=_text(given, "location_root"),
             partition_by=_names(given, "partition_by"),
+            liquid_clustered_by=_names(given, "liquid_clustered_by"),
             tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
         )
         if read.flush and read.interval:
@@ -198,6 +209,11 @@ class StreamConfig:
             )
         if read.swaps:
             _check_swap(read)
+        if read.liquid_clustered_by and (read.file_format != "delta" or read.partition_by):
+            raise StreamingError(
+                "only a table in Delta without partitions is clustered by liquid_clustered_by\n"
+                "  write file_format='delta' and no partition_by, or leave liquid_clustered_by out"
+            )
         if read.shows_open and read.file_format in LOGGED_FORMATS:
             raise StreamingError(
                 "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "

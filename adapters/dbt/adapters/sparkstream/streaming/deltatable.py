@@ -139,6 +139,13 @@ class DeltaTable(LoggedTable):
         # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
         return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
 
+    def _definition(
+        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
+    ) -> str:
+        given = super()._definition(config, folder, description, properties)
+        columns = ", ".join("`" + name.replace("`", "``") + "`" for name in config.liquid_clustered_by)
+        return f"{given}\nCLUSTER BY ({columns})" if columns else given
+
     def _hint(self, config: StreamConfig) -> str:
         partitions = ", ".join(self._partitioned(config))
         return f"/*+ REBALANCE({partitions}) */ " if partitions else "/*+ REBALANCE */ "

@@ -47,6 +47,9 @@ _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\]
 _IN_ICEBERG = re.compile(r"Cannot process (overwrite|delete) snapshot: (\d+)")
 """How Delta and Iceberg say that a source has commits that don't only add rows."""
 
+_RESHAPED = "[DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
+"""How Delta begins to say that a source with mapped names has lost a column, or the name of one."""
+
 _GONE = re.compile(r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
 """How Iceberg says that it can't go on from where a stream was."""
 
@@ -122,6 +125,11 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
             f"a source has changed: {changed}\n"
             f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
             "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
+        )
+    if _RESHAPED in text:
+        return SourceChanged(
+            "a source has changed: a column of it was renamed or dropped, or has another type, and Delta's streams "
+            f"don't go on after that\n  {REBUILD}, or write config(on_source_change='rebuild')"
         )
     if gone := _GONE.search(text):
         return SourceChanged(
