@@ -48,14 +48,14 @@ class Table:
                 shutil.copytree(first, earlier)
         self._spark.sql("ALTER TABLE t RECOVER PARTITIONS")
 
-    def files(self, tasks: str | None, is_new: bool = False) -> None:
-        """Lists its files, as a run does."""
+    def files(self, tasks: str | None, is_new: bool = False, scheme: str = "") -> None:
+        """Lists its files, as a run does: without a job where `scheme` says that they are on a disk."""
         if tasks is None:
             self._spark.conf.unset(TASKS)
         else:
             self._spark.conf.set(TASKS, tasks)
         self._spark.sql("REFRESH TABLE t")
-        Engine(self._spark).files("t", f"micro_batch >= {self._batch}" if is_new else None)
+        Engine(self._spark).files("t", f"{scheme}{self._folder}", f"micro_batch >= {self._batch}" if is_new else None)
 
 
 @click.command(help=__doc__)
@@ -82,7 +82,8 @@ def main(partitions: tuple[int, ...], runs: int) -> None:
             table.age(many)
             show(f"a new partition, of {many}", table.write)
             show(f"all files of {many}, a task for each", lambda: table.files(None))
-            show(f"all files of {many}, as a run lists them", lambda: table.files(SETTINGS[TASKS]))
+            show(f"all files of {many}, in a store", lambda: table.files(SETTINGS[TASKS]))
+            show(f"all files of {many}, on a disk", lambda: table.files(SETTINGS[TASKS], scheme="file:"))
             show(f"new files of {many}", lambda: table.files(SETTINGS[TASKS], is_new=True))
         spark.stop()
 

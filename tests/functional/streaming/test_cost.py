@@ -38,8 +38,8 @@ class Asked:
         self.queries += 1
         return START(engine, *args)
 
-    def _files(self, engine: Engine, table: str, where: str | None = None) -> list[str]:
-        found = FILES(engine, table, where)
+    def _files(self, engine: Engine, table: str, folder: str, where: str | None = None) -> list[str]:
+        found = FILES(engine, table, folder, where)
         self.listed.append((where, len(found)))
         return found
 
@@ -67,6 +67,15 @@ def test_a_run_with_nothing_new_starts_no_query(feed: Feed, monkeypatch: pytest.
     feed.add("bid", [(4, 1071, "a", 1)])
     assert feed.run(TUMBLE).rows == 1
     assert counted(feed) == [1, 1, 1]
+
+
+def test_many_folders_on_a_disk_are_listed_without_a_job(feed: Feed) -> None:
+    query = f"SELECT k, window_start, count(*) AS n {FROM}, k"
+    feed.add("bid", [(n, 1000, f"item {n}", 1) for n in range(40)] + [(40, 1031, "last", 1)])
+    assert feed.run(query, partition_by=["k"]).rows == 40
+    before = jobs(feed)
+    assert feed.run(query, partition_by=["k"]).message == "+0 rows, nothing new"
+    assert jobs(feed) - before == 2
 
 
 def test_a_run_that_was_told_to_end_leaves_windows_to_the_next_one(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +149,7 @@ def files(feed: Feed) -> list[str]:
     return list(feed.spark.table(f"{feed.schema}.model").inputFiles())
 
 
+@pytest.mark.full
 def test_a_correction_that_was_interrupted_is_due(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(monkeypatch)
     update: dict[str, Any] = {"keep_late": True, "lateness": Interval.parse("60 seconds")}

@@ -114,7 +114,7 @@ class Compaction(AsideTable):
     def _clear(self, folder: str) -> None:
         """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
         self._engine.sql(f"REFRESH TABLE {self._table}")
-        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table)):
+        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table, folder)):
             raise StreamingError(
                 f"files of the table lie in {folder}, which is not the folder that the catalog names\n"
                 "  run it once with --full-refresh"

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
 )
 from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.folders import Folders
+from dbt.adapters.sparkstream.streaming.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.kept import show
 from dbt.adapters.sparkstream.streaming.reader import KAFKA
 from dbt.adapters.sparkstream.streaming.running import Running
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SETTINGS = {
     # Spark keeps the reports of 100 micro-batches. There may be more between two looks, while late rows are counted.
     "spark.sql.streaming.numRecentProgressUpdates": "2000",
-    # From 33 folders on, Spark lists them in a job, with a task for each: a table has a folder for each micro-batch.
+    # A table has a folder for each micro-batch. In a store, Spark lists 33 and more of them in a job, each in a task.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
 }
 
@@ -181,14 +181,15 @@ class Engine:
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
-    def files(self, table: str, where: str | None = None) -> list[str]:
+    def files(self, table: str, folder: str, where: str | None = None) -> list[str]:
         """The data files of a table.
 
         Args:
             table: the table.
+            folder: where it lies, as the catalog says.
             where: a condition on columns that it is partitioned by, for the files of some partitions.
         """
-        with spark_errors():
+        with spark_errors(), listed_at_once(self._spark, folder):
             rows = self._spark.table(table)
             return list((rows if where is None else rows.where(where)).inputFiles())
 

@@ -151,7 +151,7 @@ class FileTable(GivesWay):
         """
         if not self.facts().updates:
             # There may be thousands of partitions from before, so Spark lists new ones alone.
-            return self._engine.files(self.name, None if after is None else f"{BATCH} > {after}")
+            return self._engine.files(self.name, self.facts().location, None if after is None else f"{BATCH} > {after}")
         names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
         return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
 

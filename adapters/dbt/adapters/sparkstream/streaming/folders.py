@@ -30,6 +30,31 @@ def _no_folder() -> Iterator[None]:
             raise
 
 
+_IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+"""The setting with the number of folders from which Spark lists them in a job."""
+
+
+@contextmanager
+def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
+    """Has Spark list what is below a folder on a disk without a job, which takes longer than a thousand folders.
+
+    Args:
+        spark: the session.
+        folder: with its scheme, as the catalog has it: `file:/warehouse/t`. In a store each folder takes a request.
+    """
+    if not folder.startswith("file:"):
+        yield
+        return
+    with spark_errors():
+        before = str(spark.conf.get(_IN_A_JOB))
+        spark.conf.set(_IN_A_JOB, "10000")
+    try:
+        yield
+    finally:
+        with spark_errors():
+            spark.conf.set(_IN_A_JOB, before)
+
+
 class Folders:
     """Folders as a Spark session sees them: on this machine, a cluster's file system or an object store.
 
@@ -75,7 +100,7 @@ class Folders:
         Files and folders with names that begin with `_` or `.` are none of them. Empty where there is no folder.
         """
         columns = ("path", "unix_millis(modificationTime)")  # and not the content, which Spark doesn't read then
-        with _no_folder(), spark_errors():
+        with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
             files = self._spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
             return {path_of(str(row[0])): int(row[1]) for row in files.selectExpr(*columns).collect()}
         return {}

@@ -283,7 +283,7 @@ class StreamTable:
 
     def files(self) -> list[str]:
         """Its data files."""
-        return self._engine.files(self.name)
+        return self._engine.files(self.name, self.facts().location)
 
     def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
         """Looks whether something else has written to the table.
