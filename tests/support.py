@@ -49,8 +49,9 @@ ON_THE_SERVER = _only_on("thrift")
 
 
 def sampled(names: Iterable[str], share: int = 3) -> list[ParameterSet]:
-    """Parameters for `pytest.mark.parametrize`: one of `share` is for `make test`, the others for `make test-long`."""
-    return [pytest.param(name, marks=(pytest.mark.long,) if i % share else ()) for i, name in enumerate(names)]
+    """Parameters for `pytest.mark.parametrize`: of `share`, one is for `make test`, one for `make test-long`."""
+    marks = [(), (pytest.mark.long,), *[(pytest.mark.full,)] * (share - 2)]
+    return [pytest.param(name, marks=marks[i % share]) for i, name in enumerate(names)]
 
 
 def seldom(values: Iterable[Any]) -> list[ParameterSet]:

@@ -257,7 +257,7 @@ def values(spark: SparkSession) -> SparkSession:
     return spark
 
 
-SOME = [(frame, number % 2 == 0, number % 2 == 0) for number, frame in enumerate([*FRAMES][:3])]
+SOME = [(frame, number % 2 == 0, number % 2 == 0) for number, frame in enumerate([*FRAMES][:2])]
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ from tests.functional.adapter.test_generic_tests import TESTS, model_files
 from tests.golden.runner import covering
 from tests.integration.gallery import GALLERY, examples, files
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
-from tests.support import ON_THE_SESSION
+from tests.support import ON_THE_SESSION, seldom
 
 pytestmark = pytest.mark.long
 
@@ -24,7 +24,7 @@ def _user(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str, 
 
 
 @ON_THE_SESSION
-@pytest.mark.parametrize("type_", ["spark", "sparkstream"])
+@pytest.mark.parametrize("type_", ["spark", *seldom(["sparkstream"])])
 def test_users_get_no_models(target: Target, tmp_path_factory: pytest.TempPathFactory, type_: str) -> None:
     project = _user(target, tmp_path_factory, type_, {"models/mine.sql": "select 1 as x"})
     assert project.dbt("list", "--resource-types", "model", "seed", "test") == ["shop.mine"]

@@ -58,6 +58,7 @@ def test_the_tables_of_the_page(make_project: Callable[..., Project], type_: str
     assert project.rows("select max(symbols) from {}.sketches") == [(symbols,)]
 
 
+@pytest.mark.full
 def test_a_stream(make_project: Callable[..., Project]) -> None:
     stream = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='0 seconds') }}\n"
     streamed = stream + WINDOWS.replace("ref('readings')", "stream(ref('readings'))")

@@ -90,6 +90,7 @@ def test_files_beside_the_table(shop: Project) -> None:
     assert shop.rows("select count(*) from {}.bare") == [(0,)]
 
 
+@pytest.mark.full
 def test_files_without_a_table(shop: Project) -> None:
     """The catalog has forgotten the old table, or doesn't know the new one yet."""
     for name in (*NAMES, "located", "bare"):
@@ -104,6 +105,7 @@ def test_files_without_a_table(shop: Project) -> None:
     assert shop.rows("select count(*) from {}_dbt_test__audit.none") == [(9,)]
 
 
+@pytest.mark.full
 def test_a_table_beside_the_table(shop: Project) -> None:
     """Nobody knows whether it is complete; some tables are gone already."""
     for name in NAMES:

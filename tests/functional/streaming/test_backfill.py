@@ -86,8 +86,8 @@ ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
     "name",
     [
         "tumble",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("sliced hop", "session")),
-        *seldom(("hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
+        pytest.param("session", marks=pytest.mark.long),
+        *seldom(("sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
     ],
 )
 def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
@@ -111,6 +111,7 @@ def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
     assert feed.table() == after
 
 
+@pytest.mark.full
 def test_rows_without_windows(feed: Feed) -> None:
     begun(feed, ROWS, **ACCEPTS)
     feed.backfill(ROWS, *WRONG, **ACCEPTS)
@@ -238,7 +239,7 @@ def test_tables_with_more_to_them(feed: Feed, options: dict[str, Any]) -> None:
     assert table()[:20] == wanted[:20]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_readers_have_the_old_range_or_the_new_one(feed: Feed) -> None:
     begun(feed, TUMBLE, **ACCEPTS)
     old = feed.table()

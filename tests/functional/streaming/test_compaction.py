@@ -188,6 +188,7 @@ def test_files_from_before_go_after_an_hour(feed: Feed, monkeypatch: pytest.Monk
     assert ids(feed) == [1, 2, 3]
 
 
+@pytest.mark.full
 def test_old_folders_go_when_the_table_is_made_anew(feed: Feed) -> None:
     grow(feed, 2, compact_every=1)
     compacted = location(feed)
@@ -229,8 +230,8 @@ def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytes
     assert reader.table(f"{feed.schema}.sparkstream_runs").count() == 10
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("step", [*seldom(["rewrite"]), "sql"])
+@pytest.mark.full
+@pytest.mark.parametrize("step", ["rewrite", "sql"])
 def test_notes_of_a_run_that_is_killed_while_they_are_merged(
     feed: Feed, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -227,7 +227,7 @@ FLINK = {
 """The same in Flink's words."""
 
 
-FIRST = ("hop_of_slices", "cascade", "interval_left_join", "around", "over_rows")
+FIRST = ("hop_of_slices", "cascade", "interval_left_join", "over_rows")
 """What `make test-long` runs where rows come that close every window."""
 FLUSHED = (
     "distinct_sets",

@@ -63,6 +63,7 @@ def test_a_late_row_corrects_its_window(feed: Feed) -> None:
     assert late[0] == 10
 
 
+@pytest.mark.full
 def test_rows_may_leave_a_corrected_window(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1045, "b", 2)])
     feed.run(FEW, **UPDATE)
@@ -110,6 +111,7 @@ def test_an_interrupted_correction_comes_again(feed: Feed, when: str, monkeypatc
     assert number < 2, "a corrected window stays in its partition"
 
 
+@pytest.mark.full
 def test_files_from_before_corrections_go(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     def files() -> set[str]:
         place = feed.folder("model").removeprefix("file:")
@@ -176,11 +178,11 @@ def corrected(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[s
         feed.drop()
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("zone", "names"),
     [
-        *seldom([("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices"))]),
+        ("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices")),
         ("America/New_York", ("hop",)),
     ],
 )

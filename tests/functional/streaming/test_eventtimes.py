@@ -84,7 +84,7 @@ def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | 
     assert found == feed.batch(batch, end)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_flush_still_closes_all_windows(feed: Feed) -> None:
     add(feed, (1, 1000), (2, FAR), (3, None))
     outcome = feed.run(WINDOWS["tumble"], flush=True, keep_late=True)
@@ -102,7 +102,7 @@ def test_rows_that_wait_for_nothing_all_go_through(feed: Feed) -> None:
     assert [row[0] for row in feed.table()] == [1, 2, 3]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_limit_of_ones_own_and_none(feed: Feed) -> None:
     now = int(time.time())
     add(feed, (1, 1000), (2, now + 2 * 3600))
@@ -157,7 +157,7 @@ def test_a_micro_batch_that_comes_again_has_the_clock_it_had(feed: Feed, monkeyp
     assert [tuple(row) for row in kept] == [(2, "time too far ahead")]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_second_of_two_streams(feed: Feed) -> None:
     """Spark reports the times of one stream only."""
     sql = f"SELECT {BOUNDS}, count(*) AS n FROM hop((SELECT ts FROM ask UNION ALL SELECT ts FROM bid), ts, '1 second', "

@@ -118,7 +118,7 @@ def test_a_row_that_is_late_for_some_windows_counts_in_the_others(feed: Feed) ->
     )
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_state_of_windows_is_not_that_of_slices(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(HOP)
@@ -154,7 +154,7 @@ def test_an_overwritten_source_is_refused(feed: Feed) -> None:
     assert feed.table() == [(7, 7)]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_old_partitions_of_a_source_may_be_removed(feed: Feed) -> None:
     feed.spark.sql(f"DROP TABLE {feed.schema}.bid")
     feed.spark.sql(
@@ -238,9 +238,14 @@ def test_truncating_the_table_is_refused(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize(
-    "sql", [pytest.param(TUMBLE, id="tumble"), pytest.param(HOP, id="hop_of_slices", marks=pytest.mark.long)]
+    ("when", "sql"),
+    [
+        pytest.param("before", TUMBLE, id="before-tumble"),
+        pytest.param("after", TUMBLE, id="after-tumble"),
+        pytest.param("before", HOP, id="before-hop_of_slices", marks=pytest.mark.long),
+        pytest.param("after", HOP, id="after-hop_of_slices", marks=pytest.mark.full),
+    ],
 )
-@pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupted_micro_batch_comes_again(
     feed: Feed, when: str, sql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,7 +298,7 @@ def test_a_seed_loaded_again(feed: Feed, interrupted: bool, monkeypatch: pytest.
     assert feed.table() == [(1, 1)]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_file_that_cannot_be_read(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)

@@ -189,7 +189,7 @@ def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest
     check(feed, "model", TUMBLE, 1051)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_snapshot_stays_while_it_may_be_read(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     def snapshots() -> int:
         return feed.spark.sql(f"SHOW PARTITIONS {feed.schema}.model__open_rows").count()

@@ -153,7 +153,7 @@ def test_a_swap_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch, step
         assert run(feed, then).rows == 0
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_readers_have_old_rows_or_new_ones_all_the_time(feed: Feed) -> None:
     add(feed, 1, 3)
     run(feed, OLD)
