@@ -1,11 +1,12 @@
 """Windows over 1, 10 and 100 million rows on executors of a gigabyte: does the time grow with the rows, and no faster?
 
-.venv/bin/python -m benchmarks.scale [--millions 1 --millions 10 --millions 100] [--only TUMBLE] [--plans]
+.venv/bin/python -m benchmarks.scale [--millions 1 --millions 10 --millions 100] [--only TUMBLE] [--skew 0.9] [--plans]
 
 It starts a standalone cluster here: a master and two workers, each with a core and an executor of a gigabyte.
 A thousand keys have a row a minute, so that more rows are more days. A line has the rows that came in and out; seconds;
 seconds of processor time in the executors, which neighbours on the machine change less, and microseconds of it for each
-row; what was written to disk as it found no room in memory; and how many executors died.
+row; what was written to disk as it found no room in memory; and how many executors died. With a skew of 0.9, one key
+has nine of ten rows.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import click
 from benchmarks.windows.data import Data
 from tests.server.standalone import standalone
 
+from dbt.adapters.sparkstream.credentials import SEGMENT_TREE
 from dbt.adapters.sparkstream.session import spark_session
 from dbt.adapters.sparkstream.sql import translate
 
@@ -97,8 +99,9 @@ def _of(items: Any) -> list[Any]:
 @click.option("--millions", multiple=True, type=int, default=(1, 10, 100), show_default=True, help="Rows, in millions.")
 @click.option("--only", multiple=True, help="The first word of a question; all by default.")
 @click.option("--partitions", default=200, show_default=True, help="Of a shuffle; few are more than memory holds.")
+@click.option("--skew", default=0.0, show_default=True, help="The part of the rows that one key has.")
 @click.option("--plans", is_flag=True, help="Spark's plan of each question, too.")
-def main(millions: tuple[int, ...], only: tuple[str, ...], partitions: int, plans: bool) -> None:
+def main(millions: tuple[int, ...], only: tuple[str, ...], partitions: int, skew: float, plans: bool) -> None:
     asked = {name: sql for name, sql in QUESTIONS.items() if not only or name.split()[0] in only}
     queries = {name: translate(sql, schema=SCHEMA) for name, sql in asked.items()}
     with tempfile.TemporaryDirectory() as folder, standalone(Path(folder) / "cluster") as cluster:
@@ -110,11 +113,12 @@ def main(millions: tuple[int, ...], only: tuple[str, ...], partitions: int, plan
             "spark.sql.shuffle.partitions": str(partitions),
             "spark.sql.session.timeZone": "UTC",
             "spark.ui.showConsoleProgress": "false",
+            SEGMENT_TREE: "true",  # as with `optimize: true`
         }
         spark = spark_session(settings, Path(folder))
         executors = Executors(spark)
         for number in millions:
-            data = Data(rows=number * MILLION, keys=KEYS, minutes=number * MILLION // KEYS)
+            data = Data(rows=number * MILLION, keys=KEYS, minutes=number * MILLION // KEYS, skew=skew)
             for table, path in data.tables(spark, Path(folder)).items():
                 spark.read.parquet(str(path)).createOrReplaceTempView(table)
             for question, query in queries.items():

@@ -68,6 +68,10 @@ class Target(ABC):
         )
         return Answer(columns, self._collect(f"SELECT {texts} FROM ({query})", zone))
 
+    def do(self, statement: str) -> None:
+        """Runs a statement that gives no rows."""
+        self._collect(statement, "UTC")
+
     def drop_schema(self, schema: str) -> None:
         """Removes a schema and all that is in it."""
         self._collect(f"DROP SCHEMA IF EXISTS {schema} CASCADE", "UTC")

@@ -117,6 +117,41 @@ def rows_are_the_sessions(running: ServerConfig, embedded: SparkSession, folder:
     assert len(thrift.rows(streamed)) > 20
 
 
+# -- A hot key ------------------------------------------------------------------------------------------------
+HOT_ROWS = 20_000
+HOT_EVENTS = f"""select id, timestamp_seconds(1000 + id * 37 % {HOT_ROWS} * 2 + id * 37 % {HOT_ROWS} div 10 * 30) as ts,
+if(id % 10 = 0, concat('k', id % 70), 'hot') as k, id * id % 97 as v from range(0, {HOT_ROWS}, 1, 4)"""
+"""Nine of ten rows have one key. Ten times are two seconds apart, and the next ten half a minute later."""
+
+HOT_QUESTIONS = {
+    "tumble": """select window_start, window_end, k, count(*) as n, sum(v) as s, max(v) as m
+from tumble(hot.event, ts, '1 minute') group by window_start, window_end, k""",
+    "session": """select window_start, window_end, k, count(*) as n, sum(v) as s
+from session(table hot.event partition by k, descriptor(ts), interval '20' seconds)
+group by window_start, window_end, k""",
+    "over": """select id, k, sum(v) over w as s, max(v) over w as m,
+lag(v) over (partition by k order by ts, id) as before
+from hot.event window w as (partition by k order by ts range between interval '5' minutes preceding and current row)""",
+}
+
+
+def a_hot_key_gives_the_rows_of_the_session(running: ServerConfig, embedded: SparkSession) -> None:
+    """Asks both for windows over rows of which one key has nearly all."""
+    session, thrift = SessionTarget(embedded), ThriftTarget(running.port, running.connect_port)
+    for target in (session, thrift):
+        target.drop_schema("hot")
+        for statement in ("create schema hot", f"create table hot.event using parquet as {HOT_EVENTS}"):
+            target.do(statement)
+    schema = {"hot.event": {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"}}
+    for name, question in HOT_QUESTIONS.items():
+        found = [target.rows(translate(question, schema=schema)) for target in (session, thrift)]
+        assert found[0] == found[1], name
+        hot = [row for row in found[0] if "hot" in row]
+        assert len(hot) > 200, name
+        if name != "over":
+            assert sum(row[3] for row in hot) == HOT_ROWS * 9 // 10, name
+
+
 # -- Kills ----------------------------------------------------------------------------------------------------
 TUMBLE = """select window_start, window_end, k, count(*) as n, sum(v) as s
 from tumble(BID, ts, '20 seconds') group by window_start, window_end, k

@@ -23,19 +23,22 @@ class Standalone:
 
     Args:
         folder: their logs and what executors leave; new.
+        host: the master's address.
+        within: a command that runs the master's command, which comes behind it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = "127.0.0.1", within: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._host = host
         self._port = free_port()
         self._workers: list[subprocess.Popen[bytes]] = []
         folder.mkdir(parents=True)
-        self._master = self._start("master", "master.Master", "--port", str(self._port))
+        self._master = self._start("master", "master.Master", "--port", str(self._port), host=host, within=within)
 
     @property
     def master(self) -> str:
         """Its address."""
-        return f"spark://127.0.0.1:{self._port}"
+        return f"spark://{self._host}:{self._port}"
 
     def log(self, name: str) -> str:
         """What `master`, `worker-0`, ... has said."""
@@ -48,16 +51,17 @@ class Standalone:
             assert time.monotonic() < deadline, self.log(name)
             time.sleep(0.1)
 
-    def add_worker(self, within: Sequence[str] = ()) -> None:
+    def add_worker(self, within: Sequence[str] = (), host: str = "127.0.0.1") -> None:
         """Starts a worker with a core and a gigabyte.
 
         Args:
             within: a command that runs the worker's command, which comes behind it.
+            host: its address.
         """
         number = len(self._workers)
         options = ("--cores", "1", "--memory", "1g", "--work-dir", str(self._folder / f"work-{number}"))
         self.wait("I have been elected leader")
-        worker = self._start(f"worker-{number}", "worker.Worker", *options, self.master, within=within)
+        worker = self._start(f"worker-{number}", "worker.Worker", *options, self.master, host=host, within=within)
         self._workers.append(worker)
         self.wait("Successfully registered with master", f"worker-{number}")
 
@@ -78,12 +82,14 @@ class Standalone:
         for process in (*self._workers, self._master):
             kill(process)
 
-    def _start(self, name: str, kind: str, *options: str, within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    def _start(
+        self, name: str, kind: str, *options: str, host: str, within: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
         return start(
             self._folder / f"{name}.log",
             f"org.apache.spark.deploy.{kind}",
-            *("--host", "127.0.0.1", "--webui-port", "0", *options),
-            environ={"SPARK_DAEMON_MEMORY": "256m"},
+            *("--host", host, "--webui-port", "0", *options),
+            environ={"SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": host},
             within=within,
         )
 

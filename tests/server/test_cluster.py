@@ -12,6 +12,7 @@ import pytest
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, StartTimedOut
 from tests.integration.targets import DbtProject
 from tests.server.on_clusters import (
+    a_hot_key_gives_the_rows_of_the_session,
     config_on,
     project_to_hurt,
     rows_are_the_sessions,
@@ -53,6 +54,10 @@ def test_dbt_gives_the_rows_of_the_session(running: ServerConfig, embedded: Spar
 def test_both_workers_take_part(running: ServerConfig, cluster: Standalone) -> None:
     assert workers_at_work(cluster, running) == {"work-0", "work-1"}
     assert Server(running).status().phase is Phase.RUNNING
+
+
+def test_a_hot_key(running: ServerConfig, embedded: SparkSession) -> None:
+    a_hot_key_gives_the_rows_of_the_session(running, embedded)
 
 
 def test_no_executor_has_so_much_memory(cluster: Standalone, tmp_path: Path) -> None:
