@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.givesway import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
 from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
+from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.table import (
     DELTA,
     PREFIX,
@@ -143,7 +144,7 @@ class DeltaTable(LoggedTable):
         self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
     ) -> str:
         given = super()._definition(config, folder, description, properties)
-        columns = ", ".join("`" + name.replace("`", "``") + "`" for name in config.liquid_clustered_by)
+        columns = ", ".join(map(quoted, config.liquid_clustered_by))
         return f"{given}\nCLUSTER BY ({columns})" if columns else given
 
     def _hint(self, config: StreamConfig) -> str:
