@@ -57,6 +57,12 @@ class TestFields(Pairs):
         """The field that lies least deep is meant, and a column before any field."""
         self.flink("SELECT v, t.w, UPPER(s) AS u FROM t", spark="SELECT r.v, t.n.r.w, UPPER(r.s) AS u FROM t", schema=SCHEMA)
         self.flink("SELECT v FROM (SELECT r, 5 AS v FROM t)", spark="SELECT v FROM (SELECT r, 5 AS v FROM t)", schema=SCHEMA)
+        people = {"p": {"id": "int", "cust": "struct<name:string,addr:struct<city:string,zip:int>>"}, "q": {"city": "string"}}
+        self.flink("SELECT city, addr.zip, x.addr.zip / 2 AS z FROM p AS x GROUP BY city, addr.zip, x.addr.zip", spark="SELECT cust.addr.city, cust.addr.zip, CAST(x.cust.addr.zip DIV 2 AS INT) AS z FROM p AS x GROUP BY cust.addr.city, cust.addr.zip, x.cust.addr.zip", schema=people)
+        self.flink("SELECT id FROM q AS o JOIN p ON TRUE WHERE EXISTS (SELECT 1 FROM p WHERE city = 'Rome')", spark="SELECT id FROM q AS o JOIN p ON TRUE WHERE EXISTS (SELECT 1 FROM p WHERE cust.addr.city = 'Rome')", schema=people)
+        self.refused_flink("SELECT addr.street FROM p", "addr has no field street", at="addr.street", hint="it has city, zip", schema=people)
+        # A field is as good as a column of another input (measured in 2.3).
+        self.refused_flink("SELECT id, city FROM p, q", "two inputs have it", at="city", hint="p.city", schema=people)
 
     def test_name_of_a_key_by_slices(self) -> None:
         """A rule computes a key that is a field under another name."""
@@ -123,7 +129,7 @@ class TestUnnest(Pairs):
         self.flink("SELECT k FROM c LEFT JOIN UNNEST(xs) AS u(k, v, w) ON k > 1", spark="SELECT k FROM c LEFT JOIN LATERAL INLINE(ARRAY_COMPACT(xs)) AS u(k, v, w) ON k > 1")
 
     def test_columns_are_known(self) -> None:
-        self.flink("SELECT x / 2 AS h, v / 2 AS i FROM t, UNNEST(arr) AS u(x), UNNEST(ar) AS w(v, z)", spark="SELECT CAST(x DIV 2 AS INT) AS h, CAST(v DIV 2 AS INT) AS i FROM t, LATERAL EXPLODE(arr) AS u(x), LATERAL INLINE(ARRAY_COMPACT(ar)) AS w(v, z)", schema=SCHEMA)
+        self.flink("SELECT x / 2 AS h, y / 2 AS i FROM t, UNNEST(arr) AS u(x), UNNEST(ar) AS w(y, z)", spark="SELECT CAST(x DIV 2 AS INT) AS h, CAST(y DIV 2 AS INT) AS i FROM t, LATERAL EXPLODE(arr) AS u(x), LATERAL INLINE(ARRAY_COMPACT(ar)) AS w(y, z)", schema=SCHEMA)
         self.flink("SELECT a / 2 AS h FROM (SELECT ARRAY_AGG(r) AS rs FROM t) w, UNNEST(rs) AS u(a, b)", spark="SELECT CAST(a DIV 2 AS INT) AS h FROM (SELECT NULLIF(TRANSFORM(ARRAY_AGG(STRUCT(r AS e)), s -> s.e), ARRAY()) AS rs FROM t) w, LATERAL INLINE(ARRAY_COMPACT(rs)) AS u(a, b)", schema=SCHEMA)
 
     def test_multiset(self) -> None:
@@ -165,6 +171,29 @@ class TestRelations(Pairs):
         self.refused_flink("SELECT * FROM TABLE d", "a query of its own", at="TABLE d", hint="(TABLE d)")
         self.refused_flink("SELECT * FROM t, LATERAL TABLE(foo(id)) AS l(f)", "FOO is no table function", at="TABLE(foo(id))", hint="UDTF")
         self.refused_flink("SELECT * FROM foo(1)", "FOO is no table function", at="foo(1)", hint="UDTF")
+
+    def test_a_table_as_a_query(self) -> None:
+        for query in ("TABLE d", "TABLE `d`", "TABLE d UNION ALL TABLE d", "WITH e AS (TABLE d) SELECT x FROM e", "SELECT x FROM (TABLE d) AS q", "SELECT k FROM a WHERE k IN (SELECT x FROM (TABLE d) q)"):
+            self.flink(query, spark=query, schema=SCHEMA)
+        self.flink("SELECT x / 2 AS h FROM (TABLE default_catalog.default_database.d)", spark="SELECT CAST(x DIV 2 AS INT) AS h FROM (TABLE d)", schema=SCHEMA)
+
+    def test_joins_in_parentheses(self) -> None:
+        self.flink("SELECT a.k, b.name FROM (a JOIN b ON a.k = b.k) WHERE a.n / 2 > 1", spark="SELECT a.k, b.name FROM (a JOIN b ON a.k = b.k) WHERE CAST(a.n DIV 2 AS INT) > 1", schema=SCHEMA)
+        self.flink("SELECT d.x, a.n / 2 AS h FROM d LEFT JOIN (a JOIN (b CROSS JOIN t) ON a.k = b.k) ON d.x = a.k", spark="SELECT d.x, CAST(a.n DIV 2 AS INT) AS h FROM d LEFT JOIN (a JOIN (b CROSS JOIN t) ON a.k = b.k) ON d.x = a.k", schema=SCHEMA)
+        self.flink("SELECT k, n FROM ((a JOIN b USING (k)) JOIN d ON d.x = n)", spark="SELECT k, n FROM ((a JOIN b USING (k)) JOIN d ON d.x = n)", schema=SCHEMA)
+        self.flink("SELECT * FROM (a JOIN b ON a.k = b.k)", spark="SELECT `a`.`k`, `a`.`n`, `a`.`ts`, `b`.`k` AS `k0`, `b`.`name`, `b`.`bt` FROM (a JOIN b ON a.k = b.k)", schema=SCHEMA)
+        self.flink("SELECT * FROM (a JOIN b USING (k))", spark="SELECT * FROM (a JOIN b USING (k))", schema=SCHEMA)
+        self.refused_flink("SELECT a.k, zz FROM (a JOIN b ON a.k = b.k)", "no column zz", at="zz", hint="k, n, ts, k, name, bt", schema=SCHEMA)
+        self.refused_flink("SELECT 1 AS one_ FROM (d)", "a query or a join", at="(d)", hint="write d")
+        self.refused_flink("SELECT x.k FROM (a AS x) AS y", "a query or a join", at="(a AS x) AS y", hint="write a AS x")
+        self.refused_flink("SELECT 1 AS z FROM (a JOIN b ON TRUE) AS j", "has no name", at="(a JOIN b ON TRUE) AS j", hint="(SELECT ... FROM ...) AS j")
+        self.refused_flink("SELECT 1 AS z FROM a JOIN b JOIN d ON b.k = d.x ON a.k = b.k", "before the next JOIN", at="d ON b.k = d.x", hint="(s JOIN n ON ...)")
+
+    def test_names_that_a_star_gives_again(self) -> None:
+        """The query around knows the second column of a name by a number, too."""
+        self.flink("SELECT q.k0 / 2 AS h FROM (SELECT * FROM a x JOIN a y ON x.k = y.n) q", spark="SELECT CAST(q.k0 DIV 2 AS INT) AS h FROM (SELECT `x`.`k`, `x`.`n`, `x`.`ts`, `y`.`k` AS `k0`, `y`.`n` AS `n0`, `y`.`ts` AS `ts0` FROM a x JOIN a y ON x.k = y.n) q", schema=SCHEMA)
+        self.flink("WITH j AS (SELECT n AS k, a.* FROM a) SELECT k, k0 FROM j", spark="WITH j AS (SELECT n AS k, `a`.`k` AS `k0`, `a`.`n`, `a`.`ts` FROM a) SELECT k, k0 FROM j", schema=SCHEMA)
+        self.refused_flink("SELECT k1 FROM (SELECT * FROM a x, a y) q", "no column k1", at="k1", hint="k, n, ts, k0, n0, ts0", schema=SCHEMA)
 
     def test_lateral(self) -> None:
         """Flink gives no row for an aggregate of no rows."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -11,10 +14,19 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.rows import cells
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, DottedNames, find_cte, merged_names, sources
+from dbt.adapters.sparkstream.sql.core.scope import (
+    Column,
+    Columns,
+    DottedNames,
+    find_cte,
+    joined,
+    joins_of,
+    merged_names,
+    sources,
+)
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested
@@ -54,6 +66,9 @@ class Resolver:
         if relation.args.get("pivots") or isinstance(relation, Opaque):
             return UNKNOWN
         if isinstance(relation, exp.Subquery):
+            inputs = joined(relation)
+            if inputs[0] is not relation:  # a join in parentheses
+                return reduce(add, map(self.columns, inputs))
             return self.columns(relation.this).renamed(relation.alias_column_names)
         if isinstance(relation, exp.Table):
             return self.of_table(relation).renamed(relation.alias_column_names)
@@ -139,7 +154,7 @@ class Resolver:
         for projection in select.expressions:
             if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
                 starred = self._star(select, projection)
-                found += starred.items
+                found += self._numbered(starred.items, found)
                 complete = complete and starred.complete
             elif projection.is_star or isinstance(projection, (exp.Aliases, exp.QueryTransform)):
                 complete = False
@@ -153,6 +168,13 @@ class Resolver:
                     complete = False
         return Columns(tuple(found), complete)
 
+    def _numbered(self, starred: Sequence[Column], before: Sequence[Column]) -> Sequence[Column]:
+        """The columns of a star as a query around it knows them: Flink numbers a name that comes again."""
+        if not self._rules.unnamed:
+            return starred
+        taken = {column.name for column in before}
+        return [replace(column, name=unused_name(column.name, taken)) for column in starred]
+
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
         excluded = star.args.get("except_") or star.args.get("except")
         if isinstance(star, exp.Column):
@@ -162,7 +184,7 @@ class Resolver:
             rows = Columns()
             for source in sources(select):
                 rows += self.columns(source)
-            joins = select.args.get("joins") or []
+            joins = joins_of(select)
             if any(j.args.get("using") or j.method == "NATURAL" or j.kind in ("SEMI", "ANTI") for j in joins):
                 rows = replace(rows, complete=False)
             if select.args.get("laterals"):

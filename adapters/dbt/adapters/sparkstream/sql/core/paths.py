@@ -37,6 +37,16 @@ def output_name(projection: exp.Expr) -> str:
     return names[-1] if names else ""
 
 
+def unused_name(name: str, taken: set[str]) -> str:
+    """A name, with the first number behind it that makes it new: `a`, `a0`, `a1`. It is taken from then on."""
+    given, number = name, 0
+    while given in taken:
+        given = f"{name}{number}"
+        number += 1
+    taken.add(given)
+    return given
+
+
 def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
     """Whether a relation goes by some names: its alias, or its own name, as `t` and `db.t` both may."""
     if len(names) == 1 or relation.alias or not isinstance(relation, exp.Table):

@@ -115,7 +115,7 @@ class DottedNames:
                 if unsure and len(names) == 1:
                     return None  # a dotted name may still begin with an input of a query around
             scope = scope.find_ancestor(exp.Select)
-        return None if unsure else self._in_rows(names, self._inputs(select, place).relations)
+        return None if unsure else []
 
     def _qualified(self, names: list[str], inputs: _Inputs) -> list[Column] | None:
         """The columns, and fields of rows, that a name means which begins with one of the inputs."""
@@ -127,49 +127,75 @@ class DottedNames:
         return []
 
     def _bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
-        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs."""
+        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs.
+
+        An input without a column of that name has the field of a row instead, where fields may be named alone.
+        """
         columns = [self._columns(s) for s in inputs]
-        found = [c for c in (known.find(names[0]) for known in columns) if c]
-        found = [inner for c in found for inner in _within(c, names[1:])]
+        owners = [column for known in columns for column in self._called(known, names[0])]
+        found = [inner for c in owners for inner in _within(c, names[1:])]
         return found or ([] if all(c.complete for c in columns) else None)
 
-    def _in_rows(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column]:
-        """The fields that a name means where no name of a row stands before it: the fields the fewest levels down."""
-        owners = [s for s in inputs if len(names) == 1 or s.alias_or_name.casefold() == names[0].casefold()]
-        if not self._bare_fields or len(names) > 2:
-            return []
-        level = [Column(c.name, c.type) for s in owners for c in self._columns(s).items]
+    def _called(self, known: Columns, name: str) -> list[Column]:
+        """The column of a name, or the fields of rows of that name that are the fewest levels down."""
+        column = known.find(name)
+        if column is not None or not self._bare_fields:
+            return [column] if column else []
+        level = [c for c in known.items if c.type and c.type.startswith("struct")]
         found: list[Column] = []
         while level and not found:
             level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
-            found = [c for c in level if c.name.casefold() == names[-1].casefold()]
+            found = [c for c in level if c.name.casefold() == name.casefold()]
         return found
 
 
 def _within(column: Column, names: list[str]) -> list[Column]:
     """The field that a path such as `r.v` leads to, in a list of one; an empty list if a row has no such field."""
+    bare = bool(column.rows)
     for name in names:
         if column.type is None:
             return [Column(names[-1])]
         found = field(column.type, name)
         if found is None:
             return []
-        column = Column(*found)
+        column = Column(*found, rows=(*column.rows, column.name) if bare else ())
     return [column]
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:
-    """What stands in a query's FROM and joins."""
+    """What stands in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
     from_ = select.args.get("from_") or select.args.get("from")
     found = [from_.this] if from_ else []
-    for relation in list(found):
-        found += [j.this for j in relation.args.get("joins") or []]
-    return found + [j.this for j in select.args.get("joins") or []]
+    found += [j.this for j in select.args.get("joins") or []]
+    return [inner for relation in found for inner in joined(relation)]
+
+
+def joined(relation: exp.Expr) -> list[exp.Expr]:
+    """A relation and those that are joined to it before all of them is joined; parentheses around a join are none."""
+    inner = joined(relation.this) if _is_join(relation) else [relation]
+    return inner + [r for join in relation.args.get("joins") or [] for r in joined(join.this)]
+
+
+def _is_join(relation: exp.Expr) -> bool:
+    """Whether a relation is a join in parentheses, and no query."""
+    if not isinstance(relation, exp.Subquery) or relation.alias:
+        return False
+    inner = relation.this
+    return _is_join(inner) or (not isinstance(inner, (exp.Select, exp.SetOperation)) and bool(inner.args.get("joins")))
+
+
+def joins_of(node: exp.Expr) -> list[exp.Join]:
+    """The joins of a query's FROM, also those within parentheses."""
+    from_ = node.args.get("from_") or node.args.get("from")
+    found: list[exp.Join] = list(node.args.get("joins") or [])
+    around = [*([from_.this] if from_ else []), *(join.this for join in found)]
+    around += [node.this] if _is_join(node) else []
+    return found + [join for relation in around if not isinstance(relation, exp.Select) for join in joins_of(relation)]
 
 
 def merged_names(select: exp.Select) -> set[str]:
     """The names, in lower case, of the columns that joins with USING make of two."""
-    return {name.name.casefold() for join in select.args.get("joins") or [] for name in join.args.get("using") or []}
+    return {name.name.casefold() for join in joins_of(select) for name in join.args.get("using") or []}
 
 
 def name_of(relation: exp.Expr) -> str | None:

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.difference import UNITS, Difference
 from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
@@ -88,10 +89,25 @@ class Flink(SparkStream):
             "JSON_ARRAYAGG": lambda self: parse_aggregate(self, "JSON_ARRAYAGG"),
         }
 
+        SUPPORTS_TABLE_QUERY: ClassVar[bool] = True
+        PRIMARY_PARSERS: ClassVar = {
+            **MatchGrammar.PRIMARY_PARSERS,
+            TokenType.UNKNOWN: lambda self, token: self._unknown(token),
+        }
         TYPE_LITERAL_PARSERS: ClassVar = {
             **MatchGrammar.TYPE_LITERAL_PARSERS,
             exp.DType.TIME: lambda self, this, to: self._time_of_day(this, to),
         }
+
+        def _is_table_query(self) -> bool:
+            """Whether `TABLE t` stands here, which is a query."""
+            named = self._next and self._next.token_type == TokenType.IDENTIFIER
+            return super()._is_table_query() or bool(named and self._curr.token_type == TokenType.TABLE)
+
+        def _unknown(self, token: Token) -> Unknown:
+            if self._tokens[self._index - 2].token_type == TokenType.DOT:
+                self.raise_error("UNKNOWN is a word of Flink's own, and no name", token)
+            return self.expression(Unknown(), token)
 
         def _time_of_day(self, text: exp.Expr, to: exp.DataType) -> exp.Cast:
             """TIME '10:20:30.5', whose type has the digits that are written."""

@@ -61,7 +61,7 @@ class PlacedParser(SparkParser):
         if first and first.token_type is TokenType.SELECT and first.start in self.trees:
             self._advance()
             return self._parse_set_operations(self.trees[first.start])
-        if not first or first.token_type not in _QUERY_STARTS:
+        if not first or (first.token_type not in _QUERY_STARTS and not self._is_table_query()):
             return super()._parse_select_query(*args, **kwargs)
         if first.token_type == TokenType.SELECT:
             self._select_starts.append(first)
@@ -72,6 +72,8 @@ class PlacedParser(SparkParser):
                 self._select_starts.pop()
         if query is not None and self._prev.end >= first.start:
             query.meta[SPAN] = span_of(first, self._prev)
+        if first.token_type == TokenType.TABLE and query is not None:  # TABLE t is SELECT * FROM t
+            next(query.find_all(exp.Star)).meta[SPAN] = span_of(first, first)
         return query
 
     @property

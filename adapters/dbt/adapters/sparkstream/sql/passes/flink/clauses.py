@@ -159,6 +159,12 @@ class Clauses(Rewriter):
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
         """`x IN (SELECT ...)` whose NULL somebody sees: in WHERE, NULL is as good as FALSE."""
         query = node.args.get("query")
+        inner: exp.Expr | None = query.this if query is not None else None
+        while isinstance(inner, exp.Subquery) and inner.is_wrapper:
+            inner = inner.this
+        if query is not None and inner is not None and inner is not query.this:
+            one = inner  # in more parentheses, Spark reads a query of one row
+            yield self.edit(query.this, lambda: self.text(one))
         around = node.parent
         while isinstance(around, (exp.And, exp.Or, exp.Paren, exp.Not)):
             around = around.parent

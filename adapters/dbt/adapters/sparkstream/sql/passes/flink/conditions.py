@@ -1,4 +1,4 @@
-"""Refuses conditions that are no BOOLEAN: Spark takes a number or a text for one, or has an error of its own."""
+"""UNKNOWN, and conditions that are no BOOLEAN: Spark takes a number or a text for one, or has an error of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _BOOLEANS = (None, "boolean", "void")
@@ -24,6 +25,7 @@ class Conditions(Rewriter):
             **dict.fromkeys((exp.And, exp.Or), self._of_both),
             exp.Join: self._join,
             exp.Case: self._case,
+            Unknown: self._unknown,
         }
 
     def _check(self, condition: exp.Expr, where: str) -> None:
@@ -40,6 +42,9 @@ class Conditions(Rewriter):
         for side in (node.left, node.right):
             self._check(side, node.key.upper())
         return ()
+
+    def _unknown(self, node: exp.Expr) -> Iterator[Edit]:
+        yield self.edit(node, lambda: "CAST(NULL AS BOOLEAN)")
 
     def _join(self, node: exp.Expr) -> Iterable[Edit]:
         condition = node.args.get("on")

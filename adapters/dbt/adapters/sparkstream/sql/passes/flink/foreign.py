@@ -77,6 +77,9 @@ class ForeignSyntax(Rewriter):
         group = node.args.get("group")
         if group is not None and group.args.get("all") and not group.expressions:
             self.refuse(node, "Flink's GROUP BY names its keys", "write GROUP BY a, b in the place of GROUP BY ALL")
+        for kind in ("rollup", "cube"):
+            if group is not None and any(not each.expressions for each in group.args.get(kind) or []):
+                self.refuse(group, f"Flink has no WITH {kind.upper()}", f"write GROUP BY {kind.upper()}(a, b)")
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             self.refuse(distinct, "Flink has no DISTINCT ON", "write ROW_NUMBER() OVER (...) AS n, and WHERE n = 1")
@@ -163,6 +166,8 @@ class ForeignSyntax(Rewriter):
         span = self.source.span(node)
         if "::" in self.source.text[self.source.span(node.this)[1] : span[1]]:
             self.refuse(span, "Flink has no ::", "write CAST(x AS INT)")
+        if self.source.tokens_in(span)[-2].text.upper() == "REAL":
+            self.refuse(span, "Flink has no type REAL", "write FLOAT")
         if node.args.get("format"):
             self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
         return ()

@@ -28,6 +28,8 @@ class Lengths(Rewriter):
         unit, number = node.args.get("unit"), node.this
         if unit is None or number is None or not _is_computed(node):
             return
+        if isinstance(number, exp.Neg) and number.this.is_string:
+            return  # INTERVAL -'1' DAY is a constant to Spark, too
         type_ = self.type(number)
         if isinstance(unit, exp.IntervalSpan):
             self.refuse(node, "a number of units has one unit", "write INTERVAL '1:30' HOUR TO MINUTE for a constant")

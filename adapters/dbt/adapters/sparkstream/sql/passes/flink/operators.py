@@ -202,6 +202,10 @@ class Operators(Rewriter):
     def _converted(self, node: exp.Expr) -> Generator[Edit, None, bool]:
         """`n IN ('1', '2')` reads its texts as numbers, `s IN (1, 2)` writes its numbers as texts; so with BOOLEANs."""
         wanted = self.type(node.this)
+        if wanted == "float":  # `f IN (0.1)` finds the FLOAT that is written 0.1, which f = 0.1 doesn't
+            for value in node.expressions:
+                if types.is_decimal(self.type(value)):
+                    yield self.edit(value, lambda v=value: f"CAST({self.text(v)} AS FLOAT)")  # type: ignore[misc]
         known = {value: kind for value in node.expressions if (kind := family(self.type(value)))}
         kinds = set(known.values())
         if {family(wanted), *kinds} not in ({"number", "text"}, {"boolean", "text"}):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.paths import output_name
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
+from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -34,6 +34,8 @@ class OrderKeys(Rewriter):
                 continue
             if isinstance(key, exp.Null):
                 self.refuse(key, "nobody knows the type of this NULL", "leave it out")
+            if any(window.find_ancestor(exp.Select) is node for window in key.find_all(exp.Window)):
+                self.refuse(key, "Spark orders by no window function", "select it, and order by its name")
             for column in _bare_columns(key, node):
                 self._check_name(column, names)
             if node.args.get("distinct") and isinstance(key, exp.Column):
@@ -99,11 +101,8 @@ def ordered_names(resolver: Resolver, select: exp.Select) -> tuple[list[str], bo
             continue
         columns = _starred(resolver, select, projection)
         known = known and columns is not None
-        for name in columns or ():
-            number, given = 0, name
-            while given in names:
-                given, number = f"{name}{number}", number + 1
-            names.append(given)
+        taken = {*names}
+        names += [unused_name(name, taken) for name in columns or ()]
     return names, known
 
 
@@ -112,9 +111,7 @@ def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str
     if isinstance(star, exp.Column):
         columns = resolver.starred(select, star)
         return [column.name for column in columns.items] if columns.complete else None
-    if not isinstance(star, exp.Star) or any(
-        join.args.get("using") or join.method for join in select.args.get("joins") or []
-    ):
+    if not isinstance(star, exp.Star) or any(join.args.get("using") or join.method for join in joins_of(select)):
         return None
     found = [resolver.columns(relation) for relation in sources(select)]
     return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else None

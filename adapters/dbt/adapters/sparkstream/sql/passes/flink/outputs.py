@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.paths import output_name
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
+from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregated
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -44,7 +44,7 @@ class OutputNames(Rewriter):
             named = output_name(projection) or self._word(projection)
             name = named or f"EXPR${len(written) if grouped else len(taken)}"
             written.add(name)
-            given = _unused(name, taken)
+            given = unused_name(name, taken)
             quoted = _quoted(given)
             yield from self._ordered(select, projection, quoted)
             if given != name and isinstance(projection, exp.Alias):
@@ -72,7 +72,7 @@ class OutputNames(Rewriter):
         if columns is None:
             return None
         written.update(name for _, name in columns)
-        named = [(column, name, _unused(name, taken)) for column, name in columns]
+        named = [(column, name, unused_name(name, taken)) for column, name in columns]
         if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
             return []
         items = [column + ("" if name == given else f" AS {_quoted(given)}") for column, name, given in named]
@@ -87,7 +87,7 @@ class OutputNames(Rewriter):
             return [(f"{row}.{_quoted(c.name)}", c.name) for c in rows.items] if rows.complete else None
         if not all(self.resolver.columns(s).complete for s in scope):
             return None
-        if not table and any(j.args.get("using") or j.method for j in select.args.get("joins") or []):
+        if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
             return self._merged(select, scope)
         columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
         return [(f"{_quoted(t)}.{_quoted(n)}" if t else "", n) for t, n in columns]
@@ -96,7 +96,7 @@ class OutputNames(Rewriter):
         """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
         if len(scope) != 2:
             return None
-        join = select.args["joins"][0]
+        join = joins_of(select)[0]
         left, right = (self.resolver.columns(side).items for side in scope)
         using = [column.name.casefold() for column in join.args.get("using") or []]
         if join.method == "NATURAL":
@@ -112,16 +112,6 @@ class OutputNames(Rewriter):
 
 def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """A name, with the first number behind it that makes it new."""
-    given, number = name, 0
-    while given in taken:
-        given = f"{name}{number}"
-        number += 1
-    taken.add(given)
-    return given
 
 
 def _names_matter(select: exp.Select) -> bool:

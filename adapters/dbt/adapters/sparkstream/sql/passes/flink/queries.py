@@ -62,8 +62,12 @@ class QueryChecks(Rewriter):
         """Names the row of a field that is named without it."""
         select = column.find_ancestor(exp.Select)
         found = self.resolver.find(column, select) if select is not None and not column.is_star else None
-        if found is not None and found.rows:
-            yield self.edit(column.this, lambda: ".".join(map(quoted, (*found.rows, column.name))))
+        if found is None or not found.rows:
+            return
+        path, names = (*found.rows, found.name), [part.name.casefold() for part in column.parts]
+        written = [name.casefold() for name in path[-len(names) :]] == names
+        first = column.parts[0 if written else 1]  # an input may stand before it
+        yield Edit((self.source.span(first)[0], self.source.span(column)[1]), lambda: ".".join(map(quoted, path)))
 
     def _check_column(self, column: exp.Column) -> None:
         """Refuses a name that no table in scope has, or that two have."""

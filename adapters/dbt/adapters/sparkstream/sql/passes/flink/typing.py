@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql.core.types import (
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
+from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
@@ -165,6 +166,7 @@ FLINK = SPARK.but(
         exp.Literal: _literal,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,
+        Unknown: fixed("boolean"),
     },
     functions=_FUNCTIONS,
     calls={"COLLECT": _multiset, "ROUND": rounded_type, "TRUNCATE": rounded_type, "TIMESTAMPADD": _timestampadd},
