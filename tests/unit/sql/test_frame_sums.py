@@ -154,7 +154,7 @@ def test_one_call_that_needs_the_order_is_enough() -> None:
     assert translate(sql, schema=SCHEMA) == translate(sql, schema=SCHEMA, optimize=False)
 
 
-def test_a_window_in_order_by() -> None:
-    text = translate(f"SELECT k FROM t ORDER BY COUNT(*) OVER ({LAST_HOUR}) LIMIT 5", "flink", schema=SCHEMA)
+def test_a_window_that_order_by_names() -> None:
+    text = translate(f"SELECT k, COUNT(*) OVER ({LAST_HOUR}) AS c FROM t ORDER BY c LIMIT 5", "flink", schema=SCHEMA)
     assert "FROM t\nWINDOW\n  __come_1" in text
     assert text.endswith("LIMIT 5")
