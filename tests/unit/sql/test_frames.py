@@ -251,8 +251,45 @@ class TestRefused(Pairs):
             (f"SELECT zz, max(x) OVER w {window}", "no column zz", "zz", "id, k"),
             (f"SELECT sum_cate(n, x) OVER w {window}", "takes no double", "x", "string(x)"),
             (f"SELECT max(n > 1) OVER w {window}", "takes no boolean", "n > 1", "int(x)"),
+            (f"SELECT count_where(x, n) OVER w {window}", "takes a condition", "n", "x > 0"),
+            (f"SELECT top_n_key_sum_cate_where(x, n + 1, k, 2) OVER w {window}", "takes a condition", "n + 1", "x > 0"),
+            (f"SELECT sum(*) OVER w {window}", "no *", "sum(*)", "sum(x)"),
+            (f"SELECT max(t.x) OVER w FROM t LAST JOIN t AS u ORDER BY u.zz ON t.k = u.k WINDOW w AS ({W.replace(' k', ' t.k').replace(' ts', ' t.ts')} {ROWS})", "no column zz", "u.zz", "it has id"),
         ):
             self.refused(sql, message, at=at, hint=hint, dialect="openmldb", schema=TYPED)
+
+    @pytest.mark.parametrize("dialect", ["openmldb", "sqlstream"])
+    def test_names_that_no_input_has(self, dialect: str) -> None:
+        for sql, message, at, hint in (
+            ("SELECT zz FROM t", "no column zz", "zz", "it has id, k"),
+            ("SELECT n FROM t WHERE zz > 1", "no column zz", "zz", "it has id, k"),
+            ("SELECT n AS z FROM t WHERE z > 1", "no column z", "z", "it has id, k"),
+            ("SELECT count(*) AS c FROM t GROUP BY zz", "no column zz", "zz", "it has id, k"),
+            ("SELECT a.zz FROM t AS a", "no column zz", "a.zz", "it has id, k"),
+            ("SELECT t.n FROM t AS a", "no table t", "t.n", "it has a"),
+            ("SELECT id FROM (SELECT n AS m FROM t) AS q", "no column id", "id", "it has m"),
+            ("SELECT a.n, x FROM t AS a JOIN t AS b ON a.id = b.id", "x is ambiguous", "x", "a.x"),
+            ("SELECT a.n FROM t AS a JOIN t AS b ON a.id = b.id WHERE x > 1", "x is ambiguous", "x", "a.x"),
+            ("SELECT FROM t", "no columns", "SELECT FROM t", "SELECT * FROM t"),
+            ("SELECT q.m FROM (SELECT zz AS m FROM t) AS q", "no column zz", "zz", "it has id, k"),
+        ):
+            self.refused(sql, message, at=at, hint=hint, dialect=dialect, schema=TYPED)
+
+    @pytest.mark.parametrize("dialect", ["openmldb", "sqlstream"])
+    def test_names_that_may_mean_something(self, dialect: str) -> None:
+        for sql in (
+            "SELECT n + 1 AS z, z + 1 AS zz FROM t",
+            "SELECT n AS z FROM t ORDER BY z",
+            "SELECT zz FROM t, other",
+            "SELECT n FROM t WHERE EXISTS (SELECT 1 FROM other WHERE zz = t.n)",
+            "SELECT a.n FROM t AS a WHERE EXISTS (SELECT 1 FROM t AS b WHERE b.n = a.n)",
+            "SELECT current_date, _metadata FROM t",
+            "SELECT a.id AS id FROM t AS a JOIN t AS b ON a.id = b.id ORDER BY id",
+            "SELECT a.id FROM t AS a JOIN t AS b ON a.id = b.id ORDER BY id",
+            "SELECT id FROM t AS a JOIN t AS b USING (id)",
+            "SELECT id FROM t AS a LEFT SEMI JOIN t AS b ON a.id = b.id",
+        ):
+            translate(sql, dialect, schema=TYPED)
 
     def test_types_that_only_spark_knows(self) -> None:
         text = flat(translate(f"SELECT sum(a.b) OVER w AS y FROM a WINDOW w AS ({W} {ROWS})", "openmldb"))
@@ -261,6 +298,7 @@ class TestRefused(Pairs):
 
     def test_sqlstream(self) -> None:
         self.refused("SELECT STREAM SUM(n) OVER (ROWS INTERVAL '1' HOUR PRECEDING) FROM t", "counts rows", at="INTERVAL '1' HOUR PRECEDING", hint="or RANGE for", dialect="sqlstream")
+        self.refused("SELECT STREAM FLOOR(ts TO FORTNIGHT) FROM t", "no unit FORTNIGHT", at="FLOOR(ts TO FORTNIGHT)", hint="WEEK, DAY", dialect="sqlstream")
         self.refused("SELECT STREAM STEP(n BY 0) FROM t", "positive number", at="0", hint="STEP(n BY 10)", dialect="sqlstream")
         self.refused("SELECT STREAM n FROM t OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS o", "t has a window in FROM", at="t OVER (RANGE INTERVAL '1' HOUR PRECEDING)", hint="JOIN b OVER (...) AS b ON", dialect="sqlstream")
         self.refused("SELECT STREAM EXP_AVG(n, 5) OVER (ROWS 3 PRECEDING) FROM t", "takes a constant interval", at="5", hint="INTERVAL '10' MINUTES", dialect="sqlstream")

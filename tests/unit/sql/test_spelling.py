@@ -124,10 +124,12 @@ EXPRESSIONS = {
     "i AND NOT n": "(i <> 0) AND NOT (n <> 0)",
     "b XOR i": "((b) <> ((i <> 0)))",
     "b + 1": "CAST(b AS INT) + 1",
+    "timestamp(x)": "timestamp_millis(CAST(x AS BIGINT))",
+    "CAST(b AS TIMESTAMP)": "timestamp_millis(CAST(b AS BIGINT))",
     "i MOD 2": "i % 2",
     "mod(i, 2)": "mod(i, 2)",
     "(i) MOD (n + 1)": "(i) % (n + 1)",
-    "mod(i MOD 2, 2) AS mod, t.mod AS z, mod": "mod(i % 2, 2) AS mod, t.mod AS z, mod",
+    "mod(i MOD 2, 2) AS mod, t.i AS z, mod": "mod(i % 2, 2) AS mod, t.i AS z, mod",
     "1.5 * i": "1.5D * i",
     # numbers of the types that they have in OpenMLDB
     ".5 + x - .25": ".5D + x - .25D",
@@ -139,6 +141,10 @@ EXPRESSIONS = {
     "f + 1.5f": "f + 1.5f",
     "f % i + 1": "CAST(CAST(f % i AS FLOAT) + 1 AS FLOAT)",
 }
+
+
+def test_mod_behind_a_dot_is_a_name() -> None:
+    assert translate("SELECT t.mod AS z FROM t", "openmldb") == "SELECT t.mod AS z FROM t"
 
 
 @pytest.mark.parametrize("given", EXPRESSIONS)

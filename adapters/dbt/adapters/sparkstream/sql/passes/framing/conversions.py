@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, by_type, dashed, text
+from dbt.adapters.sparkstream.sql.passes.framing.times import may_be_time
 
 Conversion = Callable[[exp.Expr, "str | None"], "Around | None"]
 """Value and its type -> the SQL before and behind the value; None where Spark's own conversion gives the same."""
@@ -45,16 +46,35 @@ def _fractional(name: str) -> Conversion:
     return lambda value, type_: ("CAST(unix_millis(", f") AS {name})") if type_ == "timestamp" else None
 
 
+def _of_likely_time(name: str) -> Around:
+    """To a number other than BIGINT, of a column that may be a time or a number.
+
+    Args:
+        name: the function that converts, such as `INT`.
+    """
+    type_ = _NUMBERS[name]
+    return by_type(
+        "CASE WHEN typeof(v) = 'timestamp' THEN "
+        f"CAST(unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) AS {type_}) ELSE CAST(v AS {type_}) END"
+    )
+
+
 def _from_millis(value: exp.Expr, type_: str | None) -> Around | None:
-    """To TIMESTAMP, of a number of milliseconds, or of the text of a time or a day."""
+    """To TIMESTAMP, of a number of milliseconds, or of the text of a time or a day.
+
+    A fraction of a millisecond is cut off, and TRUE is one millisecond, where Spark reads seconds.
+    """
     if type_ in INTEGERS:
         return ("timestamp_millis(", ")")
+    if type_ in ("float", "double", "boolean"):
+        return ("timestamp_millis(CAST(", " AS BIGINT))")
     if type_ is not None:
         before, behind = dashed(value, type_)
         return (f"timestamp({before}", f"{behind})") if before else None
-    integers = ", ".join(f"'{t}'" for t in INTEGERS)
+    numbers = ", ".join(f"'{t}'" for t in (*INTEGERS, "float", "double"))
     return by_type(
-        f"CASE WHEN typeof(v) IN ({integers}) THEN timestamp_millis(CAST(CAST(v AS STRING) AS BIGINT)) "
+        f"CASE WHEN typeof(v) IN ({numbers}) THEN "
+        "timestamp_millis(CAST(CAST(CAST(v AS STRING) AS DECIMAL(38,3)) AS BIGINT)) "
         f"WHEN typeof(v) = 'string' THEN CAST(regexp_replace(CAST(v AS STRING){COMPACT} AS TIMESTAMP) "
         "ELSE CAST(v AS TIMESTAMP) END"
     )
@@ -64,6 +84,13 @@ def _date(value: exp.Expr, type_: str | None) -> Around | None:
     before, behind = dashed(value, type_)
     return (f"date({before}", f"{behind})") if before else None
 
+
+_NUMBERS = {
+    **dict.fromkeys(("INT", "INT32"), "INT"),
+    **dict.fromkeys(("SMALLINT", "INT16"), "SMALLINT"),
+    **{name: name for name in ("FLOAT", "DOUBLE")},
+}
+"""Functions to numbers -> Spark's types, but for BIGINT."""
 
 CONVERSIONS: dict[str, Conversion] = {
     "BIGINT": _millis,
@@ -79,6 +106,20 @@ CONVERSIONS: dict[str, Conversion] = {
     "STRING": lambda value, type_: text(type_),
 }
 """Function -> what stands around its argument in Spark SQL."""
+
+
+def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[str]) -> Around | None:
+    """What stands around the argument of a conversion in Spark SQL; None where Spark's own does the same.
+
+    Args:
+        name: the function that converts, such as `INT`.
+        type_: the type of the value, if it is known.
+        times: the columns that may well be times.
+    """
+    if type_ is None and name in _NUMBERS and may_be_time(value, times):
+        return _of_likely_time(name)
+    return CONVERSIONS[name](value, type_)
+
 
 TYPES = {
     exp.DataType.Type.BIGINT: "BIGINT",

@@ -36,16 +36,18 @@ def call_sql(aggregate: Evaluation) -> str:
     Raises:
         TranslationError: Spark can't compute it over the frame, or the dialect refuses it.
     """
-    aggregate.check_types()
     name = aggregate.name
+    if "*" in aggregate.arguments and (
+        name in LISTED or (name not in ("COUNT", "COUNT_WHERE") and aggregate.select.dialect != "spark")
+    ):
+        raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
+    aggregate.check_types()
     if name == "EXP_AVG" and aggregate.select.dialect == "sqlstream":
         return _exp_avg(aggregate)
     _check_name(aggregate)
     if name in ("LAG", "AT"):
         return lag(aggregate)
     if name in LISTED:
-        if "*" in aggregate.arguments:
-            raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
         return over_array(aggregate, aggregate.rows({f"a{i}": a for i, a in enumerate(aggregate.arguments)}))
     condition = aggregate.select.render(aggregate.call.filter) if aggregate.call.filter else None
     if name.endswith("_WHERE") and name.removesuffix("_WHERE") in CATEGORIES:

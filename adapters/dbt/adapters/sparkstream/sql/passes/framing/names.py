@@ -121,6 +121,18 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
         yield category, ("float", "double", "boolean"), "take whole numbers, strings or dates for categories: string(x)"
 
 
+def condition_of(name: str, count: int) -> int | None:
+    """Which argument of an aggregate of OpenMLDB is a condition, in a call with all of its arguments.
+
+    Args:
+        count: how many arguments the call has.
+    """
+    if name == "NTH_VALUE_WHERE":
+        return 2 if count == 3 else None
+    wanted = 4 if name.startswith("TOP_N_") else 3 if "_CATE" in name else 2
+    return 1 if count == wanted and ("WHERE" in name or "RATIO_CATE" in name) else None
+
+
 def usage(name: str) -> str:
     """How a call of a function is written: `sum_where(x, condition)`."""
     plain = name.upper().removeprefix("FZ_")

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
     wrong_operand,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
-from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES, conversion
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
@@ -41,6 +41,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift
 from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
+from dbt.adapters.sparkstream.sql.passes.framing.unknown import check_names
 
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
@@ -77,6 +78,7 @@ class OpenMLDBSpelling:
         """The edits of a statement."""
         self._inserted.clear()
         check_grouped(self._source, tree)
+        check_names(self._source, self._resolver, tree)
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
@@ -154,7 +156,9 @@ class OpenMLDBSpelling:
         if name == "CONCAT_WS" and len(arguments) > 1:
             yield from self._joined(span, arguments[0])
         try:
-            around = CONVERSIONS[name](arguments[0], types[0]) if name in CONVERSIONS and len(types) == 1 else None
+            around = None
+            if name in CONVERSIONS and len(types) == 1:
+                around = conversion(name, arguments[0], types[0], self._times)
             if around is None and name in SCALARS:
                 around = SCALARS[name](arguments, types)
         except UnknownHere as error:
@@ -214,7 +218,7 @@ class OpenMLDBSpelling:
         type_ = self._type(node.this, node)
         if name:
             self._check_argument(name, node.this, type_)
-        around = CONVERSIONS[name](node.this, type_) if name else None
+        around = conversion(name, node.this, type_, self._times) if name else None
         if around is None:
             tokens = self._source.tokens_in((value[1], whole[1]))
             sized = any(token.token_type is TokenType.L_PAREN for token in tokens)

@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_division
 from dbt.adapters.sparkstream.sql.passes.framing.lacking import refuse_what_spark_lacks
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
+from dbt.adapters.sparkstream.sql.passes.framing.unknown import check_names
 
 
 def _edit(span: Span, text: str) -> Edit:
@@ -30,6 +31,10 @@ def extent(source: Source, tree: exp.Expr) -> Span:
     start = min((n.meta[SPAN][0] for n in tree.walk() if n._meta and SPAN in n.meta), default=0)
     end = max((n.meta[SPAN][1] for n in tree.walk() if n._meta and SPAN in n.meta), default=len(source.text))
     return start, end
+
+
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+"""The units to which Spark rounds times."""
 
 
 class SQLstreamSpelling:
@@ -48,6 +53,7 @@ class SQLstreamSpelling:
         """
         refuse_what_spark_lacks(self._source, tree)
         check_grouped(self._source, tree)
+        check_names(self._source, self._resolver, tree)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in tree.find_all(exp.Floor, exp.Ceil):
             if node.args.get("to"):
@@ -100,6 +106,9 @@ class SQLstreamSpelling:
         value = source.span(node.this)
         unit = node.args["to"].name.upper()
         floor = isinstance(node, exp.Floor)
+        if unit not in _UNITS:  # date_trunc would give NULL
+            word = "FLOOR" if floor else "CEIL"
+            raise source.error(span, f"{word} has no unit {unit}", f"its units are {', '.join(_UNITS)}")
 
         def text() -> str:
             time = source.render(value)
