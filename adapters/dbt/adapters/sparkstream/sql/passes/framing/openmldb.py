@@ -39,7 +39,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     whole,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
-from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift
+from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
 from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
 from dbt.adapters.sparkstream.sql.passes.framing.unknown import check_names
 
@@ -338,8 +338,9 @@ class OpenMLDBSpelling:
             self._wrap_all(sides, "boolean", _TO_INT)
 
     def _shifted(self, sides: Sides) -> None:
-        """`ts - 1000` of a column that may be a time."""
-        for (column, type_), (number, _) in (sides, sides[::-1]):
+        """`ts - 1000`, and `min(ts) OVER w - 1000`, of a column that may be a time."""
+        for (side, type_), (number, _) in (sides, sides[::-1]):
+            column = shifted_column(side)
             if type_ is None and isinstance(number, exp.Literal) and is_shift(column, number, self._times):
                 self._wrap(number, shift(self._source.written(column), number))
 

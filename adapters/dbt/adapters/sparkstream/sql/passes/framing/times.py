@@ -17,6 +17,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import Around
 _LONG = 1000
 """From so many on, a number beside a column may be milliseconds."""
 
+_OF_THEIR_ARGUMENT = frozenset(("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "AT"))
+"""Functions over windows whose results have the type of their argument."""
+
 
 def likely_times(tree: exp.Expr) -> frozenset[str]:
     """The names of columns that may well be times, in lower case, going by what a statement does with them.
@@ -55,6 +58,14 @@ def is_shift(column: exp.Expr, number: exp.Expr, times: frozenset[str]) -> bool:
         return False
     whole = not number.is_string and number.name.isdecimal() and int(number.name) < 2**63
     return whole and (column.name.lower() in times or int(number.name) >= _LONG)
+
+
+def shifted_column(node: exp.Expr) -> exp.Expr:
+    """The column whose type an operand has: itself, or x of a call over a window such as `min(x) OVER w`."""
+    call = node.this if isinstance(node, exp.Window) else None
+    if isinstance(call, exp.Anonymous) and call.name.upper() in _OF_THEIR_ARGUMENT and call.expressions:
+        return call.expressions[0]
+    return node
 
 
 def may_be_time(node: exp.Expr, times: frozenset[str]) -> bool:
