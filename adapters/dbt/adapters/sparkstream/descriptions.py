@@ -96,7 +96,7 @@ class Descriptions:
 
 
 def _after_comments(sql: str) -> str:
-    """A statement from its first word on; from a comment on where that isn't closed or holds another one."""
+    """A statement without the comments before its first word; a comment that isn't closed, or is nested, stays."""
     sql = sql.lstrip()
     while sql.startswith("/*") and (end := sql.find("*/")) > 0 and "/*" not in sql[2:end]:
         sql = sql[end + 2 :].lstrip()

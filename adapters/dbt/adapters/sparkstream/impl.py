@@ -179,7 +179,7 @@ class SparkStreamAdapter(Namespaces):
         return project.build(self, **options)
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
-        """The columns of a table; dbt-spark makes them of its own class, whatever `Column` is.
+        """The columns of a table, as `SparkColumn`s: dbt-spark uses its own class there, whatever `Column` is.
 
         With --empty and in a microbatch a relation is written as a query, which DESCRIBE doesn't take.
         """

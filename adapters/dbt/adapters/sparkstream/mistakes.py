@@ -120,7 +120,7 @@ def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence
     spots = [offset for offset, kind, text in _tokens(node.raw_code) if kind == "name" and text == found[1]]
     if not (near and spots):
         return error
-    # dbt's own class adds words of its own.
+    # Not an UndefinedMacroError: dbt adds a hint to run `dbt deps` there, which doesn't help here.
     told = CompilationError(f"there is no macro {found[1]}\n  did you mean {near[0]}?", error.node)
     told.stack = error.stack
     return _described(told, node, project, (spots[0], len(found[1])))

@@ -100,7 +100,7 @@ class Namespaces(SparkAdapter):
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[Any, list[Exception]]:
-        """What the docs site shows of tables and views; dbt-spark shows those of one catalog alone."""
+        """What the docs site shows of tables and views, of all catalogs; dbt-spark asks one catalog alone."""
         of_catalogs: dict[str | None, list[RelationConfig]] = {}
         for config in relation_configs:
             database = self.Relation.create_from(self.config, config).database

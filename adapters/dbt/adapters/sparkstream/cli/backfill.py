@@ -16,9 +16,10 @@ from dbt.adapters.sparkstream.cli.common import complete_models, project_options
 def backfill(model: str, since: str, until: str, removes: bool, **options: str | None) -> None:
     """Replace a range of time in the table of a streaming MODEL by what its sources give for it now.
 
-    Windows that lie in the range, wholly or partly, are replaced, all in one step; of a model without windows, the
-    rows with an event time in it. Windows that the stream has open stay its own. The times are those of the session's
-    time zone. No run of the model may be on its way. A backfill that was interrupted is given again.
+    Windows that lie in the range, wholly or partly, are replaced, all in one step. A model without windows gets new
+    rows for the event times in the range. Windows that are still open are left to the stream. SINCE and UNTIL are
+    times of the session's time zone. No run of the model may be on its way. After an interrupted backfill, give the
+    same command again.
     """
     arguments = {"model": model, "since": since, "until": until, "removes": removes}
     run_operation("sparkstream_backfill", arguments, options, lambda line: click.echo(f"{model}: {line}"))

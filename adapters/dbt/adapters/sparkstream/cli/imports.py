@@ -33,8 +33,8 @@ def imports() -> None:
 def flink(file: str, into: Path | None, force: bool) -> None:
     """Make a dbt project of the Flink SQL script FILE.
 
-    Tables become sources or seeds, views and INSERTs models in Flink's SQL, settings those of the profile. The
-    project's README.md says what has no counterpart, and why.
+    Tables become sources or seeds, views and INSERTs become models in Flink's SQL, and SET becomes settings of the
+    profile. The project's README.md says what has no counterpart, and why.
 
     Exit code: 0 written, 1 the script can't be read or the folder holds files.
     """

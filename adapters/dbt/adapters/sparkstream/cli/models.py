@@ -75,7 +75,7 @@ def stream(
 
     options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
-    # One thread for each model, as none ends before the others.
+    # One thread for each model, as a model that is left running keeps its thread.
     ended_well = continuous.run([*given, "--threads", "32", "--select", *models])
     # Ctrl-C from here on ends the process at once, without a stack trace.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -118,8 +118,8 @@ def streams() -> None:
 def show(models: tuple[str, ...], form: str, output: Path | None, **options: str | None) -> None:
     """Say how the project's streaming models are: what runs, how far it is, what was left out.
 
-    MODEL names models, all by default. The figures are those of sparkstream_runs, which a run that goes on writes
-    every half minute.
+    MODEL names models, all by default. The figures come from the table sparkstream_runs, to which a run that goes on
+    writes every half minute.
     """
     from dbt.adapters.sparkstream.streaming import metrics
 
@@ -152,8 +152,8 @@ def show(models: tuple[str, ...], form: str, output: Path | None, **options: str
 def stop(models: tuple[str, ...], patience: float, **options: str | None) -> None:
     """End the runs of streaming models, each when its micro-batch has ended.
 
-    The next run of a MODEL goes on where this one was. With `method: session`, give the command on the same machine and
-    for the same project folder.
+    The next run of a MODEL goes on where the ended run stopped. With `method: session`, give the command on the same
+    machine and for the same project folder.
 
     Exit code: 0 none of them runs any more, 1 one still does.
     """

@@ -61,7 +61,7 @@ class Environment(ABC):
 
     @abstractmethod
     def new_session(self) -> SparkSession:
-        """A session of its own, with the settings of the profile; who gets it stops it if it is over Spark Connect.
+        """A new session with the settings of the profile. The caller stops a session over Spark Connect.
 
         Raises:
             DbtRuntimeError: there is no way to one, and what to write in the profile.

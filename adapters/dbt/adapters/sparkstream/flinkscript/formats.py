@@ -1,4 +1,4 @@
-"""Options of formats: Spark's for those that a script gives Flink."""
+"""Options of formats: a Flink script's options as Spark's options."""
 
 from __future__ import annotations
 

@@ -1,43 +1,27 @@
-"""The models and sources that a job becomes."""
+"""The models that the views, queries and INSERTs of a job become."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
-from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, ViewDefinition
-from dbt.adapters.sparkstream.flinkscript.kafka import DELETED, KAFKA, OFFSET, UPSERT, sent_to
-from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME, SINK, UNDEFINED
-from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, computed, named, sql
-from dbt.adapters.sparkstream.flinkscript.relations import (
-    SOURCE,
-    Inlining,
-    Model,
-    Names,
-    Relation,
-    Source,
-    plain_comment,
-    streamed,
-)
-from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, Name, TableDefinition
-from dbt.adapters.sparkstream.flinkscript.texts import Texts
+from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, sent_to
+from dbt.adapters.sparkstream.flinkscript.leftovers import SINK, UNDEFINED
+from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, named, sql
+from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Model, Relation, streamed
+from dbt.adapters.sparkstream.flinkscript.tablemodels import Tables
+from dbt.adapters.sparkstream.flinkscript.tables import Name, TableDefinition
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.scope import Columns
-from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import translate
 
 
-class Models(Texts):
-    """Makes models and sources of a job.
-
-    Attributes:
-        models: in the order of the script, as far as they don't need each other.
-        sources: tables that nothing in the script writes to.
-        seeds: the sources that are small files.
+class Models(Tables):
+    """Makes the models of a job's views, queries and INSERTs, beside those of its tables.
 
     Args:
         job: the script.
@@ -46,19 +30,10 @@ class Models(Texts):
     """
 
     def __init__(self, job: Job, folder: Path, file: str) -> None:
-        super().__init__(job, file)
-        self.models: list[Model] = []
-        self.sources: list[Source] = []
-        self.seeds: list[Source] = []
-        self._folder = folder
+        super().__init__(job, folder, file)
         self._relations: dict[Name, Relation] = {}
         self._making: list[Name] = []
-        self._node = Names().new
-        self._written = written = {insert.table for insert in job.inserts}
-        self._nodes = {
-            name: self._node(name[2]) for name in (*job.tables, *job.views, *sorted(written - {*job.tables}))
-        }
-        for name in (*job.tables, *job.views, *written):
+        for name in (*job.tables, *job.views, *self._written):
             self._relation(name)
         for number, query in enumerate(job.queries, 1):
             self._alone(query, self._node(f"query_{number}"))
@@ -89,136 +64,7 @@ class Models(Texts):
         self._relations[name] = relation
         return relation
 
-    def _elsewhere(self, name: Name) -> Relation:
-        """A table that the script doesn't define."""
-        node = self._node(name[2])
-        schema = "" if name[1] == "default_database" else name[1]
-        self.sources.append(Source(node, schema=schema))
-        return Relation(node, Text("{{ source('" + (schema or SOURCE) + f"', '{node}') }}}}", node))
-
-    def _input(self, table: TableDefinition) -> Relation:
-        node = self._nodes[table.name]
-        found = input_of(table, self._folder)
-        (self.sources if found.seed is None else self.seeds).append(Source(node, table, found))
-        columns = {name: type_ for name, type_, _ in found.columns}
-        if found.stream:
-            return self._landed(node, table, columns, found.changes)
-        kind = "source('" + SOURCE + f"', '{node}')" if found.seed is None else f"ref('{node}')"
-        time = table.watermark.column if table.watermark else None
-        relation = Relation(node, Text("{{ " + kind + " }}", node), columns, event_time=time)
-        relation.keys = table.keys if time else ()
-        streams = True
-        if list(columns) != [c.name for c in table.columns] or found.partitions_moved(table):
-            kind = f"ref('{node}')"
-            streams = self._over(relation, table)
-        if streams and not relation.disabled:
-            relation.stream = streamed(kind, node, table)
-            relation.feeds = (table.watermark is not None, True)
-            relation.bounded = found.is_bounded(table)
-        return relation
-
-    def _landed(self, node: str, table: TableDefinition, columns: dict[str, str], changes: bool) -> Relation:
-        """The model that reads a topic into a table: models that stream, and such as don't, read the table."""
-        source = Text("{{ stream(source('" + SOURCE + f"', '{node}')) }}}}", node)
-        if changes:
-            return self._upserted(node, table, Relation(self._node(f"{node}_changes"), source, columns))
-        relation = Relation(node, source, columns)
-        self._over(relation, table, "streaming_incremental")
-        relation.event_time = table.watermark.column if table.watermark else None
-        if not relation.disabled:
-            relation.stream = streamed(f"ref('{node}')", node, table, relation.event_time)
-            relation.feeds = (table.watermark is not None, True)
-            relation.keys = table.keys if table.watermark else ()
-        return relation
-
-    def _upserted(self, node: str, table: TableDefinition, changes: Relation) -> Relation:
-        """The view with the newest row of each key, over the model that reads all changes from the topic."""
-        self._over(changes, table, "streaming_incremental", (OFFSET, DELETED))
-        relation = Relation(node, Text("{{ ref('" + node + "') }}", node), changes.columns, changes=True)
-        relation.proctimes = changes.proctimes
-        relation.event_time = table.watermark.column if table.watermark else None
-        relation.keys = table.keys if table.watermark else ()
-        relation.versions = changes.text + sql(f" WHERE NOT {DELETED}")
-        relation.still = "its rows change"
-        if changes.disabled:
-            relation.disabled = f"it reads {changes.node}, which is disabled"
-        names = ",\n  ".join(map(named, changes.columns or ()))
-        number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(map(named, table.keys))} ORDER BY {OFFSET} DESC)"
-        newest = f"SELECT *, {number} AS kafka_newest\n  FROM "
-        body = sql(f"SELECT\n  {names}\nFROM (\n  {newest}") + changes.text
-        body += sql(f"\n)\nWHERE kafka_newest = 1 AND NOT {DELETED}")
-        self.models.append(self._declared(Model(node, body.jinja, {"materialized": "view"}), table))
-        self.models[-1].disabled = relation.disabled
-        return relation
-
-    def _over(
-        self, relation: Relation, table: TableDefinition, materialized: str = "view", more: Sequence[str] = ()
-    ) -> bool:
-        """Makes the model with the columns that the rows of a table don't have; whether that can be streamed.
-
-        `relation`, the table, becomes the model.
-
-        Args:
-            more: columns of the rows that the table doesn't name.
-        """
-        of_rows = {c.name for c in table.columns if c.expression is not None}
-        stored = dict(relation.columns or {})
-        of_files = [c for c in table.columns if c.expression is None and c.name not in stored]
-        if of_files:
-            self._with_files(relation, of_files, self._node(f"{relation.node}_files") if of_rows else relation.node)
-            stored |= {c.name: c.type or "" for c in of_files}
-            relation.columns = stored
-            relation.still = "a stream of files doesn't know their names and sizes"
-            if not of_rows:
-                return False
-        columns: dict[str, str] = {}
-        items: list[str] = []
-        gone: list[str] = []
-        fault = ""
-        try:
-            for column in table.columns:
-                item, columns[column.name] = named(column.name), stored.get(column.name, "")
-                if column.expression is not None:
-                    text = self._text[slice(*column.expression)]
-                    if text.replace(" ", "").upper() == "PROCTIME()":
-                        gone.append(column.name)
-                        self._leave_out(column.expression, PROCTIME)
-                        del columns[column.name]
-                        continue
-                    text, columns[column.name] = self._computed(column.expression, table, stored)
-                    item = f"{text} AS {item}"
-                items.append(item)
-            items += more
-        except TranslationError as error:
-            fault = self._told(error)
-        body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
-        config: dict[str, object] = {"materialized": materialized, "sql_dialect": "flink"}
-        if table.watermark and materialized == "view":
-            config["event_time"] = table.watermark.column
-        self.models.append(Model(relation.node, body.jinja, config, disabled=fault))
-        relation.text = Text("{{ ref('" + relation.node + "') }}", relation.node)
-        relation.columns, relation.proctimes, relation.disabled = columns, frozenset(gone), fault
-        return not of_files
-
-    def _with_files(self, relation: Relation, columns: Sequence[ColumnDefinition], node: str) -> None:
-        """Makes the view with what Spark knows of the files of a table; `relation`, the table, becomes the view."""
-        items = "".join(f", {FILE_COLUMNS[c.metadata or '']} AS {named(c.name)}" for c in columns)
-        body = sql(f"SELECT *{items}\nFROM ") + relation.text
-        self.models.append(Model(node, body.jinja, {"materialized": "view"}))
-        relation.text = Text("{{ ref('" + node + "') }}", node)
-
-    def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> tuple[str, str]:
-        """The expression of a computed column, and its type; empty where that isn't known.
-
-        Raises:
-            TranslationError: its expression can't be translated.
-        """
-        parsed = computed(self._text, expression, "t")
-        parsed.refuse_functions(self._job.functions)
-        translate(parsed.whole, "flink", schema={"t": stored}, warn=lambda _: None)
-        found = parsed.columns({"t": stored}).items
-        return parsed.first_item, (found[0].type or "") if found else ""
-
+    # -- views -------------------------------------------------------------------------------------
     def _view(self, view: ViewDefinition) -> Relation:
         node = self._nodes[view.name]
         relation = Relation(node, Text("{{ ref('" + node + "') }}", node))
@@ -402,10 +248,3 @@ class Models(Texts):
         elif not model.disabled:
             fault = topic.fault or f"{model.node} is a table, and only streaming models send rows on"
             self._leave_out(table.span, (f"its rows don't go to Kafka: {fault}", SINK))
-
-    def _declared(self, model: Model, table: TableDefinition | None) -> Model:
-        """A model with what the script says of its table."""
-        if table is not None:
-            model.description = plain_comment(table.comment)
-            model.columns = tuple((c.name, c.type or "", c.comment) for c in table.columns)
-        return model

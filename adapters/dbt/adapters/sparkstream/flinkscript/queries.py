@@ -49,7 +49,7 @@ def named(name: str) -> str:
 
 
 def sql(text: str) -> Text:
-    """SQL without Jinja; what would open Jinja in it stays what it is."""
+    """SQL as a model's text: `{{`, `{%` and `{#` in it are written so that dbt doesn't read them as Jinja."""
     jinja = text
     if any(opening in text for opening in _OPENING):
         jinja = "".join(_escaped(text))

@@ -166,7 +166,7 @@ class Writer:
         return sql
 
     def _check(self, node: Any, raw: str, translated: list[Any]) -> None:
-        """Refuses what would be another query in each run, or another one without the adapter."""
+        """Refuses a node whose query differs from run to run, or differs where the adapter isn't installed."""
         changing = templates.names(raw) & (templates.OF_A_RUN | {"model.batch"})
         if changing:
             raise Unwritable(f"its SQL holds {', '.join(sorted(changing))}, which is another value in each run")

@@ -125,7 +125,7 @@ def replaced(template: str, new: dict[str, str]) -> str:
 
 
 def without_configs(template: str, drop: frozenset[str]) -> str:
-    """A template whose config blocks leave some configs out; the same text if they have none of them."""
+    """A template without some of its configs; the same text if it has none of these configs."""
     new = {p.text: without(p, drop) for p in pieces(template) if p.is_config}
     changed = {old: text for old, text in new.items() if old != text}
     for old, text in changed.items():

@@ -155,8 +155,8 @@ class Check(threading.Thread):
     def _check_storage(self, ask: _Ask) -> None:
         """Has all executors write a table, and all read it.
 
-        Where a folder isn't shared, each machine writes to a folder of its own. Spark sees this machine's folder alone,
-        misses the rows of the others, and says nothing.
+        Where the warehouse folder isn't shared, each machine writes to its own disk. Spark then lists this machine's
+        disk alone, misses the rows that other machines wrote, and says nothing.
         """
         table = f"default.sparkstream_check_{self._state.token}"
         try:

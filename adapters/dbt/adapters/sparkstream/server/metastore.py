@@ -1,4 +1,4 @@
-"""A catalog in a database of its own, in place of Derby in the server's folder."""
+"""A catalog in a database such as PostgreSQL, in place of Derby in the server's folder."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def metastore_conf(url: str, driver_jar: Path | None) -> dict[str, str]:
             f"  write it to a file that only you can read, as {PASSWORD}=..., and name the file with --properties-file"
         )
     settings = {METASTORE_URL: url, f"{_CONNECTION}DriverName": DRIVERS[kind]}
-    # Without it, Hive gives a user of its own, which wins over the one in the address.
+    # Without this setting, Hive logs in as its default user, whatever user the address names.
     if "user" in parameters:
         settings[f"{_CONNECTION}UserName"] = parameters["user"][0]
     if driver_jar is not None:

@@ -60,7 +60,7 @@ def is_alive(pid: int, born: str) -> bool:
 
 
 def end(pid: int, born: str, grace: float) -> None:
-    """Ends a process: asks it to, and after `grace` seconds kills it. Does nothing to another one with its pid."""
+    """Ends a process: asks it to, and after `grace` seconds kills it. Leaves a later process with its pid alone."""
     for request, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
         if not is_alive(pid, born):
             return

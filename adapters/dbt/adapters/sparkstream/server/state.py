@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.session_conf import LOOPBACK
 
 
 class Phase(str, Enum):
-    """What a server is doing. The state file holds the first three; the others are found out by looking."""
+    """What a server is doing. The state file holds the first three; looking at the process tells the other three."""
 
     STARTING = "starting"
     RUNNING = "running"

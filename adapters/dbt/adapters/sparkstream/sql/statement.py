@@ -179,8 +179,8 @@ class Statement:
     ) -> tuple[str, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
 
-        The rules read Spark's functions, which no other dialect has: what is written in another one becomes Spark SQL
-        but for its windows, and is read anew.
+        The rules read Spark's functions. So a statement in Flink's dialect first becomes Spark SQL in all but its
+        windows, and is parsed once more.
 
         Raises:
             TranslationError: what is wrong.

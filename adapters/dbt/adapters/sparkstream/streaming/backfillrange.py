@@ -147,8 +147,9 @@ Goes = OfRows | OfWindows | OfSessions
 def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns: list[str]) -> OfSessions:
     """The sessions that a backfill replaces, each as a whole.
 
-    A session of the table and one of the rows may share source rows and have other bounds. So the range grows until it
-    has each session that lies in it partly, of both, and no session crosses its edge but those that both have.
+    A session in the table and a session of the recomputed rows may share source rows and have different bounds. So the
+    range grows until each session that lies in it partly, in the table or recomputed, lies in it wholly; only a session
+    that is the same in both may cross the range's edge.
 
     Args:
         engine: a session.

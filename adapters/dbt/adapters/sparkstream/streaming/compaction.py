@@ -1,8 +1,9 @@
 """Compaction of a streaming model's table in plain files: its rows in few files, in a table that takes its place.
 
 Micro-batches are partitions, and no statement of Spark puts one partition in the place of several. So all rows go into
-a table aside, in a folder of its own. When that has them all, the catalog forgets the table, and gives its name to the
-other one. Both are EXTERNAL: these two steps touch the catalog alone, and files stay where queries that run read them.
+a second table, the table aside, with its own folder. When the table aside has all rows, the catalog drops the table,
+and renames the table aside. Both are EXTERNAL: DROP and RENAME touch the catalog alone, and queries that run still find
+their files.
 
 A run that is killed leaves the table, or, between the two steps, the table aside, which is marked as whole. Nothing is
 written to the table meanwhile, as the run that compacts it has it to itself.

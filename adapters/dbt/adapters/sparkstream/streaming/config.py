@@ -101,7 +101,7 @@ class StreamConfig:
 
     Attributes:
         event_time: the column that holds when a row's event happened, in the sources that don't say it themselves.
-        watermark: how much later than the latest row another one may come and still count; None for no watermark.
+        watermark: how far behind the latest event time a row may be and still count; None for no watermark.
         max_future: how far ahead of the clock a row's time may be; None for as far as it likes.
         interval: time between two micro-batches while it is left running; None to end when all is processed.
         checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.

@@ -38,7 +38,7 @@ def registered(spark: SparkSession, place: str, project: Path | None) -> str:
     found = _class(place, project)
     for module in _of_project(project):
         cloudpickle.register_pickle_by_value(module)
-    # Spark 4.3 takes a class that any session has read from for one of its own, and refuses another of its name.
+    # Spark 4.3 takes a data source that any session has read from for a built-in, and refuses its name from then on.
     name = f"{found.name()}_{uuid.uuid4().hex}"
     spark.dataSource.register(type(found.__name__, (found,), {"name": classmethod(lambda cls: name)}))
     return name

@@ -71,7 +71,7 @@ _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAn
 
 
 class Engine:
-    """A Spark session of its own for one run of one model.
+    """The Spark session of one run of one model, which nothing else uses.
 
     Args:
         spark: the session.
@@ -267,7 +267,7 @@ class Engine:
             rows.createOrReplaceTempView(stage.view)
 
     def query(self, plan: StreamPlan) -> Rows:
-        """The rows of a plan's query; those that have to wait do so until the watermark has passed their marked column.
+        """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column.
 
         Raises:
             StreamingError: what Spark says is wrong, or nothing says when rows may leave the stream.

@@ -97,7 +97,7 @@ class Folders:
     def stored_files(self, path: str) -> dict[str, int]:
         """The files in a folder and in folders below: path -> time of its last change, in milliseconds since the epoch.
 
-        Files and folders with names that begin with `_` or `.` are none of them. Empty where there is no folder.
+        Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
         """
         columns = ("path", "unix_millis(modificationTime)")  # and not the content, which Spark doesn't read then
         with _no_folder(), spark_errors(), listed_at_once(self._spark, path):

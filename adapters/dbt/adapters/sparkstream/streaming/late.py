@@ -1,10 +1,9 @@
 """Rows that no window has: late rows, rows whose time is too far ahead, and rows without a time.
 
-They are counted exactly, and kept where a model wants them. Spark says how many rows it dropped as late, after it has
-aggregated them within the micro-batch, and of the others only that there are some. So where there are any, the files
-of that micro-batch, or its records of Kafka, are read once more, and their rows are put to the same tests: is the
-window's end behind the watermark of the micro-batch before? Is the time further ahead of the micro-batch's clock than
-the model allows?
+Such rows are counted exactly, and kept where a model wants them. Spark counts late rows after it has aggregated the
+rows of a micro-batch, so its count is too small. So where a micro-batch has such rows, its files, or its records of
+Kafka, are read once more, and each row is put to the same tests: is the window's end behind the watermark of the
+micro-batch before? Is the time further ahead of the micro-batch's clock than the model allows?
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class Aside:
 
     @classmethod
     def total(cls, several: Iterable[Aside]) -> Aside:
-        """Those of several micro-batches."""
+        """The rows left out in several micro-batches."""
         found = list(several)
         furthest = max((one.furthest for one in found if one.furthest), default=None)
         names = ("late", "ahead", "untimed", "unreadable")
@@ -114,7 +113,7 @@ class LateRows:
     """The rows of a model's streams that no window has.
 
     Args:
-        engine: a session of its own: the names of the streams will stand for rows of one micro-batch in it.
+        engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
         plan: of the model's query.
         sources: its streams.
         checkpoint: its checkpoint.

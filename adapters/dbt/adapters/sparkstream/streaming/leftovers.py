@@ -51,7 +51,7 @@ class Leftovers:
         self._rebuilt = table.rebuilt
 
     def of_table(self, known: Mapping[str, str]) -> dict[str, int]:
-        """The folders that stay when the table is dropped, or gives way to another one, as `LEAVES` has them.
+        """The folders that stay when the table is dropped or a new table takes its place, as `LEAVES` has them.
 
         Args:
             known: what is noted of the table.

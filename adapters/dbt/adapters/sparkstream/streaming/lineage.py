@@ -237,7 +237,7 @@ def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
         if made.transport.kind == "console":
             _show_console()
         return made
-    except Exception as failure:  # it has no kind of its own for a wrong configuration
+    except Exception as failure:  # the client raises exceptions of any class for a wrong configuration
         warn(f"{why} configures OpenLineage, and its client can't be made: {failure}")
         return None
 

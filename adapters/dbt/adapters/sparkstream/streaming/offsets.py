@@ -168,6 +168,6 @@ def _offset(line: str) -> int | Positions | None:
     facts = json.loads(line)
     if isinstance(facts.get("logOffset"), int):
         return int(facts["logOffset"])
-    # Those of a source that somebody has written may be anything.
+    # A user's data source may write any JSON as its offsets.
     is_kafka = facts and all(isinstance(v, dict) and all(map(str.isdigit, v)) for v in facts.values())
     return facts if is_kafka else None

@@ -23,7 +23,7 @@ class Places:
         self._table = table
 
     def folder(self, known: Mapping[str, str]) -> str:
-        """The folder of all that is kept of a table beside its rows: another one each time that the table is made.
+        """The folder of all that is kept of a table beside its rows. A table that is made anew gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """

@@ -1,12 +1,12 @@
 """A table that is made anew aside, and takes the place of a streaming model's table when it has all rows.
 
-The table aside is a streaming model's table like any other: it has a generation, a checkpoint and a lease of its own.
-So a run that is killed or stopped while it fills it leaves the old table as it was, and the next run goes on with the
-table aside.
+The table aside is a streaming model's table like any other, with its own generation, checkpoint and lease. So a run
+that is killed or stopped while it fills the table aside leaves the old table as it was, and the next run goes on with
+the table aside.
 
-Of plain files, both steps of the swap touch the catalog alone, as the steps of a compaction do, where both tables are
-EXTERNAL: a run that is killed between them leaves the table aside, which is marked as whole. Of a format with a log of
-what was done, one commit puts all that the table aside is in the place of what the table is; then that is dropped.
+For plain files, the swap is a DROP and a RENAME of EXTERNAL tables, which touch the catalog alone, as in a compaction:
+a run that is killed between them leaves the table aside, which is marked as whole. For Delta and Iceberg, one commit
+puts the rows, columns and properties of the table aside into the table; then the table aside is dropped.
 """
 
 from __future__ import annotations

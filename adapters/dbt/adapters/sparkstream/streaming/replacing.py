@@ -84,7 +84,7 @@ def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
 
 
 class Backfilled(AsideTable):
-    """A table of plain files aside, with the rows of another one but for some that are new. It takes its place.
+    """A table aside of plain files: a model's table with some of its rows replaced. It takes the place of this table.
 
     It is the same table in all else: its generation, its checkpoint and what is noted of it stay.
 

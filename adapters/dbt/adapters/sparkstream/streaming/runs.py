@@ -183,7 +183,7 @@ def _add(
     file_format: str,
     merges: bool,
 ) -> None:
-    """Adds rows: column -> SQL. Those of the model are put into one file then, if that is due."""
+    """Adds rows: column -> SQL. Where it is due, all rows of the model are put into one file then."""
     rows = ["(" + ", ".join(str(values.get(name, "NULL")) for name in COLUMNS) + ")" for values in found]
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
     new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(rows) + f"\nAS v ({', '.join(COLUMNS)})"
@@ -194,8 +194,8 @@ def _add(
         # The latter is a table of version 0.1.0.
         engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {string_literal(run.model)} AS model FROM ({new})")
         return
-    # Each model has a folder of its own to write to. Two processes that insert into one folder at the same time remove
-    # each other's temporary files, and rows are lost.
+    # Each model writes to its own folder: two processes that insert into one folder at the same time remove each
+    # other's temporary files, and rows are lost.
     first = f"{facts['Location'].rstrip('/')}/model={run.model}"
     partition = f"PARTITION (model = {string_literal(run.model)})"
     folder = _folder_of(engine, table, partition)

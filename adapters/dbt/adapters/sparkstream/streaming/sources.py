@@ -133,7 +133,7 @@ class Sources:
             )
 
     def identity(self, source: StreamSource) -> str:
-        """What tells a source from another one that has taken its place."""
+        """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
         if source.reader:
             return json.dumps([source.reader.get(DATA_SOURCE) or source.reader["format"], source.reader.get("path")])
         facts = self.facts_of(source.relation)
@@ -265,7 +265,7 @@ class Sources:
         return Change(source, lost, pending, rewritten, mended, new)
 
     def _folder(self, source: StreamSource) -> str | None:
-        """Where the files of a source lie; None for a source without files of its own."""
+        """Where the files of a source lie; None for a source without files, such as Kafka."""
         if not source.reader:
             return (
                 self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None

@@ -48,7 +48,7 @@ class Wanted:
     Attributes:
         query: tells the query from others.
         sources: the streams.
-        identities: what tells each of them from another one that has taken its place.
+        identities: for each source, what tells it from a new source of the same name.
     """
 
     query: str

@@ -142,16 +142,16 @@ class Streams:
                 if until is not None:
                     stream = stream.where(is_in_time(f"`{event_time}`"))
                 if flush is not None:
-                    # Spark moves conditions to before the watermark, which would not see the marks then: this one not,
-                    # as it is on the event time, and those of the query not past rand(). Of one rand() Spark knows
-                    # that it is at least 0, and leaves the condition out (OptimizeRand).
+                    # Spark moves conditions below the watermark, where they would drop the marks before it sees them.
+                    # It moves no condition on the event time, and moves no condition of the query below rand(). Spark
+                    # knows that one rand() is at least 0 and drops the condition (OptimizeRand), so there are two.
                     stream = stream.where(f"coalesce(`{event_time}` < {NEVER}, TRUE) AND rand() + rand() >= 0")
         with spark_errors():
             stream.createOrReplaceTempView(view)
 
     @staticmethod
     def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
-        """A stream whose times too far ahead are another one; the times as they are can be observed below that."""
+        """A stream in which times too far ahead are replaced; an observation below it counts the times as they are."""
         name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
         if observation_name is not None:
             counts = [expression(stream, sql) for sql in observation(f"`{name}`", until)]

@@ -29,7 +29,7 @@ class Watch:
         table: the model's table.
         checkpoint: the model's checkpoint.
         late: counts the rows that no window has.
-        identities: what tells each source from another one that has taken its place.
+        identities: for each source, what tells it from a new source of the same name.
         settled: the last micro-batch that is noted.
         report: told, in a line, what is worth telling.
         warn: told what a person has to know, and do.
@@ -121,7 +121,7 @@ class Watch:
 
     def _settle(self, ended: Mapping[str, str], ending: Lease | None = None) -> None:
         model, table = self._model, self._table
-        # The sink has a session of its own. This one may know files of an interrupted micro-batch, which are gone.
+        # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()
         appended, noted = table.settled(self._settled, self.finished, self._names)
         corrected = self._corrected()

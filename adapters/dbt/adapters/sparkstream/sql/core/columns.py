@@ -50,7 +50,7 @@ class Resolver:
         self._rules = rules
         self._names = DottedNames(self.columns, rules.bare_fields)
         self._tables = {_key(name): columns for name, columns in (schema or {}).items()}
-        # The nodes are kept beside what is known of them: the id of a node that is gone may become another one's.
+        # The entry holds the node, too: Python gives the id of a node that is gone to a new node.
         self._known: dict[int, tuple[exp.Expr, Columns]] = {}
         self._read: dict[tuple[int, int], tuple[exp.Expr, exp.Select, Column]] = {}
 

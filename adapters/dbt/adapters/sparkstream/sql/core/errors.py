@@ -9,7 +9,7 @@ class Finding(Exception):
     """Something about a piece of a text, where it stands, and how to write it.
 
     Attributes:
-        message: what it is, in one sentence.
+        message: what is wrong, or worth knowing, in one sentence.
         line: its line in the text given to the translator, from 1.
         column: its column in that line, from 1.
         hint: how to write it instead, or None.

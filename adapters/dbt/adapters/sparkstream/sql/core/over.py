@@ -1,4 +1,4 @@
-"""Windows of OVER as sqlglot has them: what they say, also by the name of another one, and where their bounds lie."""
+"""Windows of OVER in sqlglot's tree: partition, order and frame, also through `OVER w2` and `w2 AS (w ROWS ...)`."""
 
 from __future__ import annotations
 

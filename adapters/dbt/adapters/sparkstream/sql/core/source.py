@@ -43,7 +43,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Traced:
-    """A text that edits have made of another one, and where each piece of it comes from.
+    """A text after edits, and the place in the original text that each of its pieces comes from.
 
     Attributes:
         pieces: for each piece of the text its first character, the span of the original text that it was made from, and

@@ -66,7 +66,7 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
 
 
 def names_given(node: exp.Unnest) -> list[str]:
-    """The names of `AS u(x, o)`; sqlglot keeps the last one beside the others where there is an ordinality."""
+    """The names in `AS u(x, o)`; WITH ORDINALITY, sqlglot keeps `o` apart from the list."""
     offset, around = node.args.get("offset"), node.parent
     names = list(node.alias_column_names)
     if not names and isinstance(around, exp.Lateral):

@@ -3,7 +3,7 @@
 Spark's syntax grows with each version (pipes, variant paths, options of tables), and a query without a construct of
 ours needs no understanding. So a statement that can't be parsed is cut into its blocks: queries in parentheses, the
 operands of UNION and the like, what stands behind the CTEs. A block that can't be parsed and holds no construct of
-ours, outside of its own blocks, becomes an `Opaque`; all others have to be parsed.
+ours, outside of its inner blocks, becomes an `Opaque`; every other block has to be parsed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Blocks:
         read = {part: self._read(part) for part in inner}
         trees = {part: tree for part, (tree, _) in read.items()}
         covered = {part: tree for part, (tree, parsed) in read.items() if not parsed}
-        # sqlglot may parse a query alone and fail on it within another one: EXISTS (TABLE t).
+        # sqlglot parses `TABLE t` alone, and fails on `EXISTS (TABLE t)`.
         for known in (covered, trees) if covered != trees else (trees,):
             if known or header.unknown:
                 try:

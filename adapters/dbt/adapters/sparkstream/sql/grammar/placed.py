@@ -81,8 +81,8 @@ class PlacedParser(SparkParser):
         return self.__dict__.setdefault("_starts_of_selects", [])
 
     # -- what sqlglot would read again and again ---------------------------------------------------------
-    # sqlglot tries a reading, goes back and tries another. Where both hold the same piece, and that piece such pieces
-    # of its own, each level doubles the time. These remember what a piece was read as.
+    # sqlglot reads some pieces twice: it tries one grammar rule, goes back and tries the next. Where such pieces are
+    # nested, each level doubles the time. The methods below remember what a piece was read as.
     def _read_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         """Reads a join: sqlglot reads the joins behind a join without ON twice, as its own and as the query's."""
         if args or kwargs.keys() - {"alias_tokens"}:

@@ -107,7 +107,7 @@ class SampleRow:
     Attributes:
         id: its number.
         part: number of the group that it is in, such as the rows of one key.
-        keys: what it is ordered by.
+        keys: the values that order it.
     """
 
     id: int

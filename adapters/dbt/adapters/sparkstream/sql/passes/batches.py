@@ -1,8 +1,8 @@
 """Windows over rows that dbt has cut to a batch: at the batch's edges they have rows outside of it.
 
 dbt renders a ref of a microbatch model as `(select * from bid where bidtime >= '...' and bidtime < '...')`. A window
-function right on such a query gets the rows that its windows need, and keeps the windows of the batch. Where a window
-is on more than that query, it is refused, and a frame is warned of.
+function right on such a query gets the rows that its windows need, and keeps the windows of the batch. A window on
+more than such a query, on a join for one, is refused; for a frame of OVER there is a warning.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _added(types: Types, numbers: Numbers) -> str | None:
 
 
 def _instead(replaced: Mapping[str, str]) -> FunctionRule:
-    """The type of the first argument, or another one for some."""
+    """The type of the first argument, or what `replaced` has for this type."""
     return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
 

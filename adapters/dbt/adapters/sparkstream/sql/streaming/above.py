@@ -135,7 +135,7 @@ def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
 
 
 def reads_from(node: exp.Expr, other: exp.Expr) -> bool:
-    """Whether a node reads from another one, within itself or through CTEs."""
+    """Whether `node` reads from `other`, within itself or through CTEs."""
     return any(within(other, read) for read in (node, *ctes_of(node)))
 
 

@@ -1,4 +1,4 @@
-"""Aggregates of one stream around each row of another one, as the macro `window_around` writes them.
+"""Aggregates of one stream around each row of a second stream, as the macro `window_around` writes them.
 
     SELECT __left, sum(__value0) OVER (PARTITION BY __key0 ORDER BY __time
       RANGE BETWEEN INTERVAL '5' MINUTE PRECEDING AND INTERVAL '1' MINUTE FOLLOWING) AS total

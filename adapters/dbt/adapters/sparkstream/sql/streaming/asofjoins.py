@@ -10,9 +10,9 @@ of the right side (see `framing/asof.py`):
       SELECT NULL, struct(*), sym, ts, FALSE FROM quotes
     )
 
-Where `quotes` is a table, no row of `trades` has a part in the match of another one, as `__right` is NULL in all of
-them. So the frames run on the rows of each micro-batch alone, beside the whole table. Where `quotes` is a stream, too,
-the rows of both wait until the watermark has passed their time, and the last quote of each key is kept (`history.py`).
+Where `quotes` is a table, a trade's match doesn't depend on other trades, as `__right` is NULL in all trades. So the
+frames run on the trades of each micro-batch alone, beside the whole table. Where `quotes` is a stream, too, the rows of
+both wait until the watermark has passed their time, and the last quote of each key is kept (`history.py`).
 """
 
 from __future__ import annotations

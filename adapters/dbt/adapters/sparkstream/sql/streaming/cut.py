@@ -119,7 +119,7 @@ class Cut:
         return source.traced()
 
     def _removed(self) -> Iterator[tuple[Span, str]]:
-        """The CTEs that only the streaming part needs, and the commas between the others."""
+        """The CTEs that only the streaming part needs, and the commas that would be left between the CTEs that stay."""
         for with_ in self.tree.find_all(exp.With):
             spans = [self.source.span(cte) for cte in with_.expressions]
             kept = [
@@ -245,7 +245,7 @@ def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bo
 
 
 def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
-    """The cut right above a stream whose rows meet rows of a table as of their time, each row without the others.
+    """The cut right above a stream whose rows are joined with a table as of their time: no row depends on other rows.
 
     Raises:
         TranslationError: something above needs rows of several micro-batches.

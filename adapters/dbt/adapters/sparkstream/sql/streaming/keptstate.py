@@ -1,7 +1,8 @@
 """Queries whose state leaves Spark whenever it changes: slices, or windows that a model shows while they are open.
 
-Spark hands out what a micro-batch has changed (update mode). That is kept beside the checkpoint until its windows are
-over. Each micro-batch makes the table's rows of the windows that it closes, and the open ones of the others.
+Spark hands out the slices or windows that a micro-batch has changed (update mode). They are kept beside the checkpoint
+until their windows are over. Each micro-batch makes rows for the table from the windows that it closes; for the view of
+open windows, from the windows that stay open.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ def mark_touched(slices: Slices) -> None:
 
 
 def changed(keys: Iterable[str], values: Iterable[str], condition: str) -> str:
-    """What was kept, and in the place of what a micro-batch has changed, these.
+    """The kept slices or windows, where those that a micro-batch has changed are replaced by what it made of them.
 
     Args:
         keys: the columns that tell slices or windows apart.
-        values: the others.
+        values: the columns beside the keys.
         condition: which are still needed.
     """
     by = list(keys)

@@ -100,7 +100,7 @@ def _tables(node: exp.Expr) -> Iterator[exp.Table]:
 
 
 def within(node: exp.Expr, outer: exp.Expr) -> bool:
-    """Whether a node is another one, or within it."""
+    """Whether `node` is `outer`, or lies within it."""
     at: exp.Expr | None = node
     while at is not None:
         if at is outer:

@@ -1,9 +1,9 @@
 """Windows that a model shows while they are open, or corrects: Spark hands out each one that a micro-batch has changed.
 
-A window has one row for each group. The kept rows are the windows that can change in a micro-batch, each with what it
-holds so far; those that the watermark passes in it close. Spark's own state has the same windows and drops them at the
-same watermark, so a row is late here when it is late there. Where late rows correct windows, that watermark is behind
-the one that closes windows, by the lateness.
+A window has one row for each group. The kept rows are the windows that can still change, each with its aggregates so
+far. A window closes in the micro-batch in which the watermark passes its end. Spark's own state has the same windows
+and drops them at the same watermark, so a row is late here when Spark takes it as late. Where late rows correct windows
+(`late_rows: update`), Spark's watermark is behind the closing watermark by the lateness.
 """
 
 from __future__ import annotations

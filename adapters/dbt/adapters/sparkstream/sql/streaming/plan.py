@@ -5,7 +5,7 @@ a column; any other expression loses it. So each window function becomes a view 
 the plan marks the stage's `window_end`: from there on the query is the same as in batch.
 
 What no stream can do (OVER, for one) comes after: all rows of a window leave the stream in the same micro-batch, so a
-query over the closed rows of one micro-batch, window by window, is the query over all of them.
+query that works window by window gives the same on the closed rows of one micro-batch as on all rows.
 """
 
 from __future__ import annotations

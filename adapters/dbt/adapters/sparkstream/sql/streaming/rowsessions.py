@@ -1,8 +1,8 @@
 """SESSION on a stream, in every form but `session_window`, which Spark's streams aggregate themselves.
 
-The rows leave the stream when the watermark has passed their time. Those of sessions that later rows may still join are
-kept; the others go on together with the rest of their session, in one micro-batch. A kept row begins a session or
-belongs to one, so sessions of the kept rows and the new ones are the sessions of all rows.
+The rows leave the stream when the watermark has passed their time. Rows of a session that later rows may still join
+are kept; a session that is over goes on as a whole, in one micro-batch. Kept rows are whole sessions so far, so the
+sessions of the kept rows and the new rows are the sessions of all rows.
 """
 
 from __future__ import annotations

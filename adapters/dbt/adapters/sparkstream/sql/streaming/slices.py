@@ -1,8 +1,8 @@
 """HOP and CUMULATE on a stream by slices.
 
-A row is in many windows and in one slice. So what Spark keeps is slices, and each micro-batch puts together the windows
-that it closes, by the rules of the optimiser. A slice stays until the last window that it is in is over: a row that is
-late for some of its windows still counts in the others.
+A row is in many windows and in one slice. So Spark keeps slices, and each micro-batch puts together the windows that it
+closes, by the rules of the optimiser. A slice stays until the last of its windows is over: a row that is late for some
+of its windows still counts in the windows that are open.
 """
 
 from __future__ import annotations

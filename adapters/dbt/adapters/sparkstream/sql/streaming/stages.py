@@ -1,4 +1,4 @@
-"""Window functions on a stream, each as a view of its own whose `window_end` carries the watermark."""
+"""Window functions on a stream, each as a view whose `window_end` carries the watermark."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class StagedWindows(WindowFunctions):
         self.late.append(Arrivals(rows, windows, time, tuple(sorted(read))))
 
     def _follows(self, function: WindowFunction) -> bool:
-        """Whether the rows of a window function come from another one."""
+        """Whether the rows of a window function come from a window function."""
         return any(node.find(WindowFunction) for node in (function.this, *ctes_of(function.this)))
 
     def _add(

@@ -1,4 +1,4 @@
-"""Conditions that bound a time by another one: `b.ts BETWEEN a.ts - INTERVAL '5' MINUTE AND a.ts`, however written."""
+"""Conditions that bound one time by a second: `b.ts BETWEEN a.ts - INTERVAL '5' MINUTE AND a.ts`, however written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TimeBound:
 
     Attributes:
         earlier: a column.
-        later: another one.
+        later: a column of the other side.
         most: the length; negative where `later` is before `earlier`.
         plain: whether it is written as columns with intervals added, the only form that Spark reads.
     """

@@ -1,4 +1,4 @@
-"""UNKNOWN, and conditions that are no BOOLEAN: Spark takes a number or a text for one, or has an error of its own."""
+"""UNKNOWN, and conditions that are no BOOLEAN: Spark converts a number or a text, or fails without a place."""
 
 from __future__ import annotations
 

@@ -106,9 +106,9 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
 def months_between(start: str, end: str) -> str:
     """Whole months from start to end: the most that can be added to the earlier one without passing the later.
 
-    Spark counts none from 31 January to 29 February; Flink counts one, as the month's end is the end of a month. Of the
-    times, it compares the days; where the months lead from one day to the other one, a month less counts if the end is
-    the earlier time of day, also backwards (Avatica: DateTimeUtils.subtractMonths).
+    Spark counts no month from 31 January to 29 February; Flink counts one, as both days end their months. Flink
+    compares the days first. Where adding the months leads exactly from the one day to the other, Flink counts a month
+    less if the end has the earlier time of day, also backwards (Avatica: DateTimeUtils.subtractMonths).
     """
 
     def day(time: str) -> str:

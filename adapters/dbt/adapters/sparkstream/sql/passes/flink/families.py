@@ -45,7 +45,7 @@ def incompatible(one: str | None, other: str | None) -> bool:
 
 
 def incomparable(one: str | None, other: str | None) -> bool:
-    """Whether two types, both known, can't be compared: a text is compared with what it is written for."""
+    """Whether two types, both known, can't be compared. A text can be compared with what it is cast to: `s = 5`."""
     kinds = {family(one), family(other)}
     if None in kinds or len(kinds) == 1:
         return False

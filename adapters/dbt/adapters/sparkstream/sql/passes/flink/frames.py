@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, pa
 
 
 def is_unheeded(window: exp.Window) -> bool:
-    """Whether a window has a frame behind the name of another one, `OVER (w ROWS 1 PRECEDING)`: Flink forgets it."""
+    """Whether a window adds a frame to a named window, `OVER (w ROWS 1 PRECEDING)`: Flink ignores this frame."""
     return window.args.get("spec") is not None and named(window) is not None
 
 
@@ -23,7 +23,7 @@ def heeded(window: exp.Window) -> WindowParts:
 
 
 def _number(offset: exp.Expr | None) -> float | None:
-    """The value of a constant offset; None for another one."""
+    """The value of a constant offset; None for a computed offset."""
     return float(offset.name) if isinstance(offset, exp.Literal) and offset.is_number else None
 
 

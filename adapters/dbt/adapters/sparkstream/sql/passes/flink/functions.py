@@ -89,7 +89,7 @@ def _grouping(call: FlinkCall) -> str:
 
 
 def _neighbour(call: FlinkCall) -> str:
-    """LAG or LEAD. Spark takes constant offsets alone: another one picks a row of the partition, which is an array."""
+    """LAG or LEAD. Spark takes constant offsets alone. For `LAG(x, n)`, an array of the partition's rows is indexed."""
     offset = call.args[1] if len(call.args) > 1 else "1"
     if offset.lstrip("-").isdigit():
         return call.same()

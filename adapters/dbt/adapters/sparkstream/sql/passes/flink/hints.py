@@ -60,7 +60,7 @@ class Hints:
 
 
 def _hints(text: str, tokens: Tokens) -> Iterator[tuple[Span, bool]]:
-    """Where each hint stands, and whether it is one behind SELECT; the others are comments between tokens."""
+    """Where each hint stands, and whether it stands behind SELECT; elsewhere, sqlglot takes a hint for a comment."""
     at = 0
     for token in tokens:
         yield from ((span, False) for span in _between(text, at, token.start))

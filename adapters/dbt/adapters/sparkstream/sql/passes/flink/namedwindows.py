@@ -1,4 +1,4 @@
-"""Windows of OVER that begin with the name of another one, `OVER (w ORDER BY n)`, which Spark doesn't read."""
+"""Windows of OVER that extend a named window, `OVER (w ORDER BY n)`, which Spark doesn't read."""
 
 from __future__ import annotations
 

@@ -159,11 +159,11 @@ class NumberTypes(Rewriter):
 
 
 def _beside(type_: str | None, result: str | None) -> str | None:
-    """The type that a value needs where Spark would find another one than `result` for it and others; else None.
+    """The type to cast a value to, so that Spark finds the type `result` for several values; None without a cast.
 
-    A BIGINT has 19 digits beside a DECIMAL, of which Spark counts 20. An integer and a FLOAT are a DOUBLE to Spark, and
-    so are a FLOAT and a DOUBLE. A time with a zone is read on the session's clock beside one without, where Spark gives
-    that one a zone.
+    Beside a DECIMAL, a BIGINT has 19 digits in Flink and 20 in Spark. Spark makes a DOUBLE of an integer and a FLOAT,
+    and of a FLOAT and a DOUBLE. Of a TIMESTAMP_LTZ beside a TIMESTAMP, Flink reads the former on the session's clock,
+    where Spark gives the latter a zone.
     """
     if type_ == "timestamp" and result == types.NTZ:
         return types.NTZ

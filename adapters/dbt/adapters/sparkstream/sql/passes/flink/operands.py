@@ -315,7 +315,8 @@ class Operands(Rewriter):
 
     def _joined(self, node: exp.Expr) -> Iterable[Edit]:
         for operand in (node.this, node.expression):
-            if family(self.type(operand)) not in (None, "text", "number"):  # a number has an error of its own
+            # Another rule refuses a number.
+            if family(self.type(operand)) not in (None, "text", "number"):
                 self.refuse(operand, f"|| joins texts, and this is a {self.type(operand)}", "write CAST(... AS STRING)")
         return ()
 

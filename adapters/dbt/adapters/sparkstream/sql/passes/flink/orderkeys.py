@@ -49,7 +49,7 @@ class OrderKeys(Rewriter):
         twice = next((name for name in names if name and names.count(name) > 1), None)
         for item in _items(node):
             key, number = item.this, _number(item.this)
-            if twice is not None:  # also where another one is ordered by (measured in 2.3)
+            if twice is not None:  # also where the key is a column that stands once (measured in 2.3)
                 self._refuse_twice(key, twice)
             if number is not None:
                 yield from self._place(key, number, len(names) if known else None)
@@ -129,7 +129,7 @@ def _items(query: exp.Expr) -> list[exp.Expr]:
 
 
 def _number(key: exp.Expr) -> float | None:
-    """The value of a key that is a number, which may have a sign and parentheses; None for another one."""
+    """The value of a key that is a number, such as `2` or `-(2)`; None for a key that is no number."""
     if isinstance(key, exp.Paren):
         return _number(key.this)
     if isinstance(key, exp.Neg):
@@ -139,7 +139,7 @@ def _number(key: exp.Expr) -> float | None:
 
 
 def _bare_columns(key: exp.Expr, select: exp.Select) -> Iterator[exp.Column]:
-    """The columns of a key that are named alone, but for those of a query in it."""
+    """The columns without a table's name in a key; columns of a query within the key are left out."""
     for column in key.find_all(exp.Column):
         if not column.table and column.find_ancestor(exp.Select) is select:
             yield column

@@ -60,7 +60,7 @@ class QueryShapes(Rewriter):
         return ()
 
     def _window(self, node: exp.Expr) -> Iterable[Edit]:
-        """No window function stands in the argument of another one, nor in an aggregate."""
+        """No window function stands in the argument of a window function or of an aggregate."""
         outer = node.find_ancestor(exp.Anonymous, exp.Select)
         while isinstance(outer, exp.Anonymous):
             if is_aggregate(outer) or (isinstance(outer.parent, exp.Window) and outer.arg_key == "this"):

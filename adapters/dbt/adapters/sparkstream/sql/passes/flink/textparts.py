@@ -51,7 +51,7 @@ class TextParts(Rewriter):
         yield Edit(self.source.span(node), text, level=1)
 
     def _like(self, node: exp.Expr) -> Iterator[Edit]:
-        """Without ESCAPE, no character of a pattern escapes another one; in Spark, a backslash does."""
+        """Without ESCAPE, Flink has no escape character in a pattern; Spark's is the backslash."""
         pattern = node.expression
         plain = isinstance(pattern, exp.Literal) and "\\" not in pattern.name
         if not plain and not isinstance(node.parent, exp.Escape):

@@ -63,7 +63,7 @@ def initcap(call: FlinkCall) -> str:
 
 
 def _pieces(call: FlinkCall, text: str) -> str:
-    """A text split at another one, which Spark's SPLIT takes for a pattern."""
+    """A text split at a separator, which Spark's SPLIT would take for a pattern."""
     separator = call.literals[1]
     if separator is None:
         pattern = f"CONCAT('\\\\Q', {call.args[1]}, '\\\\E')"
@@ -131,7 +131,7 @@ def locate(call: FlinkCall) -> str:
 
 
 def locate_from(part: str, text: str, place: str) -> str:
-    """The first place of a text in another one, from a place on."""
+    """The first place of `part` in `text`, from `place` on."""
     if place.isdecimal() and int(place):
         return f"LOCATE({part}, {text}, {place})"
     return f"CASE WHEN {place} IS NOT NULL THEN LOCATE({part}, {text}, GREATEST({place}, 1)) END"

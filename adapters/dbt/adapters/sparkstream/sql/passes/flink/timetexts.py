@@ -132,7 +132,7 @@ def _of_text(call: FlinkCall) -> str:
 
 
 def cut_text(text: str, literal: str | None, digits: int) -> str:
-    """A text with so many digits behind the second at most: CAST(... AS TIMESTAMP(1)) drops the others."""
+    """A time as a text with at most `digits` digits behind the second: CAST(... AS TIMESTAMP(1)) drops the rest."""
     pattern = "[.]\\d+$" if not digits else f"([.]\\d{{{digits}}})\\d+$"
     if literal is not None:
         return string_literal(re.sub(pattern, r"\1" if digits else "", literal, flags=re.A))

@@ -90,7 +90,7 @@ def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
-    """JSON_EXISTS is a BOOLEAN; the others are texts, or have the type behind RETURNING."""
+    """JSON_EXISTS is a BOOLEAN; JSON_VALUE and JSON_QUERY are texts, or have the type behind RETURNING."""
     to = node.args.get("returning")
     if node.args["kind"] == "EXISTS":
         return "boolean"

@@ -163,7 +163,7 @@ def _exp_avg(aggregate: Evaluation) -> str:
 
 
 def _counted(aggregate: Evaluation, value: str) -> str:
-    """What DISTINCT_COUNT counts: NULL as the zero of its type, a date's NULL as a value of its own."""
+    """What DISTINCT_COUNT counts: NULL counts as the zero of its type; NULL of a DATE is one more value."""
     type_ = aggregate.type()
     if type_ in _ZEROS:
         return f"coalesce({value}, {_ZEROS[type_]})"

@@ -1,7 +1,7 @@
 """A SELECT with windows of ours, or with LAST JOIN, as a SELECT that Spark has.
 
 Where Spark's own frames say it, calls and windows are rewritten where they stand. Else FROM becomes a subquery that
-numbers the rows; and where rows of UNION tables come in, or a call needs the result of another one, the calls
+numbers the rows; and where rows of UNION tables come in, or a call has a call in its argument, the calls
 become columns of that subquery:
 
     SELECT id, __total                                    the SELECT as written, calls replaced
@@ -151,7 +151,7 @@ class Query:
         return [*lines, f"{last} AS {self._relation.alias}" if self._relation.alias else last]
 
     def _over(self, query: Written, items: list[str], condition: str | None = None) -> Select:
-        """A query over the rows of another one, with more columns."""
+        """SELECT *, items FROM query."""
         return Select(["*", *items], query, self._relation.alias or "", where=[condition] if condition else [])
 
     def _guards(self) -> list[str]:

@@ -226,7 +226,7 @@ def _increment(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Ar
 
 
 def _hex(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    """A negative number in the digits of its own type, and a DOUBLE rounded."""
+    """HEX of a negative number has the digits of the number's type (8 for an INT); a DOUBLE is rounded."""
     if len(arguments) != 1:
         return None
     masks = {"smallint": 0xFFFF, "int": 0xFFFFFFFF}

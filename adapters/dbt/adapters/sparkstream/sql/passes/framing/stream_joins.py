@@ -1,7 +1,7 @@
 """Windows of the streams of a join: `a OVER (RANGE INTERVAL '1' HOUR PRECEDING) JOIN b ON ...` in SQLstream.
 
-A row meets the rows of the other stream that are in the window of that stream when the row comes. On tables, the rows
-of two streams meet if one's window reaches back to the other one's time, which becomes a part of ON:
+A row of `a` meets the rows of `b` that are in b's window when it comes, and the other way round. On tables, two rows
+meet if the window of the earlier row's stream reaches back from the later row's time to it, which becomes a part of ON:
 
     b.ROWTIME BETWEEN a.ROWTIME - <window of b> AND a.ROWTIME + <window of a>
 

@@ -82,7 +82,7 @@ def _ungrouped(node: exp.Expr, keys: list[exp.Expr]) -> Iterator[exp.Column]:
 
 
 def _plain(node: exp.Expr) -> exp.Expr:
-    """An expression without the tables and the case of its columns, as those of a key may be written otherwise."""
+    """An expression whose columns have no table's name and no upper case, so that `T.K` equals the key `k`."""
 
     def bare(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Column) and not part.is_star:

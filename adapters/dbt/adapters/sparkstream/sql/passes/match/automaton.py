@@ -20,7 +20,7 @@ class Edge:
     Attributes:
         variable: the place of the variable in the pattern that takes the row.
         target: the state behind it.
-        unless: places of variables: an edge is there only for a row that none of them could take.
+        unless: places of variables. The edge holds only for a row that none of these variables could take.
     """
 
     variable: int

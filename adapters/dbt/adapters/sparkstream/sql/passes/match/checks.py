@@ -39,7 +39,7 @@ class Checks:
         """Refuses what is wrong.
 
         Raises:
-            TranslationError: what it is.
+            TranslationError: what is wrong.
         """
         self._check_order()
         self._check_skip()

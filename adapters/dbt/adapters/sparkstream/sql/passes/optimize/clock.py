@@ -108,7 +108,7 @@ class Times:
         return length.sql()
 
     def copies(self, relation: str, window: Hop) -> Select:
-        # The wall clock is computed in a query of its own: Spark would convert the time several times for each copy.
+        # The wall clock is computed in an inner query: else Spark would convert the time several times for each copy.
         start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
         return Select(["*", f"{start} AS __start"], self.rows(relation))
 

@@ -23,7 +23,7 @@ class GroupKey:
     Attributes:
         node: its expression.
         form: its normal form, by which it is found elsewhere in the query.
-        column: what it is called in the inner queries: its own name, or a made-up one.
+        column: its name in the inner queries: the column's name, or a generated name for an expression.
     """
 
     node: exp.Expr

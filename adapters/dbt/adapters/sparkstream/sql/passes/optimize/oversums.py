@@ -255,7 +255,7 @@ class OverSums:
 
     # -- bounds ----------------------------------------------------------------------------------------
     def _gone(self, frame: exp.WindowSpec, measure: str, *, descending: bool) -> str:
-        """The newest row before a frame, as the end of another one.
+        """The newest row before a frame: the end of the frame whose running sum is taken away.
 
         Args:
             measure: what offsets are added to: `rows`, `number`, or the type of a time.

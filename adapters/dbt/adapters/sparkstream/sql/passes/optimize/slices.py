@@ -123,7 +123,7 @@ class Slices:
         self.columns = list(found.values())
 
     def count_rows(self) -> None:
-        """Adds a count of rows to the columns if none of them is a count."""
+        """Adds a count of rows to the columns if no column is a count."""
         if not any(column.partial.counts for column in self.columns):
             self.columns.append(SliceColumn("__rows", Partial("count(*)", counts=True), None))
 

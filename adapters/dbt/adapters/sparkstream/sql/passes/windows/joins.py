@@ -1,4 +1,4 @@
-"""Joins of windows: whether every row meets only the rows of its own window."""
+"""Joins of windows: whether every row meets only rows of the same window."""
 
 from __future__ import annotations
 
