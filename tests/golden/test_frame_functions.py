@@ -57,7 +57,7 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("ansi", ["false", "true"], ids=["lenient", "ansi"])
+@pytest.mark.parametrize("ansi", ["false", pytest.param("true", marks=pytest.mark.long)], ids=["lenient", "ansi"])
 @pytest.mark.parametrize("frame", FRAMES)
 def test_examples_of_the_reference(spark: SparkSession, frame: str, ansi: str) -> None:
     spark.conf.set("spark.sql.ansi.enabled", ansi)

@@ -201,7 +201,7 @@ def every_window_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sliding, "SHORT", 8)
 
 
-@pytest.mark.parametrize("name", sampled([*QUERIES, *CUMULATED]))
+@pytest.mark.parametrize("name", sampled([*QUERIES, *CUMULATED], share=4))
 def test_same_answer(spark: SparkSession, name: str) -> None:
     @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(overlapping_batches))

@@ -432,6 +432,7 @@ def no_java(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 class TestWithoutJava:
     def test_a_server_in_the_foreground_ends_with_its_starter(self, no_java: dict[str, str], tmp_path: Path) -> None:
         folder, port = tmp_path / "server", free_port()

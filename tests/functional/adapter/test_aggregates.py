@@ -28,7 +28,7 @@ def tables_of(page: Path) -> list[list[tuple[str, ...]]]:
     return [rows[2:] for rows in found if rows]
 
 
-@pytest.mark.parametrize("type_", ["spark", "sparkstream"])
+@pytest.mark.parametrize("type_", [pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
 def test_the_tables_of_the_page(make_project: Callable[..., Project], type_: str) -> None:
     files = {
         "models/readings.sql": TABLES["readings"],

@@ -237,6 +237,7 @@ def test_microbatch_on_plain_dbt_spark(make_project: Callable[..., Project]) -> 
     assert "hop in hop_by_time" not in log
 
 
+@pytest.mark.long
 def test_microbatch_reads_what_the_windows_need(microbatch: Project) -> None:
     [path] = (microbatch.folder / "target" / "compiled").rglob("hop_by_time_2024-01-02.sql")
     sql = path.read_text()

@@ -142,7 +142,7 @@ def models(prefix: str = "") -> dict[str, str]:
     return files
 
 
-@pytest.fixture(scope="module", params=["spark", "sparkstream"])
+@pytest.fixture(scope="module", params=[pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
 def windows(request: pytest.FixtureRequest, make_project: Callable[..., Project]) -> Project:
     """A project with every window, built: with the package on dbt-spark, and on the adapter alone."""
     if request.param == "spark":

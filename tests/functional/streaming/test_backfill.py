@@ -86,8 +86,7 @@ ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
     "name",
     [
         "tumble",
-        pytest.param("session", marks=pytest.mark.long),
-        *seldom(("sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
+        *seldom(("session", "sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
     ],
 )
 def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
@@ -306,6 +305,7 @@ def test_what_is_refused(feed: Feed) -> None:
     assert feed.table() == feed.batch(TUMBLE, "window_end <= timestamp_seconds(1086)")
 
 
+@pytest.mark.long
 def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
     """A session that crosses the range is one of the table, one of the rows now, or may be one that is open."""
     first: list[EventRow] = [

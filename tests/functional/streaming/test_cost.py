@@ -91,6 +91,7 @@ def test_a_run_that_was_told_to_end_leaves_windows_to_the_next_one(feed: Feed, m
     assert asked.queries == 2
 
 
+@pytest.mark.long
 def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of these needs a run, though no file has come; the run after it starts no query."""
     asked = Asked(monkeypatch)
