@@ -96,6 +96,8 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 
 # Two processes share the tests, each with a Spark of its own. Folders whose tests take longest come first, so that both end together.
 JOBS ?= 2
+# So many of the slowest tests are told; 0 tells all.
+DURATIONS ?= 25
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) -q
 TESTS := tests/kill tests/server tests/integration tests/suites tests/functional tests/docs tests/browser tests/property tests/golden \
 	tests/garbage tests/unit
@@ -104,10 +106,10 @@ unit: $(INSTALLED)
 	$(PYTEST) tests/unit tests/garbage tests/golden tests/property -m 'not slow and not full and not long and not spark'
 
 test: $(INSTALLED)
-	$(PYTEST) $(TESTS) -m 'not slow and not full and not long' --durations=25
+	$(PYTEST) $(TESTS) -m 'not slow and not full and not long' --durations=$(DURATIONS)
 
 test-long: $(INSTALLED)
-	$(PYTEST) $(TESTS) -m 'long and not slow and not full' --durations=25
+	$(PYTEST) $(TESTS) -m 'long and not slow and not full' --durations=$(DURATIONS)
 
 test-all: export SPARKSTREAM_FRAMES := 10000
 test-all: $(INSTALLED)

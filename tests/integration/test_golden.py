@@ -44,7 +44,7 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
 @pytest.fixture(
     scope="module",
     params=[
-        *(pytest.param((zone, "some"), marks=() if zone == "UTC" else pytest.mark.full) for zone in ZONES),
+        *(pytest.param((zone, "some"), marks=pytest.mark.full) for zone in ZONES),
         *(pytest.param((zone, "all"), marks=pytest.mark.full) for zone in ZONES),
     ],
     ids="-".join,

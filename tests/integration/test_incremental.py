@@ -33,6 +33,7 @@ def test_window_replace(target: Target, tmp_path_factory: pytest.TempPathFactory
             assert target.rows(f"select * from {project.schema}.{name}") == whole, (step, name)
 
 
+@pytest.mark.full
 def test_microbatch(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     files = incremental.bids() | incremental.batched("hop_by_time") | incremental.written("island_of_sessions")
     project = _project(target, tmp_path_factory, files)

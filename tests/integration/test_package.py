@@ -65,6 +65,7 @@ NEED_THE_ADAPTER = {
 }
 
 
+@ON_THE_SESSION
 def test_what_needs_the_adapter_says_so(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     models = {"rows": "select 1 as k, timestamp'2024-01-01 00:00:00' as ts", **NEED_THE_ADAPTER}
     files = {f"models/{name}.sql": text for name, text in models.items()}
@@ -80,6 +81,7 @@ def test_what_needs_the_adapter_says_so(target: Target, tmp_path_factory: pytest
     assert "request needs the adapter dbt-sparkstream" in (project.folder / "logs" / "dbt.log").read_text()
 
 
+@ON_THE_SESSION
 def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     rows = (
         "select * from values (1, 'x', cast(1 as decimal(10, 2))), (1, 'x', 1), (2, null, null) as t (id, name, amount)"
@@ -112,6 +114,7 @@ def test_matches_rows_finds_differences(target: Target, tmp_path_factory: pytest
     assert "lacks amount" in results["fewer"].message
 
 
+@ON_THE_SESSION
 def test_window_tests_on_plain_dbt_spark(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Those on one model, as a sample: all of them run on the embedded Spark elsewhere."""
     tests = {name: case for name, case in TESTS.items() if case[0] == "tumbling"}

@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 
 from tests.macros import macros
 from tests.property.gapfill_reference import Filled, Gapfill, Row, Window
-from tests.property.test_windows import BEFORE_1970, CLOCK_CHANGES, EPOCH, MICROSECOND, ORDINARY, UNITS, zones
+from tests.property.test_windows import (
+    BEFORE_1970,
+    CLOCK_CHANGES,
+    EPOCH,
+    MICROSECOND,
+    ORDINARY,
+    UNITS,
+    zones_of_long_tests,
+)
 from tests.property.window_reference import MINUTE, MS, SECOND, Cumulate, Hop, Tumble, instant, wall_clock
 
 if TYPE_CHECKING:
@@ -206,9 +214,8 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
     spark.catalog.dropTempView("all_windows")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("local", [False, True])
-@zones
+@zones_of_long_tests
 def test_spark_gives_the_rows_of_the_definition(session: SparkSession, zone: str, local: bool) -> None:
     session.conf.set("spark.sql.session.timeZone", zone)
     since_epoch = "{} - TIMESTAMP_NTZ '1970-01-01 00:00:00'" if local else "unix_micros({})"

@@ -155,6 +155,10 @@ def _mark(zone: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 zones = pytest.mark.parametrize("zone", [pytest.param(zone, marks=_mark(zone)) for zone in CLOCK_CHANGES])
+zones_of_long_tests = pytest.mark.parametrize(
+    "zone",
+    [pytest.param(zone, marks=pytest.mark.long if zone in LONG_ZONES else pytest.mark.full) for zone in CLOCK_CHANGES],
+)
 
 
 def edges(zone: str) -> Batch:
@@ -381,8 +385,7 @@ def _every_row(batch: Batch, case: Case) -> Iterator[Any]:
         yield *row, *bounds, time
 
 
-@pytest.mark.long
-@zones
+@zones_of_long_tests
 def test_aggregates_per_window(spark: SparkSession, zone: str) -> None:
     @thorough
     @given(batches(zone))
@@ -432,9 +435,8 @@ def test_many_tables(spark: SparkSession, zone: str, optimize: bool) -> None:
     compare()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("typed", [True, False])
-@zones
+@zones_of_long_tests
 def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, typed: bool) -> None:
     batch = replace(edges(zone), typed=typed)
 
@@ -535,8 +537,7 @@ def _group_totals(batch: Batch, case: Case) -> Iterator[Any]:
         yield start, end, time, len(rows), sum(values) if values else None
 
 
-@pytest.mark.long
-@zones
+@zones_of_long_tests
 @pytest.mark.parametrize("query", [every_row, totals])
 def test_optimiser_changes_no_answer(spark: SparkSession, zone: str, query: Query) -> None:
     @thorough

@@ -22,9 +22,9 @@ from tests.integration.targets import SMALL_QUERIES, write
 from tests.server import logins
 from tests.server.test_connect import FILES
 from tests.server.test_server import run, small
-from tests.support import free_port, seldom, without_waiting_for_the_disk
+from tests.support import free_port, without_waiting_for_the_disk
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 TOKEN = "S3CR3T_of-connect"
 
@@ -137,7 +137,7 @@ def test_the_server_knows_itself(place: Place) -> None:
     assert TOKEN not in said.stdout + again.stdout + again.stderr
 
 
-@pytest.mark.parametrize("tls", seldom([True, False]), ids=["tls", "on_this_machine"])
+@pytest.mark.parametrize("tls", [True, False], ids=["tls", "on_this_machine"])
 def test_models_of_every_kind(place: Place, tmp_path: Path, tls: bool) -> None:
     port = place.port if tls else place.config.connect_port
     given = {

@@ -335,7 +335,7 @@ def test_finds_what_is_wrong(failures: dict[str, tuple[str, int]], name: str) ->
     assert failures[name] == ("fail" if expected else "pass", expected)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_with_the_adapter_alone(make_project: Callable[..., Project]) -> None:
     """Their names are global then."""
     tests = {name: case for name, case in TESTS.items() if case[0] in ("tumbling", "off_grid")}

@@ -53,10 +53,10 @@ def built(project: Project, events: int) -> None:
         os.chdir(here)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize(
     "events",
-    [pytest.param(20_000, id="20,000 events"), pytest.param(100_000, id="100,000 events", marks=pytest.mark.full)],
+    [pytest.param(20_000, id="20,000 events"), pytest.param(100_000, id="100,000 events")],
 )
 def test_results_are_those_recorded(make_project: MakeProject, embedded: SparkSession, events: int) -> None:
     project = nexmark(make_project)

@@ -196,12 +196,15 @@ def test_a_backfill_that_is_killed(
     assert "model" not in kept
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     [
         {"on_query_change": "swap"},
-        *seldom(({"late_rows": "update"}, {"compact_every": 1}, {"partition_by": ("k",)}, {"emit": "open"})),
+        {"late_rows": "update"},
+        {"compact_every": 1},
+        {"partition_by": ("k",)},
+        {"emit": "open"},
     ],
     ids=str,
 )
@@ -332,14 +335,12 @@ def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
             feed.backfill(SESSION, since, until, **ACCEPTS)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        *seldom(("sliced hop", {"shows_open": is_open}) for is_open in (False, True)),
         ("distinct", {}),
-        *seldom(("top", {"shows_open": is_open}) for is_open in (False, True)),
-        *seldom(("tumble", {"shows_open": is_open}) for is_open in (False, True)),
+        *((name, {"shows_open": is_open}) for name in ("sliced hop", "top", "tumble") for is_open in (False, True)),
     ],
     ids=str,
 )

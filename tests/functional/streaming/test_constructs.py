@@ -380,8 +380,8 @@ def test_chunks_over_runs_are_one_batch_for_every_construct(embedded: SparkSessi
     tell_stories(embedded, list(CONSTRUCTS), number, flush, stories_told=2, empty=True)
 
 
-@pytest.mark.long
-@seldom_flushed
+@pytest.mark.full
+@ends
 def test_chunks_over_runs_are_one_batch_in_flinks_words(embedded: SparkSession, flush: bool) -> None:
     tell_stories(embedded, list(FLINK), number=1, flush=flush, stories_told=1, empty=False, dialect="flink")
 
