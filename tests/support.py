@@ -48,17 +48,22 @@ ON_THE_SERVER = _only_on("thrift")
 """For tests that have others like them on the embedded Spark: `make test-long` asks the server."""
 
 
-def sampled(names: Iterable[str], share: int = 3) -> list[ParameterSet]:
-    """Parameters for `pytest.mark.parametrize`: of `share`, one is for `make test`, one for `make test-long`."""
+def sampled(values: Iterable[Any], share: int = 3) -> list[ParameterSet]:
+    """Parameters for `pytest.mark.parametrize`: of `share`, one is for `make test`, one for `make test-long`.
+
+    A tuple is the values of several parameters.
+    """
     marks = [(), (pytest.mark.long,), *[(pytest.mark.full,)] * (share - 2)]
-    return [pytest.param(name, marks=marks[i % share]) for i, name in enumerate(names)]
+    return [pytest.param(*_several(value), marks=marks[i % share]) for i, value in enumerate(values)]
 
 
 def seldom(values: Iterable[Any]) -> list[ParameterSet]:
     """Parameters for `pytest.mark.parametrize` that only `make test-all` tries: others fail of most faults, too."""
-    return [
-        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.full) for value in values
-    ]
+    return [pytest.param(*_several(value), marks=pytest.mark.full) for value in values]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"

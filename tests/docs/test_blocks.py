@@ -112,6 +112,7 @@ def pages(project: Project) -> Any:
     return project.dbt("run", "--select", "path:models/pages", *days, "--vars", "until: 2020-04-15 08:20:00").results
 
 
+@pytest.mark.long
 def test_models_run(pages: Any) -> None:
     expected = {name(block) for block in HERE if is_model(block) or is_python_model(block)}
     assert {result.node.name for result in pages} == expected

@@ -18,6 +18,7 @@ import pytest
 import dbt
 from tests.docs.blocks import PAGES, ROOT, Block, blocks
 from tests.docs.terminal import answer
+from tests.support import sampled
 
 PAGE = "docs/quickstart.md"
 
@@ -113,7 +114,7 @@ CHOICES: dict[str, tuple[list[str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("choice", sampled(CHOICES, share=2))
 def test_init_for_a_server(choice: str, environment: dict[str, str], tmp_path: Path) -> None:
     import yaml
 

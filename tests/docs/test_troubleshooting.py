@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.environments import environment_of
 from dbt.adapters.sparkstream.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
 from tests.functional.adapter.project import Project
+from tests.support import sampled
 
 PAGE = "docs/troubleshooting.md"
 BID = """{{ config(materialized='table') }}
@@ -60,7 +61,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
-@pytest.mark.parametrize("title", IN_SQL)
+@pytest.mark.parametrize("title", sampled(IN_SQL, share=2))
 def test_sql(title: str, project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     [model] = [part for part in IN_SQL[title] if part.language == "sql"]
     project.write({model.title: model.text})

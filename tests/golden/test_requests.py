@@ -41,13 +41,14 @@ def main_table(case: Case) -> str:
     return next(n for n in names if n in case.tables)
 
 
-QUICK = {(dialect, case.id) for dialect in DIALECTS for case in covering(c for d, c in CASES if d == dialect)}
-"""Cases with every tag between them; `make test-all` takes all."""
+OF_CI = [(dialect, case.id) for dialect in DIALECTS for case in covering(c for d, c in CASES if d == dialect)]
+"""Cases with every tag between them, half of them for `make test`; `make test-all` takes all."""
+MARKS = {key: pytest.mark.long if i % 2 else () for i, key in enumerate(OF_CI)}
 
 
 @pytest.mark.parametrize(
     ("dialect", "case"),
-    [pytest.param(d, c, id=f"{d}-{c.id}", marks=() if (d, c.id) in QUICK else pytest.mark.full) for d, c in CASES],
+    [pytest.param(d, c, id=f"{d}-{c.id}", marks=MARKS.get((d, c.id), pytest.mark.full)) for d, c in CASES],
 )
 def test_a_request_is_the_last_row_of_a_batch(spark: SparkSession, dialect: str, case: Case) -> None:
     spark.conf.set("spark.sql.session.timeZone", case.zone)

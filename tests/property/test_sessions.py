@@ -148,7 +148,7 @@ EDGES = (
 )
 
 
-@pytest.mark.parametrize("type_", ["timestamp", "timestamp_ntz"])
+@pytest.mark.parametrize("type_", ["timestamp", pytest.param("timestamp_ntz", marks=pytest.mark.long)])
 def test_edges(spark: SparkSession, type_: str) -> None:
     cases = tuple(Case(Tumble(SECOND), rows) for _, rows in EDGES)
     compare(spark, Batch("UTC", type_, False, cases), [rule for rule, _ in EDGES])

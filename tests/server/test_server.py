@@ -459,6 +459,7 @@ class TestWithoutJava:
         home = tmp_path / "home"
         assert [path.name for path in home.rglob("*") if path.is_file()] == ["java"]
 
+    @pytest.mark.full
     def test_an_embedded_session_keeps_to_its_folder(self, no_java: dict[str, str], tmp_path: Path) -> None:
         (tmp_path / "cwd").mkdir()
         script = """

@@ -8,6 +8,7 @@ from textwrap import indent
 import pytest
 
 from tests.functional.adapter.project import Project, with_package
+from tests.support import sampled
 
 BID = "select timestamp'2020-04-15 08:05:00' as bidtime, 4.0 as price, 'C' as item, 'a' as key"
 
@@ -255,7 +256,7 @@ def shop(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", sampled(MISTAKES, share=2))
 def test_place(shop: Project, name: str) -> None:
     sql, message = MISTAKES[name]
     shop.write({"models/mistake.sql": sql})
@@ -454,7 +455,7 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("type_", ["spark", "sparkstream"])
+@pytest.mark.parametrize("type_", [pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
 def test_bad_arguments(make_project: Callable[..., Project], type_: str) -> None:
     plain = type_ == "spark"
     files = {"models/bid.sql": BID}

@@ -287,6 +287,7 @@ class TestCommand:
         assert "there is nothing to draw" in result.output
 
 
+@pytest.mark.long
 class TestTheLastRunOfAStream:
     def test_its_watermark_state_and_late_rows(self, shop: Project, tmp_path: Path) -> None:
         (shop.folder / "models" / "live_run.sql").write_text(MODELS["live"].replace("'1 minute'", "'2 seconds'"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.functional.adapter.project import ROOT, Project, with_package
-from tests.support import seldom
+from tests.support import sampled, seldom
 
 # Rows on both sides of two midnights, in spells that last over them, and one row far from all.
 ROWS = """\
@@ -155,6 +155,7 @@ def test_microbatch_of_windows_in_sql(make_project: Callable[..., Project], name
     same(project, WRITTEN[name][0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("config", "query", "message"),
     [
@@ -183,6 +184,7 @@ def test_microbatch_refuses_windows_on_a_part(
     assert message in (project.folder / "logs" / "dbt.log").read_text()
 
 
+@pytest.mark.long
 def test_microbatch_warns_of_frames(make_project: Callable[..., Project]) -> None:
     frame = (
         "select *, sum(n) over (partition by k order by ts rows_range between interval '10' minute preceding"
@@ -206,6 +208,7 @@ def test_microbatch_warns_of_frames(make_project: Callable[..., Project]) -> Non
     assert "models/ranks.sql:2" not in log
 
 
+@pytest.mark.long
 def test_microbatch_of_a_frame_as_documented(make_project: Callable[..., Project]) -> None:
     """A model on the page reads from before the batch on, by itself."""
     page = (ROOT / "docs" / "incremental.md").read_text()
@@ -278,17 +281,19 @@ def test_microbatch_without_a_bound(make_project: Callable[..., Project]) -> Non
 
 @pytest.mark.parametrize(
     ("event_time", "window", "message"),
-    [
-        ("slot", "hop(ref('bids'), 'ts', '5 minutes', '1 hour')", "write event_time='window_time'"),
-        ("slot", "session(ref('bids'), 'ts', '5 minutes')", "write event_time='window_time'"),
-        ("slot", "tumble(ref('bids'), 'ts', '7 hours')", "doesn't say which windows are the batch's"),
-        ("window_end", "tumble(ref('bids'), 'other', '1 hour')", "write event_time: other in the config of bids"),
-        (
-            "window_end",
-            "hop(tumble(ref('bids'), 'ts', '1 hour'), 'window_time', '1 hour', '3 hours')",
-            "build the inner windows in a model of their own",
-        ),
-    ],
+    sampled(
+        [
+            ("slot", "hop(ref('bids'), 'ts', '5 minutes', '1 hour')", "write event_time='window_time'"),
+            ("slot", "session(ref('bids'), 'ts', '5 minutes')", "write event_time='window_time'"),
+            ("slot", "tumble(ref('bids'), 'ts', '7 hours')", "doesn't say which windows are the batch's"),
+            ("window_end", "tumble(ref('bids'), 'other', '1 hour')", "write event_time: other in the config of bids"),
+            (
+                "window_end",
+                "hop(tumble(ref('bids'), 'ts', '1 hour'), 'window_time', '1 hour', '3 hours')",
+                "build the inner windows in a model of their own",
+            ),
+        ]
+    ),
 )
 def test_microbatch_says_what_it_cannot_do(
     make_project: Callable[..., Project], event_time: str, window: str, message: str
@@ -476,22 +481,28 @@ def test_merge_reaches_spark(make_project: Callable[..., Project]) -> None:
 
 @pytest.mark.parametrize(
     ("strategy", "more", "message"),
-    [
-        ("merge", "", "write incremental_strategy='window_replace'"),
-        ("window_replace", "", "window_replace replaces partitions, and needs a partition_by"),
-        ("nosuch", "", 'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql"'),
-        ("window_replace", ", partition_by='k'", "has no column window_start"),
-        (
-            "window_replace",
-            ", partition_by='k', window_columns=['ts', 'ts'], lateness='late'",
-            "is no interval: 'late'",
-        ),
-        (
-            "window_replace",
-            ", partition_by='k', window_columns='ts'",
-            "write window_columns=['window_start', 'window_end']",
-        ),
-    ],
+    sampled(
+        [
+            ("merge", "", "write incremental_strategy='window_replace'"),
+            ("window_replace", "", "window_replace replaces partitions, and needs a partition_by"),
+            (
+                "nosuch",
+                "",
+                'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql"',
+            ),
+            ("window_replace", ", partition_by='k'", "has no column window_start"),
+            (
+                "window_replace",
+                ", partition_by='k', window_columns=['ts', 'ts'], lateness='late'",
+                "is no interval: 'late'",
+            ),
+            (
+                "window_replace",
+                ", partition_by='k', window_columns='ts'",
+                "write window_columns=['window_start', 'window_end']",
+            ),
+        ]
+    ),
 )
 def test_strategies_say_what_they_need(
     make_project: Callable[..., Project], strategy: str, more: str, message: str

@@ -361,7 +361,7 @@ def test_rows_that_no_run_has_read_yet(feed: Feed, name: str, options: dict[str,
     assert feed.table() == feed.batch(sql, "window_end <= timestamp_seconds(1390)")
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_range_is_on_the_clock_of_the_session(feed: Feed) -> None:
     feed.zone = "America/New_York"
     hours = "SELECT window_start, window_end, k, sum(v) AS s FROM TUMBLE(bid, ts, INTERVAL '1' HOUR) GROUP BY ALL"

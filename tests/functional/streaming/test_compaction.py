@@ -212,7 +212,7 @@ def test_old_folders_go_when_the_table_is_made_anew(feed: Feed) -> None:
     assert not list(second.iterdir())
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MERGED", 4)
     folder = location(feed, "bid").with_name("sparkstream_runs")

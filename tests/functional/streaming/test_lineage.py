@@ -220,6 +220,7 @@ def test_a_server_gets_the_events(shop: Project, monkeypatch: pytest.MonkeyPatch
     assert kinds([event for _, event in got]) == ["START", "COMPLETE"]
 
 
+@pytest.mark.long
 def test_a_server_that_is_not_there_is_a_warning(
     shop: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -226,7 +226,7 @@ group by window_start, window_end, item
 SEEN = "select date_format(window_start, 'HH:mm'), item, total, is_open from {}.early__now order by 1, 2"
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_early_results_of_a_project(make_project: Callable[..., Project]) -> None:
     shop = make_project({"models/early.sql": EARLY, "models/schema.yml": SOURCES})
     shop.sql("create schema if not exists {}")
