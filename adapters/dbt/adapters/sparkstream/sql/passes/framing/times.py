@@ -16,6 +16,8 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import Around
 
 _LONG = 1000
 """From so many on, a number beside a column may be milliseconds."""
+_DAY = 86_400_000
+"""From so many on, it shows that the column may be a time wherever the statement names it."""
 
 _OF_THEIR_ARGUMENT = frozenset(("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "AT"))
 """Functions over windows whose results have the type of their argument."""
@@ -24,8 +26,9 @@ _OF_THEIR_ARGUMENT = frozenset(("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG"
 def likely_times(tree: exp.Expr) -> frozenset[str]:
     """The names of columns that may well be times, in lower case, going by what a statement does with them.
 
-    They order a window or a LAST JOIN, are the argument of a function of times such as HOUR, or are compared with a
-    number that can only be milliseconds. Each of them may be a whole number as well.
+    They order a window or a LAST JOIN, are the argument of a function of times such as HOUR, are compared with a
+    number that can only be milliseconds, or are shifted by a day or more in milliseconds. Each of them may be a whole
+    number as well.
     """
     found: list[exp.Expr] = []
     for node in tree.walk():
@@ -40,12 +43,21 @@ def likely_times(tree: exp.Expr) -> frozenset[str]:
             operands = list(node.iter_expressions())
             if any(is_millis(each) for each in operands):
                 found.extend(operands)
+        elif isinstance(node, (exp.Add, exp.Sub)):
+            sides = (node.left, node.right)
+            if any(isinstance(each, exp.Literal) and is_whole(each) and int(each.name) >= _DAY for each in sides):
+                found.extend(sides)
     return frozenset(each.name.lower() for each in found if isinstance(each, exp.Column))
 
 
 def is_millis(node: exp.Expr) -> bool:
     """Whether a number can only be milliseconds since 1970, or a BIGINT."""
     return isinstance(node, exp.Literal) and node.is_number and node.name.isdecimal() and len(node.name) > 10
+
+
+def is_whole(number: exp.Literal) -> bool:
+    """Whether a literal is a whole number that BIGINT holds."""
+    return not number.is_string and number.name.isdecimal() and int(number.name) < 2**63
 
 
 def is_shift(column: exp.Expr, number: exp.Expr, times: frozenset[str]) -> bool:
@@ -56,8 +68,7 @@ def is_shift(column: exp.Expr, number: exp.Expr, times: frozenset[str]) -> bool:
     """
     if not (isinstance(column, exp.Column) and isinstance(number, exp.Literal)):
         return False
-    whole = not number.is_string and number.name.isdecimal() and int(number.name) < 2**63
-    return whole and (column.name.lower() in times or int(number.name) >= _LONG)
+    return is_whole(number) and (column.name.lower() in times or int(number.name) >= _LONG)
 
 
 def shifted_column(node: exp.Expr) -> exp.Expr:
