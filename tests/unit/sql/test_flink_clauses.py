@@ -80,6 +80,11 @@ class TestClauses(Pairs):
         self.rewritten("k NOT IN (1, 2)", "k NOT IN (CAST(1 AS STRING), CAST(2 AS STRING))")
         self.refused_flink("SELECT i IN (1, '2') FROM c", "numbers and texts", at="i IN (1, '2')", hint="texts alone", schema=SCHEMA)
 
+    def test_a_lone_text_of_a_subquery(self) -> None:
+        """Spark reads (SELECT 'a') as a constant of a type SELECT."""
+        self.becomes("SELECT i FROM c WHERE k IN (SELECT 'a') AND k <> (SELECT 'b\\')", "SELECT i FROM c WHERE k IN (SELECT 'a' AS `EXPR$0`) AND k <> (SELECT 'b\\\\' AS `EXPR$0`)")
+        self.becomes("SELECT i FROM c WHERE k IN (SELECT 'a' FROM u)", "SELECT i FROM c WHERE k IN (SELECT 'a' FROM u)")
+
     def test_floats_in_a_list(self) -> None:
         """What is written 0.1 is found among FLOATs, which `f = 0.1` doesn't (measured in 2.3)."""
         schema = {"f": {"f": "float", "d": "decimal(3,1)", "x": "double"}}

@@ -56,7 +56,7 @@ class TestSyntax(Pairs):
             ("SELECT a FROM t GROUP BY a WITH ROLLUP", "no WITH ROLLUP", "GROUP BY a WITH ROLLUP", "ROLLUP(a, b)"),
             ("SELECT a FROM t GROUP BY a WITH CUBE", "no WITH CUBE", "GROUP BY a WITH CUBE", "CUBE(a, b)"),
             ("SELECT CAST(a AS REAL) FROM t", "no type REAL", "CAST(a AS REAL)", "FLOAT"),
-            ("SELECT a FROM t ORDER BY RANK() OVER (ORDER BY c)", "no window function", "RANK() OVER (ORDER BY c)", "select it"),
+            ("SELECT DISTINCT a FROM t ORDER BY RANK() OVER (ORDER BY a)", "no window function", "RANK() OVER (ORDER BY a)", "select it"),
             ("SELECT CARDINALITY(COLLECT(a)) FROM t", "a multiset", "CARDINALITY(COLLECT(a))", "COUNT"),
             ("SELECT t.UNKNOWN FROM t", "a word of Flink's own", "UNKNOWN", None),
             ("SELECT ROW(a, c).x FROM t", "this row has no field x", "x", "it has EXPR$0, EXPR$1"),

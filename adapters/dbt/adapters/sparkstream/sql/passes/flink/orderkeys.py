@@ -12,6 +12,8 @@ from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
+_KEY = "__order_"
+
 
 class OrderKeys(Rewriter):
     """Refuses keys that mean no column or two, and writes places and constants as Spark reads them."""
@@ -34,12 +36,41 @@ class OrderKeys(Rewriter):
                 continue
             if isinstance(key, exp.Null):
                 self.refuse(key, "nobody knows the type of this NULL", "leave it out")
-            if any(window.find_ancestor(exp.Select) is node for window in key.find_all(exp.Window)):
-                self.refuse(key, "Spark orders by no window function", "select it, and order by its name")
             for column in _bare_columns(key, node):
                 self._check_name(column, names)
             if node.args.get("distinct") and isinstance(key, exp.Column):
                 self._check_distinct(node, key)
+        yield from self._windows(node, names)
+
+    def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
+        """Takes a query whose ORDER BY has a window function into another one: Spark sorts by none."""
+        keys = [item.this for item in _items(select)]
+        windows = [key for key in keys if any(_is_of(window, select) for window in key.find_all(exp.Window))]
+        if not windows:
+            return
+        if select.args.get("distinct") or isinstance(select.parent, exp.SetOperation):
+            self.refuse(windows[0], "Spark orders by no window function", "select it, and order by its name")
+        values: list[str] = []
+        for key in keys:
+            if _number(key) is None and not (isinstance(key, exp.Column) and not key.table and key.name in names):
+                yield Edit(self.source.span(key), lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
+        start, end = self.source.span(select)
+        behind = self.source.span(select.expressions[-1])[1]
+        tokens = self.source.tokens
+        order = tokens[tokens.at(self.source.span(select.args["order"])[0]) - 1].start  # at ORDER BY
+
+        def text() -> str:
+            more = ", ".join(f"{value} AS {_KEY}{i}" for i, value in enumerate(values))
+            gone = ", ".join(f"{_KEY}{i}" for i in range(len(values)))
+            inner = f"{self.source.render((start, behind))}, {more}{self.source.render((behind, order)).rstrip()}"
+            return f"SELECT * EXCEPT ({gone}) FROM ({inner}) {self.source.render((order, end), behind=True)}"
+
+        yield Edit((start, end), text, level=9)
+
+    def _taken(self, key: exp.Expr, values: list[str]) -> str:
+        """The name of a key that the query within has as a column."""
+        values.append(self.text(key))
+        return f"{_KEY}{len(values) - 1}"
 
     def _set_operation(self, node: exp.Expr) -> Iterator[Edit]:
         first: exp.Expr = node
@@ -115,6 +146,11 @@ def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str
         return None
     found = [resolver.columns(relation) for relation in sources(select)]
     return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else None
+
+
+def _is_of(window: exp.Window, select: exp.Select) -> bool:
+    """Whether a call over a window is the query's own, and not one of a subquery in it."""
+    return window.find_ancestor(exp.Select) is select
 
 
 def orders_by(column: exp.Column, select: exp.Select) -> bool:

@@ -29,6 +29,7 @@ class OutputNames(Rewriter):
         """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
         assert isinstance(select, exp.Select)
         if not _names_matter(select):
+            yield from self._lone_text(select)
             return
         taken: set[str] = set()
         written: set[str] = set()
@@ -52,6 +53,13 @@ class OutputNames(Rewriter):
             elif given != name or not output_name(projection):
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
                 yield Edit(self.source.span(projection), text, level=2)
+
+    def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
+        """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
+        first = select.expressions[0]
+        alone = not select.args.get("from_") and not isinstance(select.parent, exp.SetOperation)
+        if alone and isinstance(first, exp.Literal) and first.is_string:
+            yield Edit(self.source.span(first), lambda: f"{self.text(first)} AS `EXPR$0`", level=2)
 
     def _word(self, projection: exp.Expr) -> str:
         """The name of a function without parentheses, such as CURRENT_DATE: the word itself."""
