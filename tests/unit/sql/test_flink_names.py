@@ -151,6 +151,7 @@ class TestOrder(Pairs):
         """Spark sorts by none: they become columns of a query within, and so does what isn't selected."""
         self.flink("SELECT a FROM t ORDER BY RANK() OVER (ORDER BY b) DESC, t.b + 1, 1, a LIMIT 2", spark="SELECT * EXCEPT (__order_0, __order_1) FROM (SELECT a, t.b + 1 AS __order_0, CAST(RANK() OVER (ORDER BY b) AS BIGINT) AS __order_1 FROM t) ORDER BY __order_1 DESC, __order_0, 1, a LIMIT 2")
         self.flink("SELECT b, COUNT(*) FROM t GROUP BY b HAVING COUNT(*) > 1 ORDER BY (ROW_NUMBER() OVER (ORDER BY b))", spark="SELECT * EXCEPT (__order_0) FROM (SELECT b, COUNT(*) AS `EXPR$1`, (CAST(ROW_NUMBER() OVER (ORDER BY b) AS BIGINT)) AS __order_0 FROM t GROUP BY b HAVING COUNT(*) > 1) ORDER BY __order_0")
+        self.refused_flink("SELECT a AS b FROM t ORDER BY MAX(b) OVER (PARTITION BY a)", "b is an alias", at="b", hint="repeat")
         self.flink("SELECT a FROM t ORDER BY (SELECT RANK() OVER (ORDER BY b) FROM t LIMIT 1)", spark="SELECT a FROM t ORDER BY (SELECT CAST(RANK() OVER (ORDER BY b) AS BIGINT) FROM t LIMIT 1)")
 
     def test_names_that_a_star_gives(self) -> None:

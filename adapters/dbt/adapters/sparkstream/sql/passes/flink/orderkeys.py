@@ -53,6 +53,7 @@ class OrderKeys(Rewriter):
         values: list[str] = []
         for key in keys:
             if _number(key) is None and not (isinstance(key, exp.Column) and not key.table and key.name in names):
+                self._check_aliases(select, key)
                 yield Edit(self.source.span(key), lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
         start, end = self.source.span(select)
         behind = self.source.span(select.expressions[-1])[1]
@@ -66,6 +67,14 @@ class OrderKeys(Rewriter):
             return f"SELECT * EXCEPT ({gone}) FROM ({inner}) {self.source.render((order, end), behind=True)}"
 
         yield Edit((start, end), text, level=9)
+
+    def _check_aliases(self, select: exp.Select, key: exp.Expr) -> None:
+        """Refuses the name of another value in a key that becomes a column: there it would be a column of the input."""
+        named = {p.alias.casefold(): p.this for p in select.expressions if isinstance(p, exp.Alias)}
+        for column in key.find_all(exp.Column):
+            value = named.get(column.name.casefold()) if not column.table else None
+            if value is not None and output_name(value).casefold() != column.name.casefold():
+                self.refuse(column, f"{column.name} is an alias, beside a window function", "repeat what it stands for")
 
     def _taken(self, key: exp.Expr, values: list[str]) -> str:
         """The name of a key that the query within has as a column."""
