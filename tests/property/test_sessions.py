@@ -29,7 +29,7 @@ from tests.property.test_windows import (
     statement,
     thorough,
     wall_clock,
-    zones,
+    zones_of_long_tests,
 )
 from tests.property.window_reference import RuledSession, SessionRow, Tumble, assign_sessions
 
@@ -108,7 +108,7 @@ def compare(spark: SparkSession, batch: Batch, ruled: list[Rules]) -> None:
     check(batch, got, lambda number, case: Counter(expected(batch, case, ruled[number])), query)
 
 
-@zones
+@zones_of_long_tests
 def test_rows_get_their_sessions(spark: SparkSession, zone: str) -> None:
     @thorough
     @given(batches(zone), st.lists(rules(), min_size=15, max_size=15))

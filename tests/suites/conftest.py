@@ -33,14 +33,17 @@ def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("suite") / "data")
 
 
-IN_MAKE_TEST = "basic."
+IN_CI = "basic."
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` runs dbt's basic suites, every other one on each target; all take far longer than the rest of it."""
+    """CI runs dbt's basic suites, each on one target in turn; `make test` runs half of those on the embedded Spark."""
     tests = [item for item in items if isinstance(item, pytest.Function) and hasattr(item.cls, "suite")]
     suites = sorted({item.cls.suite for item in tests})
     for item in tests:
-        turn = ("session", "thrift")[suites.index(item.cls.suite) % 2]
-        if not item.cls.suite.startswith(IN_MAKE_TEST) or turn not in item.name:
+        place = suites.index(item.cls.suite)
+        turn = ("session", "thrift")[place % 2]
+        if not item.cls.suite.startswith(IN_CI) or turn not in item.name:
             item.add_marker(pytest.mark.full)
+        elif place % 4 == 2:
+            item.add_marker(pytest.mark.long)

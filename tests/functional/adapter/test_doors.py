@@ -148,6 +148,7 @@ def test_snapshots_and_analyses_compile(built: Project) -> None:
     assert all("/* tumble: windows of 10 minutes on bidtime */" in sql for sql in nodes.values())
 
 
+@pytest.mark.long
 def test_second_run_of_an_incremental_model(built: Project) -> None:
     models = [f"{door}_incremental" for door in DOORS]
     built.dbt("run", "--select", *models, "--full-refresh")

@@ -85,7 +85,7 @@ ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
 @pytest.mark.parametrize(
     "name",
     [
-        "tumble",
+        pytest.param("tumble", marks=pytest.mark.long),
         *seldom(("session", "sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
     ],
 )

@@ -36,6 +36,7 @@ def check(feed: Feed, name: str, sql: str, latest: int) -> None:
     assert feed.table(name) == feed.batch(sql, closed(latest - LAG)), name
 
 
+@pytest.mark.long
 def test_a_late_row_corrects_its_window(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1006, "b", 2), (3, 1045, "a", 1)])
     feed.run(TUMBLE, **UPDATE)

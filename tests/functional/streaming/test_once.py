@@ -241,7 +241,7 @@ def test_truncating_the_table_is_refused(feed: Feed) -> None:
     ("when", "sql"),
     [
         pytest.param("before", TUMBLE, id="before-tumble"),
-        pytest.param("after", TUMBLE, id="after-tumble"),
+        pytest.param("after", TUMBLE, id="after-tumble", marks=pytest.mark.long),
         pytest.param("before", HOP, id="before-hop_of_slices", marks=pytest.mark.long),
         pytest.param("after", HOP, id="after-hop_of_slices", marks=pytest.mark.full),
     ],
