@@ -48,6 +48,20 @@ class TestConstructs(Pairs):
     def test_between_asymmetric(self) -> None:
         self.rewritten("i NOT BETWEEN ASYMMETRIC 1 AND b + 1", "i NOT BETWEEN 1 AND b + 1")
 
+    def test_several_values_behind_when(self) -> None:
+        self.rewritten("CASE i WHEN 1, 2 THEN 'x' WHEN 3 THEN 'y' ELSE 'z' END", "CASE i WHEN 1 THEN 'x' WHEN 2 THEN 'x' WHEN 3 THEN 'y' ELSE 'z' END")
+        self.rewritten("CASE i + 1 WHEN i/2, b THEN CASE k WHEN 'p', 'q' THEN i/3 END END", "CASE i + 1 WHEN CAST(i DIV 2 AS INT) THEN CASE k WHEN 'p' THEN CAST(i DIV 3 AS INT) WHEN 'q' THEN CAST(i DIV 3 AS INT) END WHEN b THEN CASE k WHEN 'p' THEN CAST(i DIV 3 AS INT) WHEN 'q' THEN CAST(i DIV 3 AS INT) END END")
+        self.refused_flink("SELECT CASE WHEN i = 1, b = 2 THEN 3 END FROM c", "WHEN has one condition", at="b = 2", hint="OR")
+        self.refused_flink("SELECT CASE i WHEN 1, 'q' THEN 3 END FROM c", "CASE compares int with string", at="'q'", schema=SCHEMA)
+        self.refused_flink("SELECT CASE i WHEN 1, THEN 3 END FROM c", "a value is missing", at="THEN")
+
+    def test_exists_of_values(self) -> None:
+        self.flink("SELECT i FROM c WHERE EXISTS (VALUES (1)) AND NOT EXISTS (VALUES 1, 2)", spark="SELECT i FROM c WHERE EXISTS (SELECT * FROM VALUES (1)) AND NOT EXISTS (VALUES 1, 2)")
+
+    def test_escapes_of_jdbc(self) -> None:
+        self.refused_flink("SELECT {fn UPPER(k)} AS u FROM c", "JDBC's way", at="{fn", hint="leave the braces out")
+        self.refused_flink("SELECT {d '2024-01-01'} AS d FROM c", "JDBC's way", at="{d", hint="DATE '2024-01-01'")
+
     def test_overlaps(self) -> None:
         self.rewritten("(ts, INTERVAL '5' MINUTE) OVERLAPS (ts, INTERVAL '1' DAY)", "(ts + INTERVAL '5' MINUTE >= ts AND ts + INTERVAL '1' DAY >= ts)")
         self.rewritten("(i, b) OVERLAPS (b, 7)", "(CASE WHEN i <= b THEN b ELSE i END >= CASE WHEN b <= 7 THEN b ELSE 7 END AND CASE WHEN b <= 7 THEN 7 ELSE b END >= CASE WHEN i <= b THEN i ELSE b END)")

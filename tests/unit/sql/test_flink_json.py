@@ -70,6 +70,17 @@ class TestJson(Pairs):
         self.rewritten("JSON_OBJECT('b' VALUE 1, 'a' VALUE 2, 'b' VALUE 3)", "'{\"a\":2,\"b\":3}'")
         self.refused_flink("SELECT JSON_OBJECT(k VALUE 1) FROM c", "is a constant text", at="k", hint="JSON_OBJECT('id' VALUE id)")
 
+    def test_json_as_a_value(self) -> None:
+        self.rewritten("JSON_OBJECT('k' VALUE JSON(j))", "CONCAT('{\"k\":', COALESCE(TO_JSON(PARSE_JSON(NULLIF(j, ''))), 'null'), '}')")
+        self.rewritten("JSON_ARRAY(JSON(j), i)", "CONCAT('[', CONCAT_WS(',', TO_JSON(PARSE_JSON(NULLIF(j, ''))), CAST(i AS STRING)), ']')")
+        self.refused_flink("SELECT JSON(j) FROM c", "JSON stands within JSON_OBJECT and JSON_ARRAY", at="JSON(j)", hint="JSON_ARRAY")
+
+    def test_variants(self) -> None:
+        self.rewritten("PARSE_JSON(j, FALSE)", "PARSE_JSON(j)")
+        self.rewritten("TRY_PARSE_JSON(j)['k']", "TRY_ELEMENT_AT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$', 'MAP<STRING, VARIANT>'), 'k')")
+        self.rewritten("PARSE_JSON(j)[i]", "GET(TRY_VARIANT_GET(PARSE_JSON(j), '$', 'ARRAY<VARIANT>'), i - 1)")
+        self.refused_flink("SELECT PARSE_JSON(j, TRUE) FROM c", "with a key twice", at="PARSE_JSON(j, TRUE)", hint="leave the TRUE out")
+
     def test_aggregates(self) -> None:
         self.rewritten("JSON_ARRAYAGG(i)", "TO_JSON(COLLECT_LIST(i))")
         self.rewritten("JSON_ARRAYAGG(i NULL ON NULL)", "TO_JSON(TRANSFORM(COLLECT_LIST(STRUCT(i AS e)), s -> s.e))")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.cases import WhenValues
 from dbt.adapters.sparkstream.sql.core.difference import UNITS, Difference
 from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
@@ -122,6 +124,17 @@ class Flink(SparkStream):
                 _set_digits(type_, int(digits) if digits.isdecimal() else 0)
             return type_
 
+        def _parse_disjunction(self) -> exp.Expr | None:
+            """A value; behind WHEN there may be several: CASE x WHEN 1, 2 THEN y."""
+            behind_when = self._prev is not None and self._prev.token_type == TokenType.WHEN
+            value = super()._parse_disjunction()
+            if not (behind_when and value and self._match(TokenType.COMMA, advance=False)):
+                return value
+            values = [value]
+            while self._match(TokenType.COMMA):
+                values.append(super()._parse_disjunction() or self.raise_error("a value is missing here"))
+            return self.expression(WhenValues(expressions=values))
+
         def _parse_position_from(self) -> exp.StrPosition:
             """POSITION('l' IN text FROM 4)."""
             found = self._parse_position()
@@ -161,12 +174,17 @@ class Flink(SparkStream):
             # ROW<v INT> and AS ROW(v INT) are what sqlglot calls a struct; ROW(1, 2) is a call.
             _check_functions_of_tables(raw_tokens, sql)
             _check_commas(raw_tokens, sql)
+            _check_escapes(raw_tokens, sql)
             before, behind = [None, *raw_tokens[:-1]], [*raw_tokens[1:], None]
             tokens = [_as_struct(*three) for three in zip(before, raw_tokens, behind, strict=True)]
             return super().parse(tokens, sql)
 
     class Generator(SparkGenerator):
-        TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}
+        TRANSFORMS = {
+            **SparkGenerator.TRANSFORMS,
+            WindowFunction: window_function_sql,
+            WhenValues: lambda self, values: self.expressions(values, flat=True),
+        }
 
 
 def qualifier(table: exp.Table) -> list[exp.Expr]:
@@ -209,6 +227,18 @@ def _check_commas(tokens: list[Token], sql: str) -> None:
     for comma, following in zip(tokens, [*tokens[1:], None], strict=True):
         if comma.token_type == TokenType.COMMA and (following is None or following.token_type in _ENDS):
             raise error_at(sql, (comma.start, comma.end + 1), "something is missing behind this comma", None)
+
+
+def _check_escapes(tokens: list[Token], sql: str) -> None:
+    """Refuses `{fn UPPER(c)}`, `{d '2024-01-01'}` and the like, of which sqlglot reads over the braces of the first."""
+    for brace, word in pairwise(tokens):
+        if brace.token_type == TokenType.L_BRACE and word.text.upper() in ("FN", "D", "T", "TS"):
+            raise error_at(
+                sql,
+                (brace.start, word.end + 1),
+                "this is JDBC's way to write a function or a constant, and Spark hasn't got it",
+                "leave the braces out: UPPER(c), DATE '2024-01-01', TIME '10:00:00', TIMESTAMP '2024-01-01 10:00:00'",
+            )
 
 
 def _as_struct(before: Token | None, token: Token, following: Token | None) -> Token:

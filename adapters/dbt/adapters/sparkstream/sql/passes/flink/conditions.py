@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.cases import compared
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.unknown import Unknown
@@ -54,7 +55,7 @@ class Conditions(Rewriter):
 
     def _case(self, node: exp.Expr) -> Iterator[Edit]:
         if node.this is None:
-            for branch in node.args.get("ifs") or []:
-                self._check(branch.this, "WHEN")
-                if isinstance(branch.this, exp.Null):  # Spark wants a condition to have its type
-                    yield self.edit(branch.this, lambda: "CAST(NULL AS BOOLEAN)")
+            for condition in compared(node):
+                self._check(condition, "WHEN")
+                if isinstance(condition, exp.Null):  # Spark wants a condition to have its type
+                    yield self.edit(condition, lambda: "CAST(NULL AS BOOLEAN)")

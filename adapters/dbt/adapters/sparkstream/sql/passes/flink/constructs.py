@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.cases import WhenValues
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array, quoted_field
@@ -15,7 +16,9 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import row_fields
+from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.variants import VARIANT, element
 
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
 """What means something in Java's patterns, but stands for itself in SQL's."""
@@ -35,6 +38,13 @@ def field_at(type_: str | None, place: exp.Expr) -> Field | None:
 def is_map_constructor(node: exp.Expr | None) -> bool:
     """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript of a column."""
     return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
+
+
+def is_exists_of_values(node: exp.Expr) -> bool:
+    """Whether a node is `EXISTS (VALUES ...)`."""
+    if not isinstance(node, exp.Anonymous) or node.name.upper() != "EXISTS" or len(node.expressions) != 1:
+        return False
+    return isinstance(node.expressions[0], exp.Values)
 
 
 def _is_text(node: exp.Expr) -> bool:
@@ -63,6 +73,8 @@ class Constructs(Rewriter):
             exp.Values: self._values,
             exp.In: self._in,
             exp.Tuple: self._tuple,
+            exp.Case: self._case,
+            exp.Anonymous: self._anonymous,
         }
 
     def _negated(self, predicate: exp.Expr) -> str:
@@ -79,6 +91,10 @@ class Constructs(Rewriter):
     def _bracket(self, node: exp.Expr) -> Iterator[Edit]:
         if is_map_constructor(node):
             yield Edit(self.source.span(node), lambda: f"MAP({self._list(_last_entries(node.expressions))})")
+        elif self.type(node.this) == VARIANT:
+            key = node.expressions[0]
+            by_name = family(self.type(key)) == "text"
+            yield Edit(self.source.span(node), lambda: element(self.text(node.this), self.text(key), by_name=by_name))
         elif fields(self.type(node.this)) is not None:
             found = field_at(self.type(node.this), node.expressions[0])
             if found is None:
@@ -121,6 +137,19 @@ class Constructs(Rewriter):
             if inner is not None and is_row(inner):
                 yield Edit(self.source.call_span(inner), lambda r=inner: f"({self._list(r.expressions)})", level=1)  # type: ignore[misc]
 
+    def _case(self, node: exp.Expr) -> Iterator[Edit]:
+        """`WHEN 1, 2 THEN y` is `WHEN 1 THEN y WHEN 2 THEN y`."""
+        for branch in node.args.get("ifs") or []:
+            values, result = branch.this, branch.args["true"]
+            if isinstance(values, WhenValues):
+                if node.this is None:
+                    self.refuse(values.expressions[1], "WHEN has one condition", "write OR in place of the comma")
+                span = self.source.span(values.expressions[0])[0], self.source.span(result)[1]
+                yield Edit(span, lambda v=values, r=result: self._branches(v, r))  # type: ignore[misc]
+
+    def _branches(self, values: WhenValues, result: exp.Expr) -> str:
+        return " WHEN ".join(f"{self.text(value)} THEN {self.text(result)}" for value in values.expressions)
+
     def _tuple(self, node: exp.Expr) -> Iterator[Edit]:
         """`(a, b)` as a value is ROW(a, b), with fields EXPR$0 and EXPR$1; as a key of GROUP BY it is two keys."""
         values, around = node.expressions, node.parent
@@ -132,15 +161,24 @@ class Constructs(Rewriter):
             yield Edit(self.source.span(node), lambda: f"NAMED_STRUCT({', '.join(row_fields(map(self.text, values)))})")
 
     def _in(self, node: exp.Expr) -> Iterator[Edit]:
-        """`(a, b) IN (VALUES (1, 2))`, where Spark takes VALUES for a function; and `ROW(a, b) IN (SELECT ...)`."""
+        """`(a, b) IN (VALUES (1, 2))`, and `ROW(a, b) IN (SELECT ...)`."""
         if isinstance(node.this, exp.Anonymous) and node.args.get("query") and row_values(node.this):
             yield Edit(self.source.call_span(node.this), lambda: f"({self._list(node.this.expressions)})", level=1)
         if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values):
-            behind = self.source.tokens.within((self.source.span(node.this)[1], len(self.source.text)))
-            at = next(i for i in behind if self.source.tokens[i].text.upper() == "VALUES")
-            if self.source.tokens[at + 1].token_type == TokenType.L_PAREN:
-                start = self.source.tokens[at].start
-                yield Edit((start, start), lambda: "SELECT * FROM ")
+            yield from self._selected(self.source.span(node.this)[1])
+
+    def _anonymous(self, node: exp.Expr) -> Iterator[Edit]:
+        """`EXISTS (VALUES 1, 2)`, which sqlglot takes for a function."""
+        if is_exists_of_values(node):
+            yield from self._selected(self.source.call_span(node)[0])
+
+    def _selected(self, start: int) -> Iterator[Edit]:
+        """Writes `SELECT * FROM` before the first `VALUES (` from a place on, which Spark takes for a call."""
+        tokens = self.source.tokens
+        at = next(i for i in tokens.within((start, len(self.source.text))) if tokens[i].text.upper() == "VALUES")
+        if tokens[at + 1].token_type == TokenType.L_PAREN:
+            place = tokens[at].start
+            yield Edit((place, place), lambda: "SELECT * FROM ")
 
     def _similar(self, node: exp.Expr) -> Iterator[Edit]:
         pattern = node.expression

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.flink import (
     regexes,
     texts,
     timetexts,
+    variants,
 )
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
@@ -245,6 +246,8 @@ FUNCTIONS: dict[str, Function] = {
     "IS_DECIMAL": Function(texts.is_decimal, (1, 1), always("boolean")),
     "JSON_STRING": Function(lambda c: jsontexts.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
     "JSON_QUOTE": Function(lambda c: jsontexts.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
+    **_named_functions("PARSE_JSON TRY_PARSE_JSON", variants.parse, (1, 2), always(variants.VARIANT)),
+    "JSON": Function(variants.misplaced, (1, 1), returns=_STRING),
     "JSON_UNQUOTE": Function(jsontexts.unquote, (1, 1), returns=_STRING),
     "TYPEOF": Function(typeof, (1, 2), returns=_STRING),
     "RAND_INTEGER": Function(_rand_integer, (1, 2), returns=always("int")),

@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
+from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_exists_of_values
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, heeded, is_unheeded, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
@@ -25,12 +26,19 @@ from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart, 
 from dbt.adapters.sparkstream.sql.passes.flink.nullability import can_be_null
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
+from dbt.adapters.sparkstream.sql.passes.flink.variants import is_json
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 _DISTINCT_OVER = ("COUNT", "MIN", "MAX", "")
 """Aggregates that Spark can be told with DISTINCT and OVER."""
 _DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+
+
+def _is_no_call(node: exp.Expr, name: str) -> bool:
+    """Whether another place translates a node: `ALL (...)`, a unit of an interval, `EXISTS (VALUES ...)`, JSON."""
+    of_interval = isinstance(node.parent, (exp.Interval, exp.IntervalSpan))
+    return name in _OTHER_CALLS or name in QUANTIFIERS or of_interval or is_exists_of_values(node) or is_json(node)
 
 
 class Invocations(Rewriter):
@@ -50,7 +58,7 @@ class Invocations(Rewriter):
         if name in ("TIMESTAMPADD", "TIMESTAMPDIFF"):
             yield from self._timestamp_arithmetic(node, name, span)
             return
-        if name in _OTHER_CALLS or name in QUANTIFIERS or isinstance(node.parent, (exp.Interval, exp.IntervalSpan)):
+        if _is_no_call(node, name):
             return
         if name in (*NAVIGATION, ROWTIME, *AGGREGATES) and match_of(node) is not None:
             return  # it reads the rows of a match (passes/match)

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.variants import is_json, json_of_text
 
 
 class JsonTexts(Rewriter):
@@ -82,7 +83,9 @@ class JsonTexts(Rewriter):
             constant = json.dumps(value.name, ensure_ascii=False) if value.is_string else _number(value.name)
             return [*parts, string_literal(constant)]
         written = self.text(value)
-        if not isinstance(value, JsonConstructor):
+        if is_json(value):
+            written = json_of_text(self.text(value.expressions[0]))
+        elif not isinstance(value, JsonConstructor):
             written = json_of(written, self.type(value))
         return [*parts, written if absent or self._never_null(value) else f"COALESCE({written}, 'null')"]
 

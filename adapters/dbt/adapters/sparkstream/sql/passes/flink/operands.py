@@ -8,6 +8,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.cases import compared
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.json import JsonPath
 from dbt.adapters.sparkstream.sql.core.nested import element, entry
@@ -278,10 +279,10 @@ class Operands(Rewriter):
         default = node.args.get("default")
         results = [*branches, *([default] if default is not None else [])]
         self._alike(results, "CASE")
-        for branch in node.args.get("ifs") or [] if node.this is not None else ():
-            one, other = self.type(node.this), self.type(branch.this)
+        for value in compared(node) if node.this is not None else ():
+            one, other = self.type(node.this), self.type(value)
             if unlike(one, other):
-                self.refuse(branch.this, f"CASE compares {self.type(node.this)} with {self.type(branch.this)}")
+                self.refuse(value, f"CASE compares {one} with {other}")
         if results and all(isinstance(result, exp.Null) for result in results):
             self.refuse(node, "CASE gives nothing but NULL, which has no type", "write CAST(NULL AS INT)")
         return ()

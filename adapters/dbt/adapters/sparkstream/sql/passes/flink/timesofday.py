@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.cases import compared
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -54,7 +55,7 @@ class TimesOfDay(Rewriter):
 
     def _case(self, node: exp.Expr) -> Iterator[Edit]:
         if node.this is not None:
-            yield from self._read([branch.this for branch in node.args.get("ifs") or []], self.type(node.this))
+            yield from self._read(compared(node), self.type(node.this))
 
     def _read(self, values: Iterable[exp.Expr], type_: str | None) -> Iterator[Edit]:
         """A text beside a TIME is read as one with as many digits, which it loses others to."""

@@ -28,6 +28,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_ty
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, rounded_type
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_unnested
+from dbt.adapters.sparkstream.sql.passes.flink.variants import VARIANT
 
 
 def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
@@ -114,6 +115,8 @@ def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
     """`MAP['a', 1]`, a field of a row, or an element."""
     if not is_map_constructor(node):
         row = of(node.this)
+        if row == VARIANT:
+            return VARIANT
         if fields(row) is not None:
             found = field_at(row, node.expressions[0]) if node.expressions else None
             return found[1] if found else None
