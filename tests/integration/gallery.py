@@ -55,7 +55,7 @@ NO_WINDOW = "no window function in it"
 GROUP_WINDOW = (
     "a function in GROUP BY: `select ... from {{ tumble(...) }} group by window_start, window_end` is the same"
 )
-UNNAMED = "a column without a name has another one in Spark"
+UNNAMED = "Spark gives a column without an alias another name"
 FLINK_TYPES = "AVG of an INT is a DOUBLE in Spark"
 
 

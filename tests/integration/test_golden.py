@@ -14,7 +14,7 @@ from tests.integration.golden_project import files, model_name, sample
 from tests.integration.targets import DbtProject, Target, write
 from tests.support import ON_THE_SESSION
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 CASES = load("flink_documented.json") + load("flink_cases.json")
 ANSWERED = [case for case in CASES if case.expected]
@@ -44,8 +44,8 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
 @pytest.fixture(
     scope="module",
     params=[
-        *(pytest.param((zone, "some"), marks=pytest.mark.full) for zone in ZONES),
-        *(pytest.param((zone, "all"), marks=pytest.mark.full) for zone in ZONES),
+        *((zone, "some") for zone in ZONES),
+        *((zone, "all") for zone in ZONES),
     ],
     ids="-".join,
 )

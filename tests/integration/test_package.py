@@ -6,7 +6,7 @@ import pytest
 
 from tests.functional.adapter.test_generic_tests import TESTS, model_files
 from tests.golden.runner import covering
-from tests.integration.gallery import GALLERY, examples, files
+from tests.integration.gallery import examples
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
 from tests.support import ON_THE_SESSION, seldom
 
@@ -123,11 +123,3 @@ def test_window_tests_on_plain_dbt_spark(target: Target, tmp_path_factory: pytes
     results = project.invoke("test", "--select", "tumbling").result.results
     found = {result.node.name: (str(result.status), result.failures) for result in results}
     assert found == {name: ("fail" if case[3] else "pass", case[3]) for name, case in tests.items()}
-
-
-def test_gallery_files_are_as_generated() -> None:
-    texts = files()
-    there = {path for path in GALLERY.rglob("*") if path.is_file()}
-    assert there == {path for path in texts if path.is_relative_to(GALLERY)}
-    changed = [path.relative_to(ROOT).as_posix() for path, text in texts.items() if path.read_text() != text]
-    assert not changed, "run: python -m tests.integration.gallery"

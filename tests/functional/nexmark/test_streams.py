@@ -112,7 +112,7 @@ def batch(feed: Feed, name: str) -> str:
     return translate(query(f"models/queries/{name}.sql", **tables), "flink", schema=schema)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_few_events_as_a_stream(embedded: SparkSession) -> None:
     names = ("q11", "offers")
     with streamed(embedded, list(islice(Generator(), 600)), names, number=3, runs=2) as feed:

@@ -82,12 +82,10 @@ def begun(feed: Feed, sql: str, **options: Any) -> None:
 ACCEPTS: dict[str, Any] = {"on_source_change": "accept"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param("tumble", marks=pytest.mark.long),
-        *seldom(("session", "sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated")),
-    ],
+    ["tumble", "session", "sliced hop", "hop", "cumulate", "top", "dedup", "distinct", "cascade", "unaggregated"],
 )
 def test_windows_are_those_of_a_full_refresh(feed: Feed, name: str) -> None:
     sql = WINDOWS[name]
@@ -308,7 +306,7 @@ def test_what_is_refused(feed: Feed) -> None:
     assert feed.table() == feed.batch(TUMBLE, "window_end <= timestamp_seconds(1086)")
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_sessions_go_whole_or_not_at_all(feed: Feed) -> None:
     """A session that crosses the range is one of the table, one of the rows now, or may be one that is open."""
     first: list[EventRow] = [

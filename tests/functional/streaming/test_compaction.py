@@ -45,7 +45,7 @@ def grow(feed: Feed, count: int, first: int = 1, **options: Any) -> None:
         feed.run(ROWS, **options)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_rows_of_many_micro_batches_are_put_into_few_files(feed: Feed) -> None:
     reader = quick_session(feed.spark)
     grow(feed, 3, compact_every=3)

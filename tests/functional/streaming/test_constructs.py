@@ -448,7 +448,7 @@ def rows_are_late_or_in_their_windows(embedded: SparkSession, runs: list[list[in
         feed.drop()
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_gaps_between_windows_of_a_table(feed: Feed) -> None:
     """Its rows are windows, one of which comes early: they wait until the watermark has passed their end."""
     relation = "(SELECT ts - INTERVAL '5' SECOND AS window_start, ts AS window_end, k, v FROM bid)"

@@ -132,7 +132,11 @@ class Flink(SparkStream):
                 return value
             values = [value]
             while self._match(TokenType.COMMA):
-                values.append(super()._parse_disjunction() or self.raise_error("a value is missing here"))
+                value = super()._parse_disjunction()
+                if value is None:
+                    self.raise_error("a value is missing here")
+                else:
+                    values.append(value)
             return self.expression(WhenValues(expressions=values))
 
         def _parse_position_from(self) -> exp.StrPosition:
