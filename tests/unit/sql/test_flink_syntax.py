@@ -157,6 +157,7 @@ class TestUnknownTypes(Pairs):
             ("x[1]", "TRY_ELEMENT_AT(x, 1)"),
             ("x[n - 1]", "CASE WHEN typeof(x) LIKE 'map%' OR n - 1 > 0 THEN TRY_ELEMENT_AT(x, n - 1) END"),
             ("TRUNCATE(x, 1)", "CASE WHEN x < 0 THEN CEIL(x, 1) ELSE FLOOR(x, 1) END"),
+            ("TRUNCATE(x, -\n 1)", "CASE WHEN x < 0 THEN CEIL(x, -1) ELSE FLOOR(x, -1) END"),
         ],
     )
     def test_written(self, flink: str, spark: str) -> None:

@@ -116,7 +116,7 @@ def _digits(call: FlinkCall) -> int:
         raise RefusedError(
             f"{call.name} takes a constant number of digits here", f"write such as {call.name}({call.args[0]}, 2)"
         )
-    return int(text.replace(" ", ""))
+    return int("".join(text.split()))  # `- 1`, also over two lines
 
 
 def round_(call: FlinkCall) -> str:
