@@ -117,11 +117,6 @@ def params(cases: Iterable[Case]) -> list[Any]:
     return [pytest.param(case, id=case.id, marks=() if case.id in quick else pytest.mark.full) for case in cases]
 
 
-def shared(cases: Iterable[Case]) -> list[Any]:
-    """Cases for `parametrize`, with their names; `make test` takes every other one, `make test-long` the rest."""
-    return [pytest.param(case, id=case.id, marks=pytest.mark.long if i % 2 else ()) for i, case in enumerate(cases)]
-
-
 def _relation(data: Mapping[str, Any]) -> Relation:
     return Relation(tuple((name, type_) for name, type_ in data["columns"]), data["rows"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from dbt.adapters.sparkstream.diagnosis import version
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, joins
-from tests.golden.runner import Case, compare, covering, create_view, flink_type, load, params, shared
+from tests.golden.runner import Case, compare, covering, create_view, flink_type, load, params
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -118,7 +120,9 @@ OPTIMISED = {"hop", "cumulate", "session"}
 """Tags of cases that a rule may apply to."""
 
 
-@pytest.mark.parametrize("case", shared(case for case in ANSWERED if OPTIMISED & set(case.tags)))
+@pytest.mark.parametrize(
+    "case", sampled((c for c in ANSWERED if OPTIMISED & set(c.tags)), share=2), ids=attrgetter("id")
+)
 def test_rows_by_the_optimiser(door: Callable[..., Door], case: Case, every_rule: None) -> None:
     """The same rows however a case is computed; names and types are Flink's in both."""
     assert case.expected

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +58,7 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("ansi", ["false", pytest.param("true", marks=pytest.mark.long)], ids=["lenient", "ansi"])
+@pytest.mark.parametrize("ansi", sampled(["false", "true"], share=2), ids=["lenient", "ansi"])
 @pytest.mark.parametrize("frame", FRAMES)
 def test_examples_of_the_reference(spark: SparkSession, frame: str, ansi: str) -> None:
     spark.conf.set("spark.sql.ansi.enabled", ansi)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from tests.golden.runner import Case, create_view, load, params, rows_of, same, shared
+from tests.golden.runner import Case, create_view, load, params, rows_of, same
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,7 +62,7 @@ def assert_types(case: Case, result: DataFrame) -> None:
     assert [type_ for _, type_ in result.dtypes] == [spark_type(type_) for _, type_ in case.expected.columns]
 
 
-@pytest.mark.parametrize("case", shared(COMPOSED))
+@pytest.mark.parametrize("case", sampled(COMPOSED, share=2), ids=attrgetter("id"))
 def test_names_and_types_are_openmldbs(spark: SparkSession, case: Case) -> None:
     result = run(spark, case, dialect="openmldb", typed=True)
     assert_rows(case, result)

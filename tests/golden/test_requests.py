@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.requests import request_sql
 from tests.golden.runner import Case, Relation, covering, create_view, load, rows_of
 from tests.golden.test_openmldb import spark_type
 from tests.golden.test_sqlstream import arrival as arrival_of
+from tests.support import sampled, seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,14 +42,14 @@ def main_table(case: Case) -> str:
     return next(n for n in names if n in case.tables)
 
 
-OF_CI = [(dialect, case.id) for dialect in DIALECTS for case in covering(c for d, c in CASES if d == dialect)]
-"""Cases with every tag between them, half of them for `make test`; `make test-all` takes all."""
-MARKS = {key: pytest.mark.long if i % 2 else () for i, key in enumerate(OF_CI)}
+OF_CI = [(dialect, case) for dialect in DIALECTS for case in covering(c for d, c in CASES if d == dialect)]
+"""Cases with every tag between them; `make test-all` takes all."""
 
 
 @pytest.mark.parametrize(
     ("dialect", "case"),
-    [pytest.param(d, c, id=f"{d}-{c.id}", marks=MARKS.get((d, c.id), pytest.mark.full)) for d, c in CASES],
+    [*sampled(OF_CI, share=2), *seldom(each for each in CASES if each not in OF_CI)],
+    ids=lambda value: getattr(value, "id", value),
 )
 def test_a_request_is_the_last_row_of_a_batch(spark: SparkSession, dialect: str, case: Case) -> None:
     spark.conf.set("spark.sql.session.timeZone", case.zone)

@@ -43,10 +43,7 @@ def _project(folder: Path, target: Target, texts: dict[str, str], schema: str, z
 
 @pytest.fixture(
     scope="module",
-    params=[
-        *((zone, "some") for zone in ZONES),
-        *((zone, "all") for zone in ZONES),
-    ],
+    params=[(zone, which) for which in ("some", "all") for zone in ZONES],
     ids="-".join,
 )
 def answers(request: pytest.FixtureRequest, target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:

@@ -32,6 +32,7 @@ from tests.property.test_windows import (
     zones_of_long_tests,
 )
 from tests.property.window_reference import RuledSession, SessionRow, Tumble, assign_sessions
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -148,7 +149,7 @@ EDGES = (
 )
 
 
-@pytest.mark.parametrize("type_", ["timestamp", pytest.param("timestamp_ntz", marks=pytest.mark.long)])
+@pytest.mark.parametrize("type_", sampled(["timestamp", "timestamp_ntz"], share=2))
 def test_edges(spark: SparkSession, type_: str) -> None:
     cases = tuple(Case(Tumble(SECOND), rows) for _, rows in EDGES)
     compare(spark, Batch("UTC", type_, False, cases), [rule for rule, _ in EDGES])

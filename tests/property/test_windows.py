@@ -148,17 +148,15 @@ LONG_ZONES = ("Australia/Lord_Howe",)
 """What `make test-long` has: its clock is turned by half an hour. `make test` has one zone that turns it by an hour."""
 
 
-def _mark(zone: str) -> tuple[pytest.MarkDecorator, ...]:
-    if zone == "Europe/Berlin":
-        return ()
-    return (pytest.mark.long if zone in LONG_ZONES else pytest.mark.full,)
+def _zones(of_make_test: str | None) -> pytest.MarkDecorator:
+    def marks(zone: str) -> tuple[pytest.MarkDecorator, ...]:
+        return () if zone == of_make_test else (pytest.mark.long if zone in LONG_ZONES else pytest.mark.full,)
+
+    return pytest.mark.parametrize("zone", [pytest.param(zone, marks=marks(zone)) for zone in CLOCK_CHANGES])
 
 
-zones = pytest.mark.parametrize("zone", [pytest.param(zone, marks=_mark(zone)) for zone in CLOCK_CHANGES])
-zones_of_long_tests = pytest.mark.parametrize(
-    "zone",
-    [pytest.param(zone, marks=pytest.mark.long if zone in LONG_ZONES else pytest.mark.full) for zone in CLOCK_CHANGES],
-)
+zones = _zones("Europe/Berlin")
+zones_of_long_tests = _zones(None)
 
 
 def edges(zone: str) -> Batch:

@@ -11,6 +11,7 @@ import pytest
 from tests.docs.blocks import blocks
 from tests.docs.tables import TABLES
 from tests.functional.adapter.project import ROOT, Project, with_package
+from tests.support import sampled
 
 PAGE = ROOT / "docs" / "aggregates.md"
 WINDOWS, CANDLES, MERGED, SKETCHES = (block.text for block in blocks("docs/aggregates.md") if block.language == "sql")
@@ -28,7 +29,7 @@ def tables_of(page: Path) -> list[list[tuple[str, ...]]]:
     return [rows[2:] for rows in found if rows]
 
 
-@pytest.mark.parametrize("type_", [pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
+@pytest.mark.parametrize("type_", sampled(["sparkstream", "spark"], share=2))
 def test_the_tables_of_the_page(make_project: Callable[..., Project], type_: str) -> None:
     files = {
         "models/readings.sql": TABLES["readings"],

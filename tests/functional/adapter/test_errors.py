@@ -455,7 +455,7 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("type_", [pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
+@pytest.mark.parametrize("type_", sampled(["sparkstream", "spark"], share=2))
 def test_bad_arguments(make_project: Callable[..., Project], type_: str) -> None:
     plain = type_ == "spark"
     files = {"models/bid.sql": BID}

@@ -29,6 +29,7 @@ from tests.property.window_reference import (
     instant,
     wall_clock,
 )
+from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -142,7 +143,7 @@ def models(prefix: str = "") -> dict[str, str]:
     return files
 
 
-@pytest.fixture(scope="module", params=[pytest.param("spark", marks=pytest.mark.long), "sparkstream"])
+@pytest.fixture(scope="module", params=sampled(["sparkstream", "spark"], share=2))
 def windows(request: pytest.FixtureRequest, make_project: Callable[..., Project]) -> Project:
     """A project with every window, built: with the package on dbt-spark, and on the adapter alone."""
     if request.param == "spark":

@@ -18,6 +18,9 @@ MICROS = {
 }
 """Microseconds in each unit of fixed length."""
 
+TIME_UNITS = (*MICROS, "MONTH", "QUARTER", "YEAR")
+"""The units that Spark rounds times to, and counts between times, the shortest first."""
+
 VARIABLE_UNITS = frozenset({"MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY"})
 """Units without a fixed length: no window can have them as its size."""
 

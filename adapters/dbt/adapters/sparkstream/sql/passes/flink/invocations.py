@@ -9,6 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
 from dbt.adapters.sparkstream.sql.core.over import parts_of
@@ -32,7 +33,6 @@ _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WI
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 _DISTINCT_OVER = ("COUNT", "MIN", "MAX", "")
 """Aggregates that Spark can be told with DISTINCT and OVER."""
-_DIFF_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 
 
 def _is_no_call(node: exp.Expr, name: str) -> bool:
@@ -156,8 +156,8 @@ class Invocations(Rewriter):
             self.refuse(span, f"{name} takes a unit and two values", f"write {name}(MINUTE, a, b)")
         unit, first, last = node.expressions
         word = unit.name.upper().removeprefix("SQL_TSI_")
-        if word not in _DIFF_UNITS:
-            self.refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(_DIFF_UNITS)}")
+        if word not in TIME_UNITS:
+            self.refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(TIME_UNITS)}")
         if name == "TIMESTAMPADD":
             if word == "MICROSECOND":
                 self.refuse(unit, "TIMESTAMPADD adds no microseconds", "write TIMESTAMPADD(MILLISECOND, 1, ts)")

@@ -52,7 +52,7 @@ def _of_likely_time(name: str) -> Around:
     Args:
         name: the function that converts, such as `INT`.
     """
-    type_ = _NUMBERS[name]
+    type_ = SPARK_TYPES.get(name, name)
     return by_type(
         "CASE WHEN typeof(v) = 'timestamp' THEN "
         f"CAST(unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) AS {type_}) ELSE CAST(v AS {type_}) END"
@@ -85,12 +85,8 @@ def _date(value: exp.Expr, type_: str | None) -> Around | None:
     return (f"date({before}", f"{behind})") if before else None
 
 
-_NUMBERS = {
-    **dict.fromkeys(("INT", "INT32"), "INT"),
-    **dict.fromkeys(("SMALLINT", "INT16"), "SMALLINT"),
-    **{name: name for name in ("FLOAT", "DOUBLE")},
-}
-"""Functions to numbers -> Spark's types, but for BIGINT."""
+_NUMBERS = frozenset(("INT", "INT32", "SMALLINT", "INT16", "FLOAT", "DOUBLE"))
+"""Functions to numbers, but for BIGINT."""
 
 CONVERSIONS: dict[str, Conversion] = {
     "BIGINT": _millis,

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.interval import IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
@@ -31,10 +31,6 @@ def extent(source: Source, tree: exp.Expr) -> Span:
     start = min((n.meta[SPAN][0] for n in tree.walk() if n._meta and SPAN in n.meta), default=0)
     end = max((n.meta[SPAN][1] for n in tree.walk() if n._meta and SPAN in n.meta), default=len(source.text))
     return start, end
-
-
-_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
-"""The units to which Spark rounds times."""
 
 
 class SQLstreamSpelling:
@@ -106,9 +102,9 @@ class SQLstreamSpelling:
         value = source.span(node.this)
         unit = node.args["to"].name.upper()
         floor = isinstance(node, exp.Floor)
-        if unit not in _UNITS:  # date_trunc would give NULL
+        if unit not in TIME_UNITS:  # date_trunc would give NULL
             word = "FLOOR" if floor else "CEIL"
-            raise source.error(span, f"{word} has no unit {unit}", f"its units are {', '.join(_UNITS)}")
+            raise source.error(span, f"{word} has no unit {unit}", f"its units are {', '.join(reversed(TIME_UNITS))}")
 
         def text() -> str:
             time = source.render(value)

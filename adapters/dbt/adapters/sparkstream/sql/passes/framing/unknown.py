@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
@@ -20,10 +21,7 @@ _WORDS = frozenset(
 )
 """What Spark reads without a column of that name: functions without parentheses, and columns that files have."""
 
-
-_UNITS = frozenset(
-    ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
-)
+_UNITS = frozenset((*TIME_UNITS, "DAYOFYEAR"))
 """Words that are no columns as an argument: `timestampdiff(MINUTE, a, b)`."""
 
 
@@ -81,8 +79,10 @@ def _names(select: exp.Select) -> _Names:
         inputs.setdefault((name_of(each) or "").strip("`").casefold(), []).append(each)
     aliases = frozenset(item.alias.casefold() for item in select.expressions if isinstance(item, exp.Alias))
     reads = bool(inputs) and not select.args.get("laterals") and not isinstance(select, Opaque)
-    joins = select.args.get("joins") or []
-    apart = any(join.args.get("using") or join.method or join.kind.upper() in ("SEMI", "ANTI") for join in joins)
+    apart = any(
+        join.args.get("using") or join.method or join.kind.upper() in ("SEMI", "ANTI")
+        for join in select.args.get("joins") or []
+    )
     return _Names(aliases, inputs, reads, joined=not apart)
 
 
