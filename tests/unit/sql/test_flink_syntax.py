@@ -157,6 +157,7 @@ class TestUnknownTypes(Pairs):
             ("x[1]", "TRY_ELEMENT_AT(x, 1)"),
             ("x[n - 1]", "CASE WHEN typeof(x) LIKE 'map%' OR n - 1 > 0 THEN TRY_ELEMENT_AT(x, n - 1) END"),
             ("TRUNCATE(x, 1)", "CASE WHEN x < 0 THEN CEIL(x, 1) ELSE FLOOR(x, 1) END"),
+            ("CARDINALITY(`collect`)", "CASE WHEN `collect` IS NOT NULL THEN SIZE(`collect`) END"),
             ("TRUNCATE(x, -\n 1)", "CASE WHEN x < 0 THEN CEIL(x, -1) ELSE FLOOR(x, -1) END"),
         ],
     )

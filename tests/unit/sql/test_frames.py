@@ -287,6 +287,7 @@ class TestRefused(Pairs):
             "SELECT a.id AS id FROM t AS a JOIN t AS b ON a.id = b.id ORDER BY id",
             "SELECT a.id FROM t AS a JOIN t AS b ON a.id = b.id ORDER BY id",
             "SELECT id FROM t AS a JOIN t AS b USING (id)",
+            "SELECT id FROM (SELECT n AS m FROM t) AS q JOIN (t AS a JOIN t AS b USING (id)) ON q.m = a.n",
             "SELECT id FROM t AS a LEFT SEMI JOIN t AS b ON a.id = b.id",
         ):
             translate(sql, dialect, schema=TYPED)

@@ -143,7 +143,8 @@ class Operands(Rewriter):
         if name in _SIGNATURES:
             self._check_signature(node, name, _SIGNATURES[name])
             self._check_arrays(node, name, _SIGNATURES[name])
-        if name == "CARDINALITY" and node.expressions and node.expressions[0].name.upper() == "COLLECT":
+        collected = node.expressions[0] if name == "CARDINALITY" and node.expressions else None
+        if isinstance(collected, exp.Anonymous) and collected.name.upper() == "COLLECT":
             self.refuse(node, "CARDINALITY takes an array or a map, and COLLECT gives a multiset", "write COUNT(x)")
         self._check_values(node, name)
         return ()

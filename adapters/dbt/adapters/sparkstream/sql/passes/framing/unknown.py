@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.scope import joins_of, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 
 _WORDS = frozenset(
@@ -80,8 +80,7 @@ def _names(select: exp.Select) -> _Names:
     aliases = frozenset(item.alias.casefold() for item in select.expressions if isinstance(item, exp.Alias))
     reads = bool(inputs) and not select.args.get("laterals") and not isinstance(select, Opaque)
     apart = any(
-        join.args.get("using") or join.method or join.kind.upper() in ("SEMI", "ANTI")
-        for join in select.args.get("joins") or []
+        join.args.get("using") or join.method or join.kind.upper() in ("SEMI", "ANTI") for join in joins_of(select)
     )
     return _Names(aliases, inputs, reads, joined=not apart)
 
