@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from dbt.adapters.sparkstream.leftovers import Mark
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import arriving, replaced
 
@@ -65,6 +66,16 @@ def litter(path: Path) -> None:
     (path / "part-00000.parquet").write_text("half a file")
 
 
+def killed(project: Project, *names: str, schema: str = "") -> None:
+    """Marks as runs leave them that were killed while they made tables."""
+    folder = project.folder / ".sparkstream" / "unfinished"
+    for name in names:
+        mark = Mark(folder, "session", "localhost", "None", schema or project.schema, name)
+        mark.stays = True
+        mark.put()
+        mark.end()
+
+
 def left(project: Project) -> list[str]:
     """The tables beside others; without temporary views, which Spark lists in every schema."""
     return [name for schema, name, _ in project.rows("show tables in {} like '*__dbt_*'") if schema]
@@ -100,6 +111,10 @@ def test_files_without_a_table(shop: Project) -> None:
     audit = folder(shop, "{}_dbt_test__audit")
     shop.sql("drop table {}_dbt_test__audit.none")
     litter(audit / "none")
+    assert "files lie where the table is to lie" in shop.failure("build")
+    assert (folder(shop) / "whole" / "part-00000.parquet").exists()
+    killed(shop, *NAMES, "located", "bare")
+    killed(shop, "none", schema=f"{shop.schema}_dbt_test__audit")
     shop.dbt("build")
     check(shop, *NAMES, "located")
     assert shop.rows("select count(*) from {}_dbt_test__audit.none") == [(9,)]
@@ -126,6 +141,28 @@ def test_a_kill_while_leftovers_are_removed(shop: Project) -> None:
     shop.dbt("run", "--select", "whole")
     assert shop.rows("select count(*) from {}.whole") == before
     check(shop, "whole")
+
+
+@pytest.mark.parametrize("place", ["somewhere", "{}/victim", "{}/checked"])
+def test_text_in_data_removes_no_folder(make_project: Callable[..., Project], tmp_path: Path, place: str) -> None:
+    """An error quotes a row whose text is Spark's message of a folder in the way."""
+    model = (
+        "{{ config(materialized='table') }}\nselect cast(id as string) as id from {{ ref('lines') }}"
+        " where raise_error(concat('no number: ', txt)) is null"
+    )
+    project = make_project({"models/lines.sql": "select 1 as id, 'x' as txt"})
+    project.dbt("run")
+    victim = Path(place.format(folder(project))) if "{" in place else tmp_path / place
+    litter(victim)
+    text = (
+        f"x [LOCATION_ALREADY_EXISTS] Cannot name the managed table as {project.schema}.checked, as its associated"
+        f" location '{victim}' already exists"
+    )
+    lines = "select 1 as id, " + '"' + text + '" as txt'
+    project.write({"models/lines.sql": lines, "models/checked.sql": model})
+    killed(project, "checked")
+    assert project.failure("run").count("[USER_RAISED_EXCEPTION] no number: x [LOCATION_ALREADY_EXISTS]") == 1
+    assert (victim / "part-00000.parquet").exists()
 
 
 def test_files_that_are_not_ours(make_project: Callable[..., Project]) -> None:
@@ -201,12 +238,12 @@ def test_a_half_written_overwrite_is_ended(make_project: Callable[..., Project])
     complete = "create table {}.m__dbt_partitions using parquet"
     rows = "as select id, cast(id div 3 as int) as day from range(3, 8)"
 
-    def killed(properties: str) -> None:
+    def cut_off(properties: str) -> None:
         project.sql(f"{complete} {properties} {rows}")
         project.sql("insert into {}.m select id, cast(id div 3 as int) from range(6, 8)")
         shutil.rmtree(folder(project) / "m" / "day=1")
 
-    killed("tblproperties ('sparkstream.complete' = 'true')")
+    cut_off("tblproperties ('sparkstream.complete' = 'true')")
     project.dbt("compile")  # looks, and touches nothing
     assert project.rows("select count(*) from {}.m__dbt_partitions") == [(5,)]
     project.dbt("run", "--vars", "rows: 10")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.requests import find_model
+from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
 
 if TYPE_CHECKING:
@@ -208,8 +209,8 @@ class _BatchList:
 
         try:
             found = self._ask(query(_WRITTEN.format(oldest_or_newest)))
-        except DbtRuntimeError as error:
-            if "_metadata" not in str(error):
+        except SparkError as error:
+            if not error.fault.condition.startswith("UNRESOLVED_COLUMN"):
                 raise
             self._unknown.append(f"{name} doesn't say when its rows were written: no batch is known to be stale by it")
             found = self._ask(query("CAST(NULL AS BIGINT)"))

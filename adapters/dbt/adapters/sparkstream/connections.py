@@ -19,11 +19,13 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.descriptions import Descriptions
+from dbt.adapters.sparkstream.descriptions import Descriptions, changes_tables
 from dbt.adapters.sparkstream.environments import Environment, environment_of
-from dbt.adapters.sparkstream.errors import described, readable
+from dbt.adapters.sparkstream.errors import described
+from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.translate import tables
 from dbt.adapters.sparkstream.written import Request, Written
 
@@ -65,6 +67,19 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     @node.setter
     def node(self, node: Any | None) -> None:
         self._thread.node = node
+        if (mark := getattr(self._thread, "mark", None)) is not None:
+            mark.end()
+        self._thread.mark = None
+
+    @property
+    def _mark(self) -> leftovers.Mark:
+        """The mark of the run that makes the node's table, in this thread."""
+        if self._thread.mark is None:
+            node, credentials = cast(Any, self.node), cast(SparkStreamCredentials, self.profile.credentials)
+            table = (credentials.method, str(credentials.host), str(node.database), node.schema, node.alias)
+            self._thread.mark = leftovers.Mark(self.project / ".sparkstream" / "unfinished", *table)
+        mark: leftovers.Mark = self._thread.mark
+        return mark
 
     @property
     def request(self) -> Request | None:
@@ -101,19 +116,45 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         Raises:
             CompilationError: SQL of a node that can't be translated.
             DbtRuntimeError: SQL of no node that can't be translated.
-            DbtDatabaseError: what Spark says is wrong.
+            SparkError: what Spark says is wrong.
         """
         sql = self.translated(sql)
+        mark = self._mark if leftovers.makes_tables(self.node) and changes_tables(sql) else None
+        if mark is None:
+            return self._sent(sql, *args, **kwargs)
+        mark.put()
         try:
             return self._sent(sql, *args, **kwargs)
-        except DbtDatabaseError as error:
-            folder = leftovers.folder(error.msg, self.node)
-            if folder is None:
+        except SparkError as error:
+            folder = leftovers.occupied(error.fault)
+            if folder is None or not leftovers.is_left(folder, self.node, mark.left, self._schema_folder):
+                mark.stays = mark.left or not error.fault.condition
                 raise
+        except BaseException:
+            mark.stays = True
+            raise
         logger.debug(f"removes what a run that was ended has left in {folder}")
         for statement in leftovers.clearing(folder, self.node):
             self._sent(statement, auto_begin=False)
         return self._sent(sql, *args, **kwargs)
+
+    def dropping(self, relation: Any) -> None:
+        """Marks the node's table before it is dropped: in a folder that `location_root` names, its files stay."""
+        root = self._config("location_root") if leftovers.makes_tables(self.node) else None
+        if not root or str(relation.identifier).lower() != cast(Any, self.node).alias.lower() or not relation.is_table:
+            return
+        mark = self._mark
+        mark.put()
+        mark.left = mark.left or leftovers.is_at(
+            self._location(f"TABLE EXTENDED {relation}"), f"{root.rstrip('/')}/{relation.identifier}"
+        )
+
+    def _schema_folder(self) -> str:
+        """The folder of the node's schema, as the catalog has it."""
+        return self._location(f"SCHEMA {quoted(cast(Any, self.node).schema)}")
+
+    def _location(self, of: str) -> str:
+        return next((str(row[1]) for row in self._rows_of(f"DESCRIBE {of}") if row[0] == "Location"), "")
 
     def _sent(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
         """Sends a statement to Spark as it is."""
@@ -308,13 +349,15 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """Turns what a driver raises into dbt's error, with a message that can be read."""
         try:
             yield
-        except DbtDatabaseError as error:
-            raise DbtDatabaseError(readable(error.msg)) from error
+        except SparkError:
+            raise
+        except DbtDatabaseError as error:  # of a driver that has no fields
+            raise SparkError(error.msg) from error
         except DbtRuntimeError:
             raise
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}\n{error}")
-            raise DbtDatabaseError(readable(error)) from error
+            raise SparkError(error) from error
 
 
 def _project_of_debug() -> Path:

@@ -55,7 +55,7 @@ class Descriptions:
 
     def sent(self, sql: str) -> None:
         """Takes note of a statement that Spark has run, or tried to."""
-        if not _after_comments(sql)[:8].lower().startswith(READING):
+        if changes_tables(sql):
             self.forget()
 
     @contextmanager
@@ -93,6 +93,11 @@ class Descriptions:
             else:
                 table[row[0]] = row[1]
         return described
+
+
+def changes_tables(sql: str) -> bool:
+    """Whether a statement may change a table."""
+    return not _after_comments(sql)[:8].lower().startswith(READING)
 
 
 def _after_comments(sql: str) -> str:

@@ -7,17 +7,58 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.redaction import redacted
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.errors import Finding
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
-_ERROR_CLASS = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)*\] ")
 NO_WORKER = "Python worker failed to connect back"
 """What Spark says where a Python process of its own doesn't report within ten seconds."""
 
-_HINTS = [
+_NO_CATALOG = (
+    "Spark knows no catalog of the name in front: `database` in the profile or a config is a catalog's, which\n"
+    "  spark.sql.catalog.NAME makes, in server_side_parameters (method: session) or where the server starts"
+)
+_NO_KAFKA = (
+    "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
+    "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it"
+)
+_HINTS_OF_CONDITIONS = [
+    (re.compile(r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka"), _NO_KAFKA),
+    (
+        re.compile(r"\[REQUIRES_SINGLE_PART_NAMESPACE\]"),
+        _NO_CATALOG,
+    ),
+    (
+        re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
+        "TIME needs Spark 4.3 and a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
+    ),
+    (
+        re.compile(
+            r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b'
+            r'|\[DATATYPE_MISMATCH\.CAST_[^\n]{0,2000}? cannot cast "TIMESTAMP(_NTZ)?" to "TIME\('
+            r"|\[UNRESOLVED_ROUTINE\] Cannot resolve routine `CURRENT_TIME`"
+        ),
+        "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
+        "DATE_FORMAT(ts, 'HH:mm:ss')",
+    ),
+    (
+        re.compile(r'\[MISSING_AGGREGATION\][^\n]{0,2000}?"window_(start|end|time)"'),
+        "write group by window_start, window_end",
+    ),
+    (
+        re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
+        "for a model, seed or snapshot of the project write {{ ref('name') }}",
+    ),
+    (
+        re.compile(r"\[LOCATION_ALREADY_EXISTS\]"),
+        "files lie where the table is to lie, and no table has them: look at them, and move or remove the folder",
+    ),
+]
+"""The beginning of a message with a condition -> what it means in a dbt project with windows."""
+_HINTS_OF_OTHERS = [
     (
         re.compile(r"StatusCode\.UNAVAILABLE|failed to connect to all addresses"),
         "the server is gone: it was stopped, killed, or has died. When it runs again: dbt retry",
@@ -34,75 +75,41 @@ _HINTS = [
     ),
     (
         re.compile(r"ailed to find (the )?data source: kafka"),
-        "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
-        "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it",
+        _NO_KAFKA,
     ),
-    (
-        re.compile(r"\[REQUIRES_SINGLE_PART_NAMESPACE\]|Nested databases are not supported by v1 session catalog"),
-        "Spark knows no catalog of the name in front: `database` in the profile or a config is a catalog's, which\n"
-        "  spark.sql.catalog.NAME makes, in server_side_parameters (method: session) or where the server starts",
-    ),
+    (re.compile(r"Nested databases are not supported by v1 session catalog"), _NO_CATALOG),
     (
         re.compile(r"(Creating|Replacing) a view is not supported by catalog"),
         "this catalog has no views: write materialized='table' or 'ephemeral' in the config,\n"
         "  or database='spark_catalog'",
     ),
-    (
-        re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
-        "TIME needs Spark 4.3 and a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
-    ),
-    (
-        re.compile(
-            r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b|cannot cast "TIMESTAMP(_NTZ)?" to "TIME\('
-            r"|routine `CURRENT_TIME`"
-        ),
-        "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
-        "DATE_FORMAT(ts, 'HH:mm:ss')",
-    ),
-    (re.compile(r'^\[MISSING_AGGREGATION\].*"window_(start|end|time)"'), "write group by window_start, window_end"),
-    (
-        re.compile(r"^\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
-        "for a model, seed or snapshot of the project write {{ ref('name') }}",
-    ),
 ]
-"""What Spark says -> what it means in a dbt project with windows."""
+"""Part of a message without a condition -> the same. One with a condition may quote data, in which all of this can
+stand."""
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
-def readable(error: BaseException | str) -> str:
-    """What Spark says, without Java's stack trace, Java's class names in front, Spark's query plan behind, and secrets.
+def readable(error: BaseException | str | Fault) -> str:
+    """What Spark says, without Java's stack trace, what a server puts in front, Spark's query plan behind, and secrets.
 
     Args:
         error: what pyspark or PyHive raised, or its message.
     """
-    message = error if isinstance(error, str) else _message(error)
+    fault = error if isinstance(error, Fault) else Fault.of(error)
     lines: list[str] = []
-    for line in message.strip().splitlines():
+    for line in fault.message.strip().splitlines():
         cause = _CAUSE.match(line)
         repeated = cause is not None and any(line[cause.end() :] in earlier for earlier in lines)
         if not _STACK_LINE.match(line) and not repeated:
             lines.append(line)
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
-    # Hive and Spark each put their own words before Spark's message, which begins with its name in brackets.
-    classes = list(_ERROR_CLASS.finditer(text.split("\n", 1)[0]))
-    if classes:
-        text = text[classes[-1].start() :]
     # An analysis error ends with the plan of the query.
     text = re.split(r";\n(?=['+:\w])", text)[0].strip()
-    hints = [f"\n  {hint}" for pattern, hint in _HINTS if pattern.search(text)]
-    return redacted("".join([text, *hints]))
-
-
-_NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
-"""Where pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
-
-
-def _message(error: BaseException) -> str:
-    if _NO_TEXT in str(error) and error.__context__ is not None:
-        return _message(error.__context__)
-    # PyHive's errors hold the server's answer.
-    status = getattr(error.args[0], "status", None) if error.args else None
-    return getattr(status, "errorMessage", None) or str(error) or type(error).__name__
+    if text.startswith("["):
+        found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
+    else:
+        found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
+    return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
 
 
 def described(error: Finding, node: Any | None, project: Path, text: str) -> str:

@@ -212,6 +212,7 @@ class SparkStreamAdapter(Namespaces):
             if found[-1] is not None:
                 for beside in filter(None, found):
                     super().drop_relation(beside)
+        self.connections.dropping(relation)
         super().drop_relation(relation)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:

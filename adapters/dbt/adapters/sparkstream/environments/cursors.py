@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
-from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.environments.cancelling import Cancellable
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise DbtDatabaseError(readable(error)) from error
+        raise SparkError(error) from error
 
 
 class SessionCursor(Cursor):
@@ -42,7 +41,7 @@ class SessionCursor(Cursor):
         """Runs a statement; the rows of a query are computed when they are fetched.
 
         Raises:
-            DbtDatabaseError: what Spark says is wrong.
+            SparkError: what Spark says is wrong.
         """
         self.close()
         with self._work.running(), spark_errors():

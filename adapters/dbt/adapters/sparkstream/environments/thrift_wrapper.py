@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.environments.cancelling import CANCELLED
 from dbt.adapters.sparkstream.session_conf import LOCAL
+from dbt.adapters.sparkstream.sparkerror import SparkError
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -63,7 +64,7 @@ class ThriftWrapper(PyhiveConnectionWrapper):
             self._cursor.execute(sql.strip().removesuffix(";"), values, async_=True)
             status = self._ended()
         if status.errorMessage:
-            raise DbtDatabaseError(status.errorMessage)
+            raise SparkError(status.errorMessage)
         if status.operationState != TOperationState.FINISHED_STATE:
             name = TOperationState._VALUES_TO_NAMES.get(status.operationState, status.operationState)
             raise DbtDatabaseError(CANCELLED if self._cancelled.is_set() else f"Query failed with status: {name}")

@@ -69,8 +69,8 @@ class DeltaTable(LoggedTable):
     def rebuilt(self) -> Rebuilt:
         return Rebuilt(self._engine, self.name, notes=SUFFIX)
 
-    def _make(self, statement: str) -> None:
-        super()._make(statement)
+    def _make(self, table: str, statement: str, place: str | None = None) -> None:
+        super()._make(table, statement, place)
         self._replaced()
 
     def _replaced(self) -> None:
@@ -121,9 +121,10 @@ class DeltaTable(LoggedTable):
                 raise StreamingError(f"{self._beside} is there already, and no streaming model has made it\n  drop it")
             self._engine.sql(f"DROP TABLE {self._beside}")
         super()._make(
+            self._beside,
             f"CREATE TABLE {self._beside} (empty INT) USING parquet\n"
             "COMMENT 'no rows; its properties say what the streaming model has done'\n"
-            f"TBLPROPERTIES ({pairs({**known, **facts})})"
+            f"TBLPROPERTIES ({pairs({**known, **facts})})",
         )
 
     def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:

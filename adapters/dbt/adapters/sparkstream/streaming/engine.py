@@ -142,7 +142,7 @@ class Engine:
                 finally:
                     other.stop()
         except StreamingError as error:
-            if "INVALID_HANDLE" not in str(error):  # Spark has ended the session itself
+            if not error.fault.condition.startswith("INVALID_HANDLE"):  # Spark has ended the session itself
                 raise
 
     # -- questions ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.streaming.producer import NOT_SENT
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
@@ -11,6 +12,14 @@ REBUILD = "run it with --full-refresh to make the table anew from all rows that 
 
 class StreamingError(Exception):
     """A fault of a streaming model: what is wrong, and in further lines what to do."""
+
+    @property
+    def fault(self) -> Fault:
+        """The error of Spark's that is the reason; without a condition where the reason is another."""
+        cause = self.__cause__
+        if isinstance(cause, StreamingError):
+            return cause.fault
+        return Fault.of(cause) if cause is not None and hasattr(cause, "getCondition") else Fault("", str(self))
 
 
 class SourceChanged(StreamingError):
@@ -41,16 +50,19 @@ _REPEATED = re.compile(r'Cannot invoke "scala\.collection\.IterableOps\.map\(.*"
 UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
 """How a query says that, before the number and the source."""
 
-_UNKNOWN_SCHEMA = re.compile(rf"{UNKNOWN_SCHEMA} (\d+) <(.*?)>")
+_UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
 
-_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] (.*?)(?: This is currently.*)?$", re.M)
-_IN_ICEBERG = re.compile(r"Cannot process (overwrite|delete) snapshot: (\d+)")
+_BY_CLASS = r"(?:(?:[\w$]+\.)+[\w$]+: )?"
+"""The Java class that may stand before a message."""
+
+_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
+_IN_ICEBERG = re.compile(_BY_CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
 """How Delta and Iceberg say that a source has commits that don't only add rows."""
 
-_RESHAPED = "[DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
-"""How Delta begins to say that a source with mapped names has lost a column, or the name of one."""
+_RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
+"""The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
 
-_GONE = re.compile(r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
+_GONE = re.compile(_BY_CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
 """How Iceberg says that it can't go on from where a stream was."""
 
 DAMAGES = (
@@ -68,6 +80,12 @@ DAMAGES = (
 UNREADABLE = "[FAILED_READ_FILE"
 """How Spark begins to say that it can't read a file, be it of a source or of the checkpoint."""
 
+
+_OF_SPARK = (
+    *("BATCH_METADATA_NOT_FOUND", "CANNOT_LOAD_STATE_STORE", "CHECKPOINT_FILE", "MALFORMED_LOG_FILE"),
+    *("STREAMING_CHECKPOINT", "FAILED_READ_FILE", "KAFKA", "FOREACH", "STREAM_FAILED", "CANNOT_READ", "INTERNAL_ERROR"),
+)
+"""Beginnings of the conditions in which Spark speaks of files, topics and its own state, and quotes no values."""
 
 LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
 """What Spark says when Kafka hasn't the records any more that come next."""
@@ -110,35 +128,38 @@ def _shut_out(text: str) -> str | None:
 
 def _changed(text: str) -> str | None:
     """What a table format says of a source that isn't only added to; None where it says no such thing."""
-    if found := _IN_DELTA.search(text):
-        return found[1][:1].lower() + found[1][1:].rstrip(".")
-    if found := _IN_ICEBERG.search(text):
+    if found := _IN_DELTA.match(text):
+        said = found[1].partition(" This is currently")[0]
+        return said[:1].lower() + said[1:].rstrip(".")
+    if found := _IN_ICEBERG.match(text):
         return f"snapshot {found[2]} in Iceberg {'deletes' if found[1] == 'delete' else 'changes or deletes'} rows"
     return None
 
 
 def explained(error: StreamingError, checkpoint: str) -> StreamingError:
     """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
-    text = str(error)
-    if changed := _changed(text):
+    text, fault = str(error), error.fault.root
+    if changed := _changed(fault.message):
         return SourceChanged(
             f"a source has changed: {changed}\n"
             f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
             "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
         )
-    if _RESHAPED in text:
+    if fault.condition.startswith(_RESHAPED):
         return SourceChanged(
             "a source has changed: a column of it was renamed or dropped, or has another type, and Delta's streams "
             f"don't go on after that\n  {REBUILD}, or write config(on_source_change='rebuild')"
         )
-    if gone := _GONE.search(text):
+    if gone := _GONE.match(fault.message):
         return SourceChanged(
             f"a source has changed: snapshot {gone[1]}, the last that this model has read, is not in Iceberg any more\n"
             f"  keep snapshots for longer than between two runs; {REBUILD}, or write config(on_source_change='rebuild')"
         )
-    whole = f"{text}\n{error.__cause__}"
-    if unknown := _UNKNOWN_SCHEMA.search(whole):
+    if unknown := _UNKNOWN_SCHEMA.match(fault.message):
         return UnknownSchema(int(unknown[1]), unknown[2])
+    if fault.condition and not fault.condition.startswith(_OF_SPARK):
+        return error  # it may quote data, in which all of the words below can stand
+    whole = f"{text}\n{error.__cause__}"
     if _REPEATED.search(whole):
         return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
     if unsent := _NOT_SENT.search(whole):

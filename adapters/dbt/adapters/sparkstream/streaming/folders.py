@@ -21,12 +21,10 @@ _END = "timestamp'9999-06-01'"
 @contextmanager
 def _no_folder() -> Iterator[None]:
     """Goes on where Spark finds no folder."""
-    from pyspark.errors import AnalysisException
-
     try:
         yield
     except StreamingError as error:
-        if not (isinstance(error.__cause__, AnalysisException) and "PATH_NOT_FOUND" in str(error)):
+        if error.fault.condition != "PATH_NOT_FOUND":
             raise
 
 

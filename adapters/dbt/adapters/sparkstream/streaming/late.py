@@ -154,6 +154,7 @@ class LateRows:
         columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
         make(
             self._engine,
+            self._table,
             f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
             f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
         )

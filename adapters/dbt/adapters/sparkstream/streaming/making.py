@@ -6,25 +6,27 @@ the table. A run that is killed between leaves a folder in which Spark makes no 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any
 
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.leftovers import is_at, occupied
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 
-_IN_DELTA = re.compile(
-    r"\[DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION\].*? The associated location \('([^']+)'\)", re.DOTALL
-)
 
-
-def make(engine: Engine, statement: str, clear: Callable[[str], None] | None = None) -> None:
+def make(
+    engine: Engine, table: str, statement: str, clear: Callable[[str], None] | None = None, place: str | None = None
+) -> None:
     """Makes a table, also where files lie in its folder and the catalog has no such table.
 
     Args:
         engine: the Spark that makes it.
+        table: its name, as SQL has it.
         statement: makes it.
-        clear: removes what is in the folder, or raises if it is somebody else's; by default it is removed.
+        clear: removes what is in the folder, or raises if it is somebody else's; by default it is removed, as the name
+            is one that only the adapter gives.
+        place: the folder that the statement names; None for the catalog's choice.
 
     Raises:
         StreamingError: what Spark says is wrong.
@@ -32,18 +34,17 @@ def make(engine: Engine, statement: str, clear: Callable[[str], None] | None = N
     try:
         engine.sql(statement)
     except StreamingError as error:
-        folder = _occupied_folder(error)
-        if folder is None:
+        folder = occupied(error.fault)
+        if folder is None or not is_at(folder, place or _managed(engine, table)):
             raise
         (clear or engine.folders.clear)(folder)
         engine.sql(statement)
 
 
-def _occupied_folder(error: StreamingError) -> str | None:
-    """The folder that keeps Spark from making a table, as something is in it; None for another error."""
-    if found := _IN_DELTA.search(str(error)):
-        return found[1]
-    cause: Any = error.__cause__
-    if "LOCATION_ALREADY_EXISTS" not in str(error) or not hasattr(cause, "getMessageParameters"):
-        return None
-    return str((cause.getMessageParameters() or {}).get("location", "")).strip("'`\"") or None
+def _managed(engine: Engine, table: str) -> str:
+    """The folder that the catalog chooses for a table."""
+    named = exp.to_table(table, dialect="spark")
+    schema = ".".join(part.sql(dialect="spark") for part in named.parts[:-1])
+    rows = engine.sql(f"DESCRIBE SCHEMA {schema}" if schema else "DESCRIBE SCHEMA default")
+    root = next((str(row[1]) for row in rows if row[0] == "Location"), "")
+    return f"{root.rstrip('/')}/{named.name.lower()}"

@@ -76,6 +76,7 @@ class OpenWindows:
         lines = ",\n  ".join(f"{quoted(name)} {types[name.casefold()]}" for name in names if name != BATCH)
         make(
             self._engine,
+            self._rows,
             f"CREATE TABLE IF NOT EXISTS {self._rows} (\n  {lines},\n  {SNAPSHOT} STRING\n) USING parquet "
             f"PARTITIONED BY ({SNAPSHOT})\nCOMMENT 'windows that are open; read them by {OPEN} and {NOW}'",
         )

@@ -212,7 +212,7 @@ def _folder_of(engine: Engine, table: str, partition: str) -> str | None:
     try:
         rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table} {partition}")
     except StreamingError as error:
-        if "PARTITIONS_NOT_FOUND" in str(error):
+        if error.fault.condition == "PARTITIONS_NOT_FOUND":
             return None
         raise
     names = [str(row[0]) for row in rows]

@@ -94,7 +94,7 @@ class Done:
         try:
             lines = [row[0].partition(" ") for row in spark.read.text(self._folder).collect()]
         except AnalysisException as error:
-            if "PATH_NOT_FOUND" in str(error):
+            if error.getCondition() == "PATH_NOT_FOUND":
                 return False
             raise
         noted = {int(number): int(windows or 0) for number, _, windows in lines}

@@ -200,7 +200,8 @@ class StreamTable:
         definition = self._definition(config, folder, description, properties)
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
-        self._make(f"CREATE {'OR REPLACE ' if self.replaces() else ''}TABLE {self.name} (\n  {listed}\n){definition}")
+        replaced = "OR REPLACE " if self.replaces() else ""
+        self._make(self.name, f"CREATE {replaced}TABLE {self.name} (\n  {listed}\n){definition}", folder)
         self._facts = None
 
     def _definition(
@@ -222,9 +223,9 @@ class StreamTable:
         """The table's folder; None for the catalog's choice."""
         return f"{config.location_root.rstrip('/')}/{identifier}" if config.location_root else None
 
-    def _make(self, statement: str) -> None:
-        """Makes a table."""
-        make(self._engine, statement, lambda folder: self._clear(folder, occupied=True))
+    def _make(self, table: str, statement: str, place: str | None = None) -> None:
+        """Makes a table; `place` is the folder that the statement names."""
+        make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         """Removes what a table of this model has left in its folder.

@@ -85,6 +85,7 @@ class UnreadableRows:
         columns = ",\n  ".join(f"{name} {type_} COMMENT '{text}'" for name, (type_, text) in COLUMNS.items())
         make(
             self._engine,
+            table,
             f"CREATE TABLE {table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
             f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows with values that can not be read'",
         )

@@ -79,7 +79,7 @@ def needs_avro(name: str, version: str) -> Iterator[None]:
     try:
         yield
     except StreamingError as error:
-        if _NO_AVRO not in str(error):
+        if not error.fault.condition.startswith(_NO_AVRO):
             raise
         raise StreamingError(
             f"{name}: Spark needs its package for Avro, in its own version\n"
