@@ -13,7 +13,7 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream import spark_connect
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
 
 ANSI = "spark.sql.ansi.enabled"
@@ -63,6 +63,8 @@ class SparkStreamCredentials(SparkCredentials):
 
     def __post_init__(self) -> None:
         ansi = {key: str(value) for key, value in self.server_side_parameters.items() if key == ANSI}
+        learn_environment()
+        learn({**vars(self), **self.server_side_parameters})
         if self.method == Method.CONNECT:
             self._read_connect_url()
         database, self.database = catalog_of(self.database, self.schema), None  # dbt-spark refuses one

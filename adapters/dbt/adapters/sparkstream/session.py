@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.redaction import is_secret
+from dbt.adapters.sparkstream.redaction import is_secret, redacted
 from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, METASTORE_URL, embedded_session_conf, read_properties
 
 if TYPE_CHECKING:
@@ -28,6 +28,13 @@ PLACES = (
     METASTORE_URL,
 )
 """Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
+
+_OF_LAUNCH = (
+    *("spark.master", "spark.app.name", "spark.submit.", "spark.driver.memory", "spark.driver.extra"),
+    *("spark.driver.defaultJavaOptions", "spark.driver.userClassPathFirst", "spark.driver.cores"),
+    *("spark.jars", "spark.files", "spark.archives", "spark.pyspark.", "spark.yarn.", "spark.kubernetes."),
+)
+"""Beginnings of the settings that Spark's launcher reads: Java's memory, options and class path, and what it fetches."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None
@@ -81,10 +88,14 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
 
 
 def _arguments(settings: Mapping[str, str]) -> SparkConf:
-    """What Java is started with, where everybody on the machine sees it. Spark gets the secrets when Java runs."""
+    """The settings that Java is started with, where everybody on the machine sees them.
+
+    Spark gets the others when Java runs. A value that holds a secret isn't put there under any name.
+    """
     from pyspark import SparkConf
 
-    return SparkConf().setAll([(name, value) for name, value in settings.items() if not is_secret(name)])
+    given = {name: value for name, value in settings.items() if name.startswith(_OF_LAUNCH)}
+    return SparkConf().setAll([(n, v) for n, v in given.items() if not is_secret(n) and redacted(v) == v])
 
 
 def _launch(home: Path, settings: Mapping[str, str]) -> None:

@@ -1,0 +1,162 @@
+"""Secrets in every form that Spark, Kafka, JDBC and people write them in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from dbt.adapters.sparkstream import redaction
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.redaction import is_secret, learn, redacted
+from dbt.adapters.sparkstream.streaming.reader import given_options
+
+FORMS = [
+    "password=S3CR3T",
+    "password: S3CR3T",
+    "PASSWORD => 'S3CR3T'",
+    "OPTIONS (password 'S3CR3T')",
+    "'password' = 'S3CR3T'",
+    "'password' = 'it''s S3CR3T'",
+    '"password": "S3CR3T"',
+    r"{\"password\": \"S3CR3T\"}",
+    "jdbc:oracle:thin:scott/S3CR3T@db",
+    "jdbc:postgresql://db/hive?user=me&password=S3CR3T&ssl=true",
+    "jdbc:sqlserver://db;user=me;password=S3CR3T",
+    "https://S3CR3T@host/x",
+    "https://me:p@S3CR3T@host",
+    "https://me:p/S3CR3T@host",
+    "https://me;you:S3CR3T@host",
+    "LoginModule required username=me password=S3CR3T;",
+    r'LoginModule required username="me" password="a\"S3CR3T";',
+    r'LoginModule required username="me" password="a\\S3CR3T";',
+    'LoginModule required\n  username="me"\n  password="S3CR3T";',
+    'OAuthBearerLoginModule required clientId="me" clientSecret="S3CR3T";',
+    "kafka.sasl.jaas.config=org.apache.kafka.PlainLoginModule required username=S3CR3T password=S3CR3T;",
+    "javax.jdo.option.ConnectionPassword=correct horse S3CR3T",
+    "spark.x.password=a,S3CR3T",
+    "spark.x.password=a;S3CR3T",
+    "spark.x.password=a}S3CR3T",
+    "spark.x.password=a'S3CR3T",
+    'spark.x.password=a"S3CR3T',
+    "Authorization: Bearer S3CR3T",
+    "https://store/file?sig=S3CR3T&x=1",
+    "basic.auth.user.info=me:S3CR3T",
+    "kafka.ssl.keystore.key=S3CR3T",
+    "spark.sql.catalog.lake.credential=S3CR3T",
+    "spark.sql.catalog.lake.oauth2.credential=S3CR3T",
+    "fs.s3a.encryption.key=S3CR3T",
+    "-Djavax.net.ssl.trustStorePassword=S3CR3T -Xss4m",
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_known", frozenset())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_by_pattern(form: str) -> None:
+    shown = redacted(f"failed: {form}\nnext line")
+    assert "S3CR3T" not in shown
+    assert "*****" in shown
+    assert shown.endswith("next line")
+
+
+@pytest.mark.parametrize(
+    "text", ["at https://host:8080/a@b", "user=me&ssl=true", "max_tokens: 5", "credentials.provider=x"]
+)
+def test_what_is_no_secret(text: str) -> None:
+    assert redacted(text) == text
+
+
+SECRET = """it's "a" b\\c; d}e, f&g=h"""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        SECRET,
+        SECRET.replace("'", "''"),
+        SECRET.replace("\\", "\\\\").replace("'", "\\'"),
+        json.dumps(SECRET),
+        repr(SECRET),
+        quote(SECRET, safe=""),
+        quote(SECRET),
+    ],
+)
+def test_by_value(written: str) -> None:
+    learn({"spark.hadoop.javax.jdo.option.ConnectionPassword": SECRET, "spark.sql.shuffle.partitions": "harmless"})
+    assert "d}e" not in redacted(f"no name before it {written} here").replace("%7D", "}")
+    assert redacted("a harmless text") == "a harmless text"
+
+
+def test_parts_of_a_value() -> None:
+    jaas = 'org.apache.kafka.ScramLoginModule required username="me" password="horse battery";'
+    given_options({"options": {"kafka.sasl.jaas.config": jaas}, "schema_registry": "http://u:staple@registry"})
+    assert redacted("Kafka says: horse battery, staple") == "Kafka says: *****, *****"
+
+
+def test_values_of_the_profile_and_of_dbts_secret_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBT_ENV_SECRET_HARMLESS", "from the environment")
+    parameters = {"spark.plain.name": "from the environment", "spark.sql.catalog.x.credential": "id:of the catalog"}
+    SparkStreamCredentials.from_dict(
+        {
+            "method": "thrift",
+            "host": "127.0.0.1",
+            "port": 10000,
+            "schema": "dev",
+            "password": "of the user",
+            "connect_url": "sc://127.0.0.1:15002/;token=of_the_address",
+            "server_side_parameters": parameters,
+        }
+    )
+    said = redacted("from the environment | id:of the catalog | of the user | of_the_address | 127.0.0.1")
+    assert said == "***** | ***** | ***** | ***** | 127.0.0.1"
+
+
+SECRETS = {
+    "spark.hadoop.kafka.sasl.jaas.config": 'PlainLoginModule required password="S3CR3T-1";',
+    "spark.hadoop.plain.uri": "jdbc:mysql://me:S3CR3T-2@db/x",
+    "spark.plain.address": "https://me:S3CR3T-3@host/",
+    "spark.sql.catalog.x.credential": "S3CR3T-4",
+    "spark.hadoop.fs.s3a.encryption.key": "S3CR3T-5",
+    "spark.sql.catalog.x.oauth2.credential": "S3CR3T-6",
+    "spark.plain.name": "S3CR3T-7",
+    "spark.hadoop.fs.s3a.secret.key": "S3CR3T-8",
+}
+SESSION = """
+import json, os, sys
+from pathlib import Path
+from dbt.adapters.sparkstream.session import spark_session
+spark = spark_session(json.loads(sys.argv[1]), Path(sys.argv[2]))
+lines = [path.read_text() for path in Path("/proc").glob("[0-9]*/cmdline") if path.stat().st_uid == os.getuid()
+         and int((path.parent / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()]
+print(json.dumps([lines, [spark.conf.get(name, None) for name in json.loads(sys.argv[1])]]))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no /proc on this machine")
+def test_the_process_list(tmp_path: Path) -> None:
+    (tmp_path / "run.py").write_text(SESSION)
+    given = {**SECRETS, "spark.driver.memory": "600m"}
+    environ = {**os.environ, "DBT_ENV_SECRET_X": "S3CR3T-7"}
+    command = [sys.executable, str(tmp_path / "run.py"), "@", str(tmp_path)]
+    # The secrets of this test reach the process by its code, not by its arguments.
+    (tmp_path / "run.py").write_text(SESSION.replace("sys.argv[1]", repr(json.dumps(given))))
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, cwd=tmp_path)
+    lines, values = json.loads(done.stdout.splitlines()[-1])
+    assert any("-Xmx600m" in line for line in lines)
+    assert not [line for line in lines if "S3CR3T" in line]
+    assert values == list(given.values())  # Spark has them all the same
+
+
+def test_names() -> None:
+    for name in ("spark.hadoop.fs.s3a.aws.credentials.provider", "spark.sql.shuffle.partitions", "kafka.group.id"):
+        assert not is_secret(name)
