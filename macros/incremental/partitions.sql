@@ -39,7 +39,7 @@
       {%- for name in partition -%}
         {%- set value = row[loop.index0] -%}
         {%- do spec.append(
-          name ~ ' = ' ~ ('null' if value is none else "'" ~ value | string | replace("\\", "\\\\") | replace("'", "\\'") ~ "'")
+          name ~ ' = ' ~ ('null' if value is none else sparkstream_literal(value))
         ) -%}
       {%- endfor -%}
       {%- call statement('drop_partition') -%}

@@ -19,7 +19,7 @@
   {%- call statement('window_replace_complete') -%}
     create table {{ complete }} using parquet
     tblproperties ('sparkstream.complete' = 'true'
-    {%- if since is not none %}, 'sparkstream.since' = '{{ since | replace("'", "\\'") }}'{% endif %}) as
+    {%- if since is not none %}, 'sparkstream.since' = {{ sparkstream_literal(since) }}{% endif %}) as
     select {{ columns }} from {{ fresh }}
     {%- if since is not none %}
     union all

@@ -16,53 +16,11 @@ import dbt.adapters.sparkstream as package
 from dbt.adapters.sparkstream.redaction import redacted
 
 PIECES = [
-    *(
-        "-D",
-        "spark.",
-        "LoginModule ",
-        "a",
-        " ",
-        "[",
-        "'",
-        '"',
-        ";",
-        "://",
-        "password=",
-        "password='",
-        "password=\\",
-        "a@",
-    ),
-    *(
-        "sc://",
-        "x://a@",
-        "://a:",
-        "\\",
-        "password ",
-        "jdbc:oracle:x:",
-        "jdbc:oracle:x:a/",
-        "token:",
-        "=",
-        ":",
-        "\n",
-        "&",
-    ),
-    *(
-        "[LOCATION_ALREADY_EXISTS] Cannot name the managed table as ",
-        "[A] ",
-        "Caused by: ",
-        "a.b: ",
-        ";\n'",
-        "\tat a(",
-        "<",
-    ),
-    *(
-        "Error running query: [A] ",
-        "terminated with exception: ",
-        "org.apache.kafka.a: ",
-        "SPARKSTREAM_SCHEMA 1 <",
-        "(",
-        "1",
-    ),
+    *("-D", "spark.", "LoginModule ", "a", " ", "[", "'", '"', ";", "://", "a@", "sc://", "x://a@", "://a:", "\\", "="),
+    *("password=", "password='", "password=\\", "password ", "jdbc:oracle:x:", "jdbc:oracle:x:a/", "token:", ":", "\n"),
+    *("[LOCATION_ALREADY_EXISTS] Cannot name the managed table as ", "[A] ", "Caused by: ", "a.b: ", ";\n'", "\tat a("),
+    *("Error running query: [A] ", "terminated with exception: ", "org.apache.kafka.a: ", "SPARKSTREAM_SCHEMA 1 <"),
+    *("<", "(", "1", "&"),
 ]
 SIZE = 1_000_000
 SECONDS = 20.0

@@ -5,11 +5,17 @@ from __future__ import annotations
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
 _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
 
 
 class SparkStreamColumn(SparkColumn):
     """dbt-spark's column, which asks of a type only what PostgreSQL calls it."""
+
+    @property
+    def quoted(self) -> str:
+        return backticked(self.column)
 
     def is_integer(self) -> bool:
         return self.dtype.lower() in _INTEGERS

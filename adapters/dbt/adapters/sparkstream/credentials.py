@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream import spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
+from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
@@ -74,6 +75,8 @@ class SparkStreamCredentials(SparkCredentials):
         self.server_side_parameters.update(ansi)
         if self.optimize and self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
             self.server_side_parameters.setdefault(SEGMENT_TREE, "true")
+        if self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
+            self.server_side_parameters.setdefault(SUBSTITUTE, "false")
         if self.method == Method.THRIFT and self.user is None:
             self.user = _system_user()
 

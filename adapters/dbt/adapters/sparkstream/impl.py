@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.python_models import PythonModels
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
 
@@ -234,6 +235,11 @@ class SparkStreamAdapter(Namespaces):
             return str(answer.rows[0][0]).split()[0]
 
         diagnosis.check(self.connections.environment, spark_version)
+
+    @classmethod
+    def quote(cls, identifier: str) -> str:
+        """A name in backticks; dbt-spark's leaves backticks in it as they are."""
+        return backticked(identifier)
 
     @property
     def default_python_submission_method(self) -> str:

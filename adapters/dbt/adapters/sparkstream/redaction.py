@@ -36,12 +36,11 @@ _ASSIGNS = re.compile(r"\\{0,3}[\"'`]?\s{0,20}(?:=>|=|:(?!:))\s{0,20}|\\{0,3}[\"
 """What may be between a name and its value: `password=x`, `'password' = 'x'`, `"password": "x"`, `password 'x'`."""
 _QUOTE = re.compile(r"(\\{0,3})([\"'])")
 _ENDS = re.compile(
-    r"\n|, |,(?=\w+=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
+    r"\n|, |,(?=\w{1,200}=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
 )
 """Where a value without quotes ends: with its line, or where another value, option or bracket begins or ends."""
 _URL = re.compile(r"://(?=[^\s@\"'<>]{0,300}@)")
 _AUTHORITY = re.compile(r"[^\s\"'<>]{1,1000}")
-_PORT = re.compile(r"[^/?#@]*:\d+[/?#]|[^/?#:@]*[/?#]")
 _ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)[^\s@\"']{1,100}(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
 _CONNECT_PARAMETERS = ("use_ssl", "user_id", "user_agent", "session_id", "grpc_max_message_size", "x-connect-host")
@@ -183,8 +182,9 @@ def _logins(text: str) -> Iterator[tuple[int, int]]:
             at = url.end()
             continue
         at = authority.end()
-        if _PORT.match(authority[0]):
-            continue
+        host = authority[0].replace("?", "/").partition("/")[0]
+        if "@" not in host and (":" not in host or host.rpartition(":")[2].isdigit()):
+            continue  # the @ is in the path
         login = authority[0].rpartition("@")[0]
         user, colon, password = login.partition(":")
         start = url.end() + (len(user) + 1 if colon else 0)

@@ -9,6 +9,8 @@ from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
 
 @dataclass
 class SparkStreamIncludePolicy(Policy):
@@ -30,6 +32,9 @@ class SparkStreamRelation(SparkRelation):
     def render(self) -> str:
         """The name as SQL has it; dbt-spark's refuses one of three parts."""
         return BaseRelation.render(self)
+
+    def quoted(self, identifier: str) -> str:
+        return backticked(identifier)
 
     def _is_exactish_match(self, field: ComponentName, value: str) -> bool:
         if field is ComponentName.Database:  # dbt looks for it in lower case

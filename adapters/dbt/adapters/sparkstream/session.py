@@ -34,7 +34,7 @@ _OF_LAUNCH = (
     *("spark.driver.defaultJavaOptions", "spark.driver.userClassPathFirst", "spark.driver.cores"),
     *("spark.jars", "spark.files", "spark.archives", "spark.pyspark.", "spark.yarn.", "spark.kubernetes."),
 )
-"""Beginnings of the settings that Spark's launcher reads: Java's memory, options and class path, and what it fetches."""
+"""Beginnings of the settings that Spark's launcher reads: Java's memory, options, class path, and what it fetches."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None

@@ -11,6 +11,9 @@ LOOPBACK = "127.0.0.1"
 LOCAL = (LOOPBACK, "localhost", "::1")
 """Names of this machine in a profile."""
 
+SUBSTITUTE = "spark.sql.variable.substitute"
+"""The setting by which Spark replaces `${env:HOME}` in statements, in texts and comments of theirs, too."""
+
 METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 
 METASTORE_POOL = "spark.hadoop.datanucleus.connectionPoolingType"
@@ -66,6 +69,7 @@ def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
     return {
         **partitions,
         "spark.ui.enabled": "false",
+        SUBSTITUTE: "false",
         # TIME, which Spark 4.3 has behind this setting: Flink's SQL has such columns.
         "spark.sql.timeType.enabled": "true",
         "spark.driver.host": LOOPBACK,

@@ -10,6 +10,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
 from dbt.adapters.sparkstream.flinkscript.tables import Name
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.source import error_at
@@ -45,7 +46,7 @@ _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 def named(name: str) -> str:
     """A name as it can stand in SQL: in backticks where it is a word of SQL, too."""
-    return f"`{name}`" if name.upper() in _WORDS else flink_name(name)
+    return backticked(name) if name.upper() in _WORDS else flink_name(name)
 
 
 def sql(text: str) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.script import Cursor
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.dialects.flink import TIME_DIGITS
 
 _PLAIN = {
@@ -110,8 +111,7 @@ def _fields(cursor: Cursor) -> str:
         if fields:
             cursor.expects(",")
         name = cursor.name()
-        quoted = name if name.replace("_", "a").isalnum() else "`" + name.replace("`", "``") + "`"
-        fields.append(f"{quoted}:{read_type(cursor)}")
+        fields.append(f"{quoted(name)}:{read_type(cursor)}")
         nullability(cursor)
         if cursor.current and cursor.current.token_type is TokenType.STRING:
             cursor.at += 1  # the field's comment

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from dbt.adapters.sparkstream.plain.errors import Unwritable
+from dbt.adapters.sparkstream.sql.core.names import backticked
 
 _MARK = re.compile(r"dbt_mark_\d+_")
 
@@ -78,4 +79,4 @@ class Marks:
 
 
 def _quoted(relation: Any) -> str:
-    return f"`{relation.schema}`.`{relation.identifier}`"
+    return f"{backticked(relation.schema)}.{backticked(relation.identifier)}"

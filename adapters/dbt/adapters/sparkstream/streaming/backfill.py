@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
 from dbt.adapters.sparkstream.streaming import runs
@@ -28,7 +29,6 @@ from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.reader import given_options, is_kafka, is_other
 from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE
 from dbt.adapters.sparkstream.streaming.replacing import Replacement
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH
@@ -240,10 +240,10 @@ class Backfill:
         if isinstance(batch.ending, OnClosed):
             engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {CLOSED} AS\n{query}")
             query = batch.ending.query
-        typed = ", ".join(f"CAST({quoted(name)} AS {type_}) AS {quoted(name)}" for name, type_ in columns)
+        typed = ", ".join(f"CAST({backticked(name)} AS {type_}) AS {backticked(name)}" for name, type_ in columns)
         folder = _folder(checkpoint)
         engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)")
-        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{quoted(folder)}")
+        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{backticked(folder)}")
 
     def _replacement(self, goes: Goes, last: int) -> Replacement:
         rows = f"{_STAGED}_in_range"
@@ -255,14 +255,14 @@ class Backfill:
         """How many windows come anew; None for rows without windows."""
         if isinstance(goes, OfRows):
             return None
-        bounds = f"{quoted(goes.start)}, {quoted(goes.end)}"
+        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
         return self._count(f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes()})")
 
     def _waiting(self, goes: Goes) -> str:
         """What is said of windows in the range that the stream has open, or may still correct."""
         if not isinstance(goes, OfWindows):
             return ""
-        bounds = f"{quoted(goes.start)}, {quoted(goes.end)}"
+        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
         rows = f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes.overlapping()} AND NOT ({goes()}))"
         open_ = self._count(rows)
         return f"; the stream writes {counted(open_, 'window')} of the range itself" if open_ else ""

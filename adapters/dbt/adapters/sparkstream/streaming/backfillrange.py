@@ -12,9 +12,9 @@ from datetime import datetime
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.sink import quoted
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class OfRows:
         return self.time
 
     def __call__(self, prefix: str = "") -> str:
-        time = f"{prefix}{quoted(self.time)}"
+        time = f"{prefix}{backticked(self.time)}"
         return f"{time} >= {self.since} AND {time} < {self.until}"
 
 
@@ -106,11 +106,11 @@ class OfWindows:
 
     def overlapping(self, prefix: str = "") -> str:
         """The same, closed or not."""
-        start, end = f"{prefix}{quoted(self.start)}", f"{prefix}{quoted(self.end)}"
+        start, end = f"{prefix}{backticked(self.start)}", f"{prefix}{backticked(self.end)}"
         return f"{start} < {self.until} AND {end} > {self.since}"
 
     def __call__(self, prefix: str = "") -> str:
-        return f"{self.overlapping(prefix)} AND {prefix}{quoted(self.end)} <= {self.closed}"
+        return f"{self.overlapping(prefix)} AND {prefix}{backticked(self.end)} <= {self.closed}"
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class OfSessions:
 
     def __call__(self, prefix: str = "") -> str:
         return (
-            f"{prefix}{quoted(self.start)} >= timestamp_micros({self.since}) AND "
-            f"{prefix}{quoted(self.end)} <= timestamp_micros({self.until})"
+            f"{prefix}{backticked(self.start)} >= timestamp_micros({self.since}) AND "
+            f"{prefix}{backticked(self.end)} <= timestamp_micros({self.until})"
         )
 
 
@@ -161,8 +161,8 @@ def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns:
     Raises:
         StreamingError: a session that the stream has open may reach into that.
     """
-    start, end = quoted(windows.start), quoted(windows.end)
-    whole = f"to_json(struct({', '.join(map(quoted, columns))}), map('ignoreNullFields', 'false'))"
+    start, end = backticked(windows.start), backticked(windows.end)
+    whole = f"to_json(struct({', '.join(map(backticked, columns))}), map('ignoreNullFields', 'false'))"
     both = [f"SELECT {start} AS a, {end} AS b, {whole} AS x FROM {name}" for name in (table, rows)]
     everything = "\nUNION ALL\n".join(both)
     [(since, until, closed, shortest)] = engine.sql(

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.table import BATCH, COMPACTS, Facts
 
 SUFFIX = "__compacted"
@@ -97,8 +97,8 @@ class Compaction(AsideTable):
         place = self.other(facts.location)
         self._clear(place)
         self._make_like(place)
-        values = ", ".join([*map(quoted, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
-        hint = f"REBALANCE({', '.join(map(quoted, partition_by))})" if partition_by else "REBALANCE"
+        values = ", ".join([*map(backticked, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(backticked, partition_by))})" if partition_by else "REBALANCE"
         self._engine.write_few_files()
         self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
         before, after = self._count(self._table), self._count(self.name)

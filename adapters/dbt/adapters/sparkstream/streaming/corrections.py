@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -37,7 +39,7 @@ class Corrections:
 
     def __init__(self, table: str, end: str, query: str, place: str, file_format: str) -> None:
         self._table = table
-        self._end = end
+        self._end = backticked(end)
         self._query = query
         self._place = place
         self._file_format = file_format
@@ -56,11 +58,11 @@ class Corrections:
         spark = rows.sparkSession
         moments = ", ".join(f"({end})" for end in ends)
         marks = spark.sql(
-            f"SELECT timestamp_micros(m) AS `{self._end}`, TRUE AS {REPLACED} FROM VALUES {moments} AS v (m)"
+            f"SELECT timestamp_micros(m) AS {self._end}, TRUE AS {REPLACED} FROM VALUES {moments} AS v (m)"
         )
         given = rows.selectExpr("*", f"FALSE AS {REPLACED}").unionByName(marks, allowMissingColumns=True)
         given.createOrReplaceTempView(_ROWS)
-        spark.sql(merge(self._table, _ROWS, rows.columns, f"t.`{self._end}` = s.`{self._end}`"))
+        spark.sql(merge(self._table, _ROWS, rows.columns, f"t.{self._end} = s.{self._end}"))
 
     def rewrite(self, rows: DataFrame, batch: int, ends: Sequence[int], number: str) -> DataFrame:
         """Writes partitions of a table of files anew, each with the new rows of some windows in place of the old ones.
@@ -78,22 +80,24 @@ class Corrections:
         """
         spark = rows.sparkSession
         spark.sql(f"REFRESH TABLE {self._table}")
-        earlier = spark.read.table(self._table).where(f"`{number}` < {batch} AND {self._among(ends)}")
+        earlier = spark.read.table(self._table).where(f"{backticked(number)} < {batch} AND {self._among(ends)}")
         found: dict[int, list[int]] = {}
-        for partition, end in earlier.selectExpr(f"`{number}`", f"unix_micros(`{self._end}`)").distinct().collect():
+        for partition, end in earlier.selectExpr(backticked(number), f"unix_micros({self._end})").distinct().collect():
             found.setdefault(int(partition), []).append(int(end))
         for partition, its in sorted(found.items()):
-            whole = spark.read.table(self._table).where(f"`{number}` = {partition}")
+            whole = spark.read.table(self._table).where(f"{backticked(number)} = {partition}")
             corrected = whole.where(f"NOT {self._among(its)}").unionByName(rows.where(self._among(its)))
             folder = f"{self._place}/{FOLDER}/{batch}_{uuid.uuid4().hex[:12]}/{number}={partition}"
             corrected.drop(number).write.format(self._file_format).save(folder)
             escaped = folder.replace("\\", "\\\\").replace("'", "\\'")
-            spark.sql(f"ALTER TABLE {self._table} PARTITION (`{number}` = {partition}) SET LOCATION '{escaped}'")
+            spark.sql(
+                f"ALTER TABLE {self._table} PARTITION ({backticked(number)} = {partition}) SET LOCATION '{escaped}'"
+            )
         placed = [end for its in found.values() for end in its]
         return rows.where(f"NOT {self._among(placed)}") if placed else rows
 
     def _among(self, ends: Iterable[int]) -> str:
-        return f"`{self._end}` IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
+        return f"{self._end} IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
 
 
 def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:
@@ -105,7 +109,7 @@ def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:
         columns: the table's columns.
         same: says of a mark which rows of the table go. A row of the table has one mark at most.
     """
-    names = ["`" + name.replace("`", "``") + "`" for name in columns]
+    names = [backticked(name) for name in columns]
     return (
         f"MERGE INTO {table} AS t USING {rows} AS s ON s.{REPLACED} AND {same}\n"
         f"WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED AND NOT s.{REPLACED} THEN "

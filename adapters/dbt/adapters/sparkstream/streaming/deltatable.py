@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.givesway import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
 from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.table import (
     DELTA,
     PREFIX,
@@ -80,7 +80,7 @@ class DeltaTable(LoggedTable):
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
-            properties = properties_of(self._engine, f"delta.`{folder}`")
+            properties = properties_of(self._engine, f"delta.{backticked(folder)}")
         except StreamingError:
             super()._clear(folder, occupied)  # there is no table in Delta
             return
@@ -145,7 +145,7 @@ class DeltaTable(LoggedTable):
         self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
     ) -> str:
         given = super()._definition(config, folder, description, properties)
-        columns = ", ".join(map(quoted, config.liquid_clustered_by))
+        columns = ", ".join(map(backticked, config.liquid_clustered_by))
         return f"{given}\nCLUSTER BY ({columns})" if columns else given
 
     def _hint(self, config: StreamConfig) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark_connect import is_connect, joined
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
@@ -29,7 +30,7 @@ from dbt.adapters.sparkstream.streaming.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.kept import show
 from dbt.adapters.sparkstream.streaming.reader import KAFKA
 from dbt.adapters.sparkstream.streaming.running import Running
-from dbt.adapters.sparkstream.streaming.sink import overwrite, quoted
+from dbt.adapters.sparkstream.streaming.sink import overwrite
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
 from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
@@ -227,7 +228,7 @@ class Engine:
         with spark_errors():
             rows = self._union(queries)
             columns = self._spark.read.table(table).columns
-            values = [f"`{name}`" for name in columns[:-1]] + [f"CAST({batch} AS BIGINT) AS `{columns[-1]}`"]
+            values = [*map(backticked, columns[:-1]), f"CAST({batch} AS BIGINT) AS {backticked(columns[-1])}"]
             overwrite(rows.selectExpr(*values), table)
 
     def _union(self, queries: Sequence[str]) -> DataFrame:
@@ -289,12 +290,12 @@ class Engine:
                     "  select window_end of a window function with them; or make what is below a streaming model "
                     "of its own, and read that"
                 )
-            names = ", ".join(f"`{field.name}`" for field in fields)
+            names = ", ".join(backticked(field.name) for field in fields)
             rows.createOrReplaceTempView("__open_rows")
             with spark_errors():
                 rows = self._spark.sql(
                     f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
-                    f"WHERE `{marked[0]}` IS NOT NULL GROUP BY `{marked[0]}`"
+                    f"WHERE {backticked(marked[0])} IS NOT NULL GROUP BY {backticked(marked[0])}"
                 )
         return self._understood(rows)
 
@@ -313,7 +314,7 @@ class Engine:
         """The columns of the rows that get into the table, of the rows that leave the stream."""
         if isinstance(ending, Direct):
             return rows.columns
-        columns = ", ".join(f"`{name}` {type_}" for name, type_ in rows.columns)
+        columns = ", ".join(f"{backticked(name)} {type_}" for name, type_ in rows.columns)
         columns += f", {NEW} boolean" if ending.flagged else ""
         with spark_errors():
             left = self._spark.createDataFrame([], columns)
@@ -340,7 +341,7 @@ class Engine:
             StreamingError: it hasn't, or can't.
         """
         if topic.avro is not None:
-            nulls = ", ".join(f"CAST(NULL AS {type_}) AS {quoted(name)}" for name, type_ in columns)
+            nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
             with needs_avro("sink", self.version), spark_errors("sink: schema"):
                 self._understood(self._spark.sql(f"SELECT {value} AS value FROM (SELECT {nulls})"))
         with spark_errors(f"can't send rows to the topic {topic.name}"):
@@ -367,10 +368,11 @@ class Engine:
         """
         from pyspark import cloudpickle
 
+        from dbt.adapters.sparkstream.sql.core import names
         from dbt.adapters.sparkstream.streaming import corrections, kept, openviews, producer
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        for module in (corrections, kept, openviews, producer, sinks):
+        for module in (names, corrections, kept, openviews, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -52,7 +52,7 @@ UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
 
 _UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
 
-_BY_CLASS = r"(?:(?:[\w$]+\.)+[\w$]+: )?"
+_BY_CLASS = r"(?:[\w$.]{1,200}: )?"
 """The Java class that may stand before a message."""
 
 _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")

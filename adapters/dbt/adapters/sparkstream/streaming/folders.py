@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
@@ -127,5 +128,5 @@ class Folders:
     def flush(self, folder: str, event_times: Sequence[str]) -> None:
         """Puts a row into the folder of a flush, behind all times."""
         with spark_errors():
-            columns = ", ".join(f"{_END} AS `{name}`" for name in dict.fromkeys(event_times))
+            columns = ", ".join(f"{_END} AS {backticked(name)}" for name in dict.fromkeys(event_times))
             self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)

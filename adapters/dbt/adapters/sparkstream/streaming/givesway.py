@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.compaction import is_over
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
@@ -155,9 +156,9 @@ def settings(engine: Engine, given: Mapping[str, str]) -> Iterator[None]:
         given: the settings. None has a backtick in it.
     """
     for name, text in given.items():
-        engine.sql(f"SET `{name}` = `{text}`")
+        engine.sql(f"SET {backticked(name)} = {backticked(text)}")
     try:
         yield
     finally:
         for name in given:
-            engine.sql(f"RESET `{name}`")
+            engine.sql(f"RESET {backticked(name)}")

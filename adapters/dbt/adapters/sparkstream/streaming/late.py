@@ -14,6 +14,7 @@ from datetime import datetime
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD
@@ -151,7 +152,7 @@ class LateRows:
         for source in self._sources:
             self._define(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
-        columns = ",\n  ".join(f"`{name}` {type_}" for name, type_ in self._engine.union(queries))
+        columns = ",\n  ".join(f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries))
         make(
             self._engine,
             self._table,
@@ -235,7 +236,7 @@ class LateRows:
         for source in self._sources:
             if source.view not in covered and source.event_time is not None and source.watermark is not None:
                 rows = f"SELECT * FROM {source.view}"
-                yield Arrivals(rows, rows, f"`{source.event_time}`", (source.view,))
+                yield Arrivals(rows, rows, backticked(source.event_time), (source.view,))
 
     def _define(self, source: StreamSource, portion: Portion) -> None:
         self._engine.streams.define_portion(source, portion, (BATCH,))

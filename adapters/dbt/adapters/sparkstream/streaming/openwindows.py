@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, OnSlices
 from dbt.adapters.sparkstream.streaming.engine import Engine
@@ -11,7 +12,6 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.making import make
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.openviews import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.table import BATCH, Facts, named_beside
 
 
@@ -73,7 +73,7 @@ class OpenWindows:
             return
         types = {name.casefold(): type_ for name, type_ in columns}
         names = self._engine.columns(self._model.relation)
-        lines = ",\n  ".join(f"{quoted(name)} {types[name.casefold()]}" for name in names if name != BATCH)
+        lines = ",\n  ".join(f"{backticked(name)} {types[name.casefold()]}" for name in names if name != BATCH)
         make(
             self._engine,
             self._rows,
@@ -93,7 +93,7 @@ class OpenWindows:
         if self._ending is None or self._ending.open is None:
             return None
         names = (self._model.relation, self._open, self._now, self._rows)
-        own = [quoted(name) for name in columns if name != BATCH]
+        own = [backticked(name) for name in columns if name != BATCH]
         return OpenViews(names, own, BATCH, CLOSED, self._ending.open, self._ending.query)
 
     @property

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
 from dbt.adapters.sparkstream.streaming.compaction import LEFT
 from dbt.adapters.sparkstream.streaming.corrections import REPLACED, merge
@@ -16,7 +17,6 @@ from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import beside
 from dbt.adapters.sparkstream.streaming.rebuilt import LEAVES
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.table import BATCH
 
 SUFFIX = "__backfilled"
@@ -70,16 +70,16 @@ def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
     """
     columns = engine.described(table)
     # NULL of any type: a mark has the time alone.
-    mark = [quoted(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
-    row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else quoted(name) for name, _ in columns]
-    names = ", ".join([*(quoted(name) for name, _ in columns), REPLACED])
+    mark = [backticked(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
+    row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else backticked(name) for name, _ in columns]
+    names = ", ".join([*(backticked(name) for name, _ in columns), REPLACED])
     engine.sql(
         f"CREATE OR REPLACE TEMPORARY VIEW {_MARKED} ({names}) AS\n"
         f"SELECT {', '.join(row)}, FALSE FROM {replaced.rows}\nUNION ALL\n"
-        f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {quoted(replaced.key)} FROM {table} "
+        f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {backticked(replaced.key)} FROM {table} "
         f"WHERE {replaced.goes()})"
     )
-    same = f"t.{quoted(replaced.key)} = s.{quoted(replaced.key)} AND {replaced.goes('t.')}"
+    same = f"t.{backticked(replaced.key)} = s.{backticked(replaced.key)} AND {replaced.goes('t.')}"
     engine.sql(merge(table, _MARKED, [name for name, _ in columns], same))
 
 
@@ -121,9 +121,9 @@ class Backfilled(AsideTable):
             StreamingError: what Spark says is wrong, or rows are missing.
         """
         self._make_like(place)
-        names = ", ".join(map(quoted, columns))
-        new = ", ".join([*map(quoted, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
-        hint = f"REBALANCE({', '.join(map(quoted, columns[-partitions:]))})"
+        names = ", ".join(map(backticked, columns))
+        new = ", ".join([*map(backticked, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(backticked, columns[-partitions:]))})"
         self._engine.write_few_files()
         self._engine.sql(
             f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n"

@@ -8,6 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -221,7 +223,7 @@ class DeltaAppend(Sink):
         if self._may_be_there(batch):
             # Where it is in the table, Delta reads no row, and the state would not be updated.
             read(rows)
-        rows.selectExpr(*map(quoted, self._columns)).createOrReplaceTempView(_ROWS)
+        rows.selectExpr(*map(backticked, self._columns)).createOrReplaceTempView(_ROWS)
         rows.sparkSession.sql(
             f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
             f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
@@ -238,7 +240,7 @@ class DeltaAppend(Sink):
         for name, text in said.items():
             conf.set(f"spark.databricks.delta.{name}", text)
         try:
-            corrections.merge(rows.selectExpr(*map(quoted, self._columns)), ends)
+            corrections.merge(rows.selectExpr(*map(backticked, self._columns)), ends)
         finally:
             for name in said:
                 conf.unset(f"spark.databricks.delta.{name}")
@@ -277,7 +279,7 @@ class Append(Sink):
             from pyspark.sql.functions import expr
 
             # One commit of the format replaces all that an interrupted attempt has left.
-            rows.writeTo(self._table).overwrite(expr(f"`{number}` = {batch}"))
+            rows.writeTo(self._table).overwrite(expr(f"{backticked(number)} = {batch}"))
         elif self._may_be_there(batch):
             self._complete(rows, batch)
         else:
@@ -285,7 +287,7 @@ class Append(Sink):
 
     def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
         *names, number = self._columns
-        return rows.selectExpr(*map(quoted, names), f"CAST({batch} AS BIGINT) AS `{number}`")
+        return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
 
     def _complete(self, rows: DataFrame, batch: int) -> None:
         """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
@@ -299,10 +301,10 @@ class Append(Sink):
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
             # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
             spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
-        left = spark.read.table(self._table).where(f"`{number}` = {batch}")
+        left = spark.read.table(self._table).where(f"{backticked(number)} = {batch}")
         missing = self._missing(rows, left)
         if missing is None:
-            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION (`{number}` = {batch})")
+            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION ({backticked(number)} = {batch})")
             overwrite(rows, self._table)
         elif not missing.isEmpty():
             # A partition is written whole. Two NULLs are the same partition.
@@ -343,7 +345,7 @@ class IcebergAppend(Append):
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
         spark.sql(f"REFRESH TABLE {self._table}")
-        return not spark.read.table(self._table).where(f"`{self._columns[-1]}` = {batch}").isEmpty()
+        return not spark.read.table(self._table).where(f"{backticked(self._columns[-1])} = {batch}").isEmpty()
 
 
 def _end_with(server: int) -> None:
@@ -385,8 +387,3 @@ def overwrite(rows: DataFrame, table: str) -> None:
 def read(rows: DataFrame) -> None:
     """Reads rows for nothing but the state, which reading them updates."""
     rows.write.format("noop").mode("overwrite").save()
-
-
-def quoted(name: str) -> str:
-    """A column's name as SQL."""
-    return f"`{name.replace('`', '``')}`"

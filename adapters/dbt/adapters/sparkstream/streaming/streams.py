@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.datasource import registered
@@ -140,12 +141,14 @@ class Streams:
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(event_time, watermark.words())
                 if until is not None:
-                    stream = stream.where(is_in_time(f"`{event_time}`"))
+                    stream = stream.where(is_in_time(backticked(event_time)))
                 if flush is not None:
                     # Spark moves conditions below the watermark, where they would drop the marks before it sees them.
                     # It moves no condition on the event time, and moves no condition of the query below rand(). Spark
                     # knows that one rand() is at least 0 and drops the condition (OptimizeRand), so there are two.
-                    stream = stream.where(f"coalesce(`{event_time}` < {NEVER}, TRUE) AND rand() + rand() >= 0")
+                    stream = stream.where(
+                        f"coalesce({backticked(event_time)} < {NEVER}, TRUE) AND rand() + rand() >= 0"
+                    )
         with spark_errors():
             stream.createOrReplaceTempView(view)
 
@@ -154,9 +157,9 @@ class Streams:
         """A stream in which times too far ahead are replaced; an observation below it counts the times as they are."""
         name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
         if observation_name is not None:
-            counts = [expression(stream, sql) for sql in observation(f"`{name}`", until)]
+            counts = [expression(stream, sql) for sql in observation(backticked(name), until)]
             stream = stream.observe(observation_name, *counts)
-        return stream.withColumn(name, expression(stream, guarded(f"`{name}`", until)))
+        return stream.withColumn(name, expression(stream, guarded(backticked(name), until)))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
@@ -189,7 +192,7 @@ class Streams:
                 self._spark.catalog.refreshTable(source.relation)
             rows = self._as_streamed(self._stored(source), source, drop)
             if until is not None and source.event_time is not None:
-                rows = rows.where(f"coalesce(`{source.event_time}` < {until}, TRUE)")
+                rows = rows.where(f"coalesce({backticked(source.event_time)} < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
 
     def _as_streamed(self, rows: DataFrame, source: StreamSource, drop: tuple[str, ...]) -> DataFrame:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.making import make
-from dbt.adapters.sparkstream.streaming.sink import quoted
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.streaming.replacing import Replacement
@@ -190,7 +190,7 @@ class StreamTable:
         last = {name.casefold() for name in config.partition_by}
         ordered = [c for c in columns if c[0].casefold() not in last]
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
-        lines = [f"{quoted(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
+        lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         if self._numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
         if config.lateness is not None:
@@ -217,7 +217,7 @@ class StreamTable:
 
     def _partitioned(self, config: StreamConfig) -> list[str]:
         """The columns that it is partitioned by, as SQL has them."""
-        return [*map(quoted, config.partition_by), *([BATCH] if self._numbers_rows else [])]
+        return [*map(backticked, config.partition_by), *([BATCH] if self._numbers_rows else [])]
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         """The table's folder; None for the catalog's choice."""
@@ -344,7 +344,7 @@ class StreamTable:
         """
         # Rows of a few files are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
-        distinct = f"count(DISTINCT {', '.join(map(quoted, windows))})" if windows else "NULL"
+        distinct = f"count(DISTINCT {', '.join(map(backticked, windows))})" if windows else "NULL"
         rows = self._engine.sql(
             f"SELECT {BATCH}, count(*), {distinct} FROM (SELECT {hint}* FROM {self.name} WHERE {BATCH} > {after})"
             f" GROUP BY {BATCH}"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_map
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.avro import AVRO
 from dbt.adapters.sparkstream.streaming.avrosink import AvroRows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.producer import Producer
 from dbt.adapters.sparkstream.streaming.reader import KAFKA, given_options
-from dbt.adapters.sparkstream.streaming.sink import quoted
 
 SERVERS = "kafka.bootstrap.servers"
 KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")
@@ -137,7 +137,7 @@ class Topic:
         if len(key) > 1:
             return f"to_json({_struct([name for name, _ in key])}, map('ignoreNullFields', 'false'))"
         [(name, type_)] = key
-        return quoted(name) if type_ == "binary" else f"CAST({quoted(name)} AS STRING)"
+        return backticked(name) if type_ == "binary" else f"CAST({backticked(name)} AS STRING)"
 
     def _value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
         """The value of a record: all columns of the model."""
@@ -179,4 +179,4 @@ def _options(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _struct(names: Sequence[str]) -> str:
-    return f"struct({', '.join(map(quoted, names))})"
+    return f"struct({', '.join(map(backticked, names))})"

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal, string_map
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.reader import READ_FROM, has_values, is_kafka, row_view
-from dbt.adapters.sparkstream.streaming.sink import quoted
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
     Raises:
         StreamingError: names collide, or `select` can't be understood.
     """
-    columns = [quoted(name) for name in rows.columns]
+    columns = [backticked(name) for name in rows.columns]
     if has_values(reader):
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
         prefix = PREFIX if is_kafka(reader) else ""
@@ -131,12 +131,12 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
                     f"{relation} has a column {name} beside its value, and the value has one, too\n"
                     "  give the one in the schema another name"
                 )
-        values = [quoted(name) for name in fields]
+        values = [backticked(name) for name in fields]
         rows = rows.selectExpr(
             *(f"{_VALUE}.{name} AS {name}" for name in values),
-            *(f"{quoted(name)} AS {quoted(other)}" for other, name in others.items()),
+            *(f"{backticked(name)} AS {backticked(other)}" for other, name in others.items()),
         )
-        columns = values if is_kafka(reader) else [*values, *map(quoted, others)]
+        columns = values if is_kafka(reader) else [*values, *map(backticked, others)]
     if "select" in reader:
         items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
         rows.createOrReplaceTempView(READ_FROM)

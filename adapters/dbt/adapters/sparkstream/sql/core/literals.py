@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
 _COLUMN = re.compile(r"(?!\d)\w+|`(?:[^`]|``)+`", re.ASCII)
 
 
@@ -26,7 +28,7 @@ def is_column(text: str) -> bool:
 
 def quoted(name: str) -> str:
     """A name as it can stand in SQL."""
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else "`" + name.replace("`", "``") + "`"
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else backticked(name)
 
 
 def read_time(text: str) -> datetime:

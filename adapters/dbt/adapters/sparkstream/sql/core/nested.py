@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.types import plain_type, spark_type
 
 _BRACKETS = {"<": 1, "(": 1, ">": -1, ")": -1}
@@ -120,4 +121,4 @@ def _known(text: str) -> str | None:
 
 def quoted_field(name: str) -> str:
     """The name of a field as a type, and a path to the field, have it."""
-    return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
+    return quoted(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.names import backticked
 
 _WORDS = (
     "ABS ALL ALLOCATE ALLOW ALTER AND ANY ARE ARRAY ARRAY_CONCAT_AGG ARRAY_MAX_CARDINALITY AS ASENSITIVE ASYMMETRIC "
@@ -52,4 +53,4 @@ RESERVED_VALUES = frozenset(_VALUE_WORDS.split())
 
 def flink_name(name: str) -> str:
     """A name as it can stand in Flink SQL and in Spark SQL."""
-    return f"`{name}`" if name.upper() in RESERVED else quoted(name)
+    return backticked(name) if name.upper() in RESERVED else quoted(name)

@@ -12,6 +12,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.literals import read_time, string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 
@@ -44,12 +45,8 @@ def row_sql(row: Mapping[str, Any], columns: Mapping[str, str], table: str) -> s
             f"the row lacks {', '.join(missing)}\n"
             f"  give every column of {table}; write null for a value that isn't known"
         )
-    items = [f"{_literal(given[n.casefold()], t.lower(), n)} AS {_quoted(n)}" for n, t in columns.items()]
+    items = [f"{_literal(given[n.casefold()], t.lower(), n)} AS {backticked(n)}" for n, t in columns.items()]
     return f"SELECT {', '.join(items)}"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _literal(value: Any, type_: str, column: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -46,7 +47,7 @@ class OutputNames(Rewriter):
             name = named or f"EXPR${len(written) if grouped else len(taken)}"
             written.add(name)
             given = unused_name(name, taken)
-            quoted = _quoted(given)
+            quoted = backticked(given)
             yield from self._ordered(select, projection, quoted)
             if given != name and isinstance(projection, exp.Alias):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
@@ -83,7 +84,7 @@ class OutputNames(Rewriter):
         named = [(column, name, unused_name(name, taken)) for column, name in columns]
         if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
             return []
-        items = [column + ("" if name == given else f" AS {_quoted(given)}") for column, name, given in named]
+        items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
         return [self.edit(star, lambda: ", ".join(items))]
 
     def _behind(self, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
@@ -92,13 +93,13 @@ class OutputNames(Rewriter):
         scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
         if not scope and isinstance(star, exp.Column):  # the fields of a row
             row, rows = self.source.written(star).rpartition(".")[0], self.resolver.starred(select, star)
-            return [(f"{row}.{_quoted(c.name)}", c.name) for c in rows.items] if rows.complete else None
+            return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
         if not all(self.resolver.columns(s).complete for s in scope):
             return None
         if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
             return self._merged(select, scope)
         columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
-        return [(f"{_quoted(t)}.{_quoted(n)}" if t else "", n) for t, n in columns]
+        return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
 
     def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
         """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
@@ -111,15 +112,11 @@ class OutputNames(Rewriter):
             others = {column.name.casefold() for column in right}
             using = [column.name.casefold() for column in left if column.name.casefold() in others]
         first = {column.name.casefold(): column.name for column in left}
-        columns = [(_quoted(first[name]), first[name]) for name in using if name in first]
+        columns = [(backticked(first[name]), first[name]) for name in using if name in first]
         for side, items in zip(scope, (left, right), strict=True):
-            table = _quoted(side.alias_or_name)
-            columns += [(f"{table}.{_quoted(c.name)}", c.name) for c in items if c.name.casefold() not in using]
+            table = backticked(side.alias_or_name)
+            columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
         return columns
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def _names_matter(select: exp.Select) -> bool:

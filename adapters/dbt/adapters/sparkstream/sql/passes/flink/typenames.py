@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 
@@ -52,6 +53,7 @@ def _name(type_: str | None, in_full: bool) -> str | None:
     if row is not None:
         inner = [_name(inner_type, in_full) for _, inner_type in row]
         named = zip((name for name, _ in row), inner, strict=True)
-        return None if None in inner else f"ROW<{', '.join(f'`{name}` {inner_name}' for name, inner_name in named)}>"
+        columns = ", ".join(f"{backticked(name)} {inner_name}" for name, inner_name in named)
+        return None if None in inner else f"ROW<{columns}>"
     inner = [_name(part, in_full) for part in (pair or [element(type_)])]
     return None if None in inner else f"{'MAP' if pair else 'ARRAY'}<{', '.join(map(str, inner))}>"

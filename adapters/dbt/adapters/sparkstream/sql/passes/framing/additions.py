@@ -25,8 +25,7 @@ class WindowDefinitions:
             name, number = base, 1
             while name.lower() in (n.lower() for n in self._names.values()):
                 number += 1
-                name = f"{base.strip('`')}_{number}"
-                name = f"`{name}`" if base.startswith("`") else name
+                name = f"`{base[1:-1]}_{number}`" if base.startswith("`") else f"{base}_{number}"
             self._names[spec] = name
             note = [f"/* {comment} */"] if comment and number == 1 else []
             self.definitions.append([*note, f"{name} AS ({spec})"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FROM_LAST, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
@@ -86,7 +87,7 @@ def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
 
 def _raw_name(text: str) -> str:
     """A name as written, in Spark's quotes."""
-    return "`" + text[1:-1].replace("`", "``") + "`" if text.startswith('"') else text
+    return backticked(text[1:-1]) if text.startswith('"') else text
 
 
 def _has_content(node: exp.Window) -> bool:

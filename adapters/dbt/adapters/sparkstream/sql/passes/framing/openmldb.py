@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
@@ -110,7 +111,7 @@ class OpenMLDBSpelling:
             for item in select.expressions:
                 if not isinstance(item, (*NAMED, exp.Subquery)) and not item.find(exp.Window):
                     name = column_name(self._source, item)
-                    self._inserted[self._source.span(item)[1]][1].append(f" AS `{name}`")
+                    self._inserted[self._source.span(item)[1]][1].append(f" AS {backticked(name)}")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD, AND for `&&`."""

@@ -23,6 +23,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
@@ -280,7 +281,7 @@ class Query:
             yield call.span, replaced[call]
         if mine and not self._is_named(item):
             name = self._output_name(item, mine)
-            yield (item[1], item[1]), f" AS `{name}`"
+            yield (item[1], item[1]), f" AS {backticked(name)}"
 
     def _is_named(self, item: Span) -> bool:
         """Whether an item of the SELECT list has an alias."""

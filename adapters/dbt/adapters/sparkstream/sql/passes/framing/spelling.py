@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -78,7 +79,7 @@ class SQLstreamSpelling:
             raw = self._source.text[token.start : token.end + 1]
             span = token.start, token.end + 1
             if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
-                yield _edit(span, "`" + token.text.replace("`", "``") + "`")
+                yield _edit(span, backticked(token.text))
             elif token.token_type == TokenType.STRING and ("''" in raw[1:-1] or "\\" in raw):
                 yield _edit(span, string_literal(token.text))
             elif is_stream_word(tokens, i):
@@ -94,7 +95,7 @@ class SQLstreamSpelling:
             name = counted_name(select, index)
             if name:
                 end = self._source.span(item)[1], self._source.span(item)[1]
-                yield Edit(end, lambda end=end, name=name: f"{self._source.render(end)} AS `{name}`", level=1)  # type: ignore[misc]
+                yield Edit(end, lambda end=end, name=name: f"{self._source.render(end)} AS {backticked(name)}", level=1)  # type: ignore[misc]
 
     def _rounding(self, node: exp.Expr) -> Edit:
         source = self._source

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.paths import output_name
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
@@ -245,7 +246,7 @@ class _ClauseReader:
         self._outer(item.unalias(), aliases=True)
         if not isinstance(item, exp.Alias) and len(self._a.pieces) > before:
             name = output_name(item) or self._spark_name(item)  # r.v, a field of a row that is a key, is called v
-            self._a.pieces.append(((span[1], span[1]), f" AS `{name}`"))
+            self._a.pieces.append(((span[1], span[1]), f" AS {backticked(name)}"))
 
     def _spark_name(self, item: exp.Expr) -> str:
         """The name that Spark gives a column that is an aggregate without an alias."""

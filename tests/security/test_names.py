@@ -1,0 +1,58 @@
+"""Names of tables, columns and settings can hold anything, and break out of no quotes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
+ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
+
+NOT_SQL = {
+    "flinkscript/readme.py": "Markdown",
+    "sql/passes/flink/reserved.py": "a hint",
+    "sql/passes/flink/loosesyntax.py": "a hint",
+    "flinkscript/queries.py": "a word of the script that has no backtick, as it stands there without",
+    "sql/passes/framing/additions.py": "a name of the user's in its backticks, with a number behind",
+}
+
+
+def written_around_a_value(tree: ast.AST) -> Iterator[int]:
+    """The lines with a backtick before a value, in an f-string or in a sum of texts."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            for before, value in zip(node.values, node.values[1:], strict=False):
+                text = before.value if isinstance(before, ast.Constant) else ""
+                if isinstance(value, ast.FormattedValue) and str(text).endswith("`"):
+                    yield node.lineno
+        elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and str(node.left.value)[-1:] == "`":
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", [str(p.relative_to(ADAPTER)) for p in sorted(ADAPTER.rglob("*.py"))])
+def test_backticks_are_written_in_one_place(path: str) -> None:
+    if path not in {*NOT_SQL, "sql/core/names.py"}:
+        assert not list(written_around_a_value(ast.parse((ADAPTER / path).read_text())))
+
+
+def test_the_search_finds_them() -> None:
+    assert list(written_around_a_value(ast.parse('f"SELECT `{name}`"\n"`" + name + "`"'))) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["a`b", "x` int) using parquet location '/p' -- ", "`", "``", "a\nb", "${x}", "\u202ea"]
+)
+def test_any_name(name: str) -> None:
+    assert backticked(name)[1:-1].replace("``", "") == name.replace("`", "")
+    assert backticked(name).count("`") == 2 + 2 * name.count("`")
+    assert quoted(name) == backticked(name)
+
+
+@pytest.mark.parametrize("name", ["²", "ª", "é", "1a", "a b", ""])
+def test_no_plain_names(name: str) -> None:
+    assert quoted(name) == f"`{name}`"
