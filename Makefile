@@ -99,11 +99,11 @@ JOBS ?= 2
 # So many of the slowest tests are told; 0 tells all.
 DURATIONS ?= 25
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) -q
-TESTS := tests/kill tests/server tests/integration tests/suites tests/functional tests/docs tests/browser tests/property tests/golden \
-	tests/garbage tests/unit
+TESTS := tests/kill tests/server tests/integration tests/suites tests/functional tests/security tests/docs tests/browser tests/property \
+	tests/golden tests/garbage tests/unit
 
 unit: $(INSTALLED)
-	$(PYTEST) tests/unit tests/garbage tests/golden tests/property -m 'not slow and not full and not long and not spark'
+	$(PYTEST) tests/unit tests/security tests/garbage tests/golden tests/property -m 'not slow and not full and not long and not spark'
 
 test: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'not slow and not full and not long' --durations=$(DURATIONS)

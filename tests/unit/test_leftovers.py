@@ -139,7 +139,7 @@ def test_a_mark_of_a_run_that_ended(tmp_path: Path) -> None:
     mark.put()
     assert not mark.left
     assert os.stat(tmp_path / "unfinished").st_mode & 0o777 == 0o700
-    [path] = (tmp_path / "unfinished").iterdir()
+    [path] = [path for path in (tmp_path / "unfinished").iterdir() if path.name != ".gitignore"]
     assert path.stat().st_mode & 0o777 == 0o600
     mark.end()
     assert not path.exists()
@@ -170,7 +170,7 @@ def test_a_mark_of_a_run_that_was_killed(tmp_path: Path) -> None:
 def test_a_planted_link_is_no_mark(tmp_path: Path) -> None:
     mark = leftovers.Mark(tmp_path, "shop", "bids")
     mark.put()
-    [path] = tmp_path.iterdir()
+    [path] = [path for path in tmp_path.iterdir() if path.name != ".gitignore"]
     mark.end()
     victim = tmp_path / "victim"
     victim.write_text("mine")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs
 
 SCHEMA = {
@@ -33,6 +34,15 @@ class TestGroups(Pairs):
     def test_rollup_has_each_set_once(self) -> None:
         self.becomes("SELECT b FROM t GROUP BY ROLLUP(b, b)", "SELECT b FROM t GROUP BY GROUPING SETS ((), (b))")
         self.becomes("SELECT b FROM t GROUP BY CUBE(b, b), a", "SELECT b FROM t GROUP BY GROUPING SETS ((a), (b, a))")
+
+    def test_many_sets(self) -> None:
+        """CUBE doubles its sets with each key: they are counted, not made, and stay as they are if all keys differ."""
+        keys = ", ".join(f"c{n}" for n in range(40))
+        self.flink(f"SELECT c0, GROUPING(c0) AS z FROM t GROUP BY CUBE ({keys})", spark=f"SELECT c0, CAST(GROUPING(c0) AS BIGINT) AS z FROM t GROUP BY CUBE ({keys})")
+        window = f"SELECT window_start, window_end, COUNT(*) AS z FROM TABLE(HOP(TABLE x, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)) GROUP BY window_start, window_end, CUBE ({keys})"
+        assert f"CUBE ({keys})" in translate(window, dialect="flink")
+        for group in (f"CUBE ({keys}), c0", f"CUBE ({keys}), ()", f"DISTINCT CUBE ({keys})", f"GROUPING SETS (CUBE ({keys}), (c0))"):
+            self.refused_flink(f"SELECT c0 FROM t GROUP BY {group}", "more than 4096 grouping sets", at=f"GROUP BY {group}", hint="fewer keys")
 
     def test_unnamed_columns(self) -> None:
         """They are numbered by their places, and beside aggregates by the different names before them."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
@@ -138,7 +139,8 @@ class Mark:
         if fcntl is None or self._handle is not None:
             return
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.make_folder(self._path.parent)
+            private.write(self._path.parent / ".gitignore", "*\n")
             try:
                 handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
                 left = False

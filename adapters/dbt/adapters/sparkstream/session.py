@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -12,8 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.redaction import is_secret, redacted
-from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, METASTORE_URL, embedded_session_conf, read_properties
+from dbt.adapters.sparkstream.session_conf import (
+    AUTHENTICATE,
+    LOCAL_DIR,
+    METASTORE_POOL,
+    METASTORE_URL,
+    embedded_session_conf,
+    read_properties,
+)
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -103,18 +112,26 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
-    home.mkdir(parents=True, exist_ok=True)
-    (home / ".gitignore").write_text("*\n")
+    private.make_folder(home)
+    private.write(home / ".gitignore", "*\n")
     # Else Spark looks the machine's name up, and warns or fails where that has no address.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {"spark.app.name": "dbt", CATALOG: "hive", **settings}
     log = home / "spark.log"
-    with claimed(home) as handle, open(log, "wb") as output:
+    with claimed(home) as handle, open(private.opened(log), "wb") as output:
+        _remove_temporary(Path(settings.get(LOCAL_DIR, "")), home)
         try:
             gateway = launch_gateway(_arguments(settings), popen_kwargs={"stderr": output, "pass_fds": handle})
             SparkContext(conf=SparkConf().setAll(list(settings.items())), gateway=gateway)
         except Exception as error:
             raise RuntimeError(f"{error}\nits log is {log}") from error
+
+
+def _remove_temporary(folder: Path, home: Path) -> None:
+    """Removes the temporary folders that a killed Spark has left in the session's own; nobody else has it open now."""
+    if folder.parent == home:
+        for left in [*folder.glob("blockmgr-*"), *folder.glob("spark-*")]:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager
@@ -136,7 +153,7 @@ def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
     except ImportError:  # Windows: Derby refuses the second process, in its own words
         yield ()
         return
-    with open(home / "lock", "a+") as file:
+    with open(private.opened(home / "lock", os.O_RDWR | os.O_APPEND), "a+") as file:
         deadline = time.monotonic() + patience
         while True:
             try:
@@ -207,6 +224,8 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
         return {}
     home = project.absolute() / ".sparkstream" / "session"
     settings = embedded_session_conf(home)
+    if configured.get("spark.master", "local").startswith("local-cluster"):
+        del settings[AUTHENTICATE]  # its executors know no secret
     if any(name in configured for name in PLACES) or _hive_site() or Path("metastore_db").exists():
         settings = {name: value for name, value in settings.items() if str(home) not in value}
     if METASTORE_URL in configured or _hive_site():

@@ -11,6 +11,12 @@ LOOPBACK = "127.0.0.1"
 LOCAL = (LOOPBACK, "localhost", "::1")
 """Names of this machine in a profile."""
 
+AUTHENTICATE = "spark.authenticate"
+"""The setting by which Spark's own ports ask for a secret. With a local master Spark makes one up."""
+
+LOCAL_DIR = "spark.local.dir"
+"""The setting with the folder of rows between two stages, which Spark writes for everybody to read."""
+
 SUBSTITUTE = "spark.sql.variable.substitute"
 """The setting by which Spark replaces `${env:HOME}` in statements, in texts and comments of theirs, too."""
 
@@ -43,6 +49,7 @@ def embedded_session_conf(folder: Path) -> dict[str, str]:
     return {
         **local_conf(folder, cores=os.cpu_count() or 1),
         "spark.driver.extraJavaOptions": java_property("derby.stream.error.file", folder / "derby.log"),
+        AUTHENTICATE: "true",
         # Spark joins the changes of a stream's state, and removes old ones, every minute. A dbt process may end before
         # that: the state would get two files more with each run, and be put together from all of them.
         "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
@@ -75,6 +82,7 @@ def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        LOCAL_DIR: str(folder / "tmp"),
         METASTORE_URL: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
         METASTORE_POOL: "NONE",
         # Seen once, after Ctrl-C on a busy machine: Derby couldn't say which partitions a filter leaves, and two models

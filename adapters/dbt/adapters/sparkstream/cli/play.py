@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import threading
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli.common import fail
 
 if TYPE_CHECKING:
@@ -40,7 +42,11 @@ def play(port: int, show: bool) -> None:
         threading.Thread(target=_start, args=(runner,), name="sparkstream-play", daemon=True).start()
         click.echo(f"The playground is at {server.url}\nCtrl-C ends it.")
         if show:
-            click.launch(server.url)
+            # The address has the token, and everybody on the machine sees the browser's command line.
+            page = Path(folder) / "open.html"
+            private.write(page, f'<meta http-equiv="refresh" content="0; url={server.url}">\n')
+            click.launch(str(page))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environment
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.server.state import java_property_value, write_private
-from dbt.adapters.sparkstream.session_conf import LOOPBACK, java_property, local_conf
+from dbt.adapters.sparkstream.server.state import java_property_value
+from dbt.adapters.sparkstream.session_conf import AUTHENTICATE, LOOPBACK, java_property, local_conf
 
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
@@ -72,14 +73,14 @@ class Folder:
             ServerError: it holds something else, or can't be made.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            private.make_folder(self.path)
             if not self.lock.exists() and any(self.path.iterdir()):
                 raise ServerError(
                     f"{self.path} holds other files; choose an empty or new folder for the server with --dir"
                 )
-            self.lock.touch()
+            os.close(private.opened(self.lock, os.O_WRONLY))
             # A project that the folder lies in has no use for it in its repository.
-            (self.path / ".gitignore").write_text("*\n")
+            private.write(self.path / ".gitignore", "*\n")
         except OSError as error:
             raise ServerError(f"can't use {self.path} as the server's folder: {error.strerror}") from error
 
@@ -88,15 +89,15 @@ class Folder:
         for folder in (self.tmp, self.spark):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self.conf, self.tmp, self.spark, self.log.parent, self.path / "warehouse"):
-            folder.mkdir(exist_ok=True)
+            private.make_folder(folder)
         for part in ("bin", "jars"):
             (self.spark / part).symlink_to(spark.home / part)
         if self.log.exists():
             self.log.replace(self.log.with_name("server.log.1"))
         lines = [f"{key}={java_property_value(value)}\n" for key, value in settings.items()]
         # Settings may hold passwords, for storage for example.
-        write_private(self.conf / "spark-defaults.conf", "".join(lines))
-        (self.conf / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
+        private.write(self.conf / "spark-defaults.conf", "".join(lines))
+        private.write(self.conf / "log4j2.properties", _LOGGING)
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,8 @@ def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[
         "spark.sql.filesourceTableRelationCacheSize": "0",
         TOKEN_SETTING: token,
     }
+    if config.master.startswith("local"):
+        own[AUTHENTICATE] = "true"
     if config.on_cluster:
         # The first query, which tries the cluster, waits half a minute for as many cores or executors as are asked for.
         own["spark.scheduler.minRegisteredResourcesRatio"] = "1.0"
@@ -229,7 +232,7 @@ def spawn(config: ServerConfig, spark: Spark, environ: Mapping[str, str]) -> sub
     Spark's script builds Java's command line and then turns into Java, so the process is the server itself.
     """
     folder = Folder(config.folder)
-    with open(folder.log, "wb") as log:
+    with open(private.opened(folder.log), "wb") as log:
         return subprocess.Popen(
             [
                 str(spark.home / "bin" / "spark-class"),

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.java import find_java
 from dbt.adapters.sparkstream.redaction import is_secret, redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.server.state import java_property_value, write_private
+from dbt.adapters.sparkstream.server.state import java_property_value
 from dbt.adapters.sparkstream.session_conf import METASTORE_URL
 
 DRIVERS = {
@@ -112,7 +113,7 @@ def make_catalog(conf: Mapping[str, str], spark: Path, folder: Path, environ: Ma
     }
     properties, tables = folder / "catalog.properties", folder / _TABLES
     lines = (f"{name}={java_property_value(value)}\n" for name, value in {**_AS_HIVE, **given}.items())
-    write_private(properties, "".join(lines))
+    private.write(properties, "".join(lines))
     try:
         with zipfile.ZipFile(jar) as hive:
             hive.extract(_TABLES, folder)

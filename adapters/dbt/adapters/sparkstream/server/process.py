@@ -59,6 +59,14 @@ def is_alive(pid: int, born: str) -> bool:
     return bool(born) and birth(pid) == born
 
 
+def is_spark(pid: int) -> bool:
+    """Whether a process is a Spark's, by its command line; yes where the system doesn't show one."""
+    try:
+        return b"org.apache.spark.deploy.SparkSubmit" in (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return not _PROC.exists()
+
+
 def end(pid: int, born: str, grace: float) -> None:
     """Ends a process: asks it to, and after `grace` seconds kills it. Leaves a later process with its pid alone."""
     for request, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):

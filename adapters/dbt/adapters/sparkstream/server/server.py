@@ -133,7 +133,7 @@ class Server:
         state = read_state(self._folder.state)
         if state is None:
             return False
-        was_alive = process.is_alive(state.pid, state.birth)
+        was_alive = _runs(state)
         if was_alive:
             write_state(self._folder.state, replace(state, phase=Phase.STOPPING))
             self._end(state.pid, state.birth)
@@ -145,7 +145,7 @@ class Server:
         state = read_state(self._folder.state)
         if state is None:
             return ServerStatus(Phase.STOPPED, self._folder.path, self._folder.log)
-        if not process.is_alive(state.pid, state.birth):
+        if not _runs(state):
             phase = Phase.STOPPED if state.phase is Phase.STOPPING else Phase.DEAD
             return ServerStatus(phase, self._folder.path, self._folder.log, state)
         phase = state.phase
@@ -326,7 +326,7 @@ class Server:
         if self._process is not None:
             self._process.poll()  # or else it stays in the system's list after its end
         state = read_state(self._folder.state)
-        return state if state and process.is_alive(state.pid, state.birth) else None
+        return state if state and _runs(state) else None
 
     def _answers(self, state: ServerState) -> bool:
         """Whether the server answers queries: this one, not another on its port."""
@@ -349,3 +349,8 @@ class Server:
         self._folder.state.unlink(missing_ok=True)
         for folder in (self._folder.tmp, self._folder.spark):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(state: ServerState) -> bool:
+    """Whether the process of a state runs, and is a Spark's: a file may name any process."""
+    return process.is_alive(state.pid, state.birth) and process.is_spark(state.pid)

@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN, ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.session_conf import LOOPBACK
@@ -130,12 +131,15 @@ def read_state(path: Path) -> ServerState | None:
         ServerError: the file doesn't hold a state.
     """
     try:
+        private.check_file(path)
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         state = ServerState(**{**found, "phase": Phase(found["phase"])})
         state.config(path.parent)
         return state
     except FileNotFoundError:
         return None
+    except private.NotOurs as error:
+        raise ServerError(str(error.strerror)) from error
     except (ValueError, TypeError, KeyError, AttributeError, ServerError) as error:
         raise ServerError(
             f"{path} is damaged, so the server can't be found by it: {error!r}\n"
@@ -146,15 +150,8 @@ def read_state(path: Path) -> ServerState | None:
 def write_state(path: Path, state: ServerState) -> None:
     """Puts the state in the file, in one step: a reader sees the old or the new one."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    write_private(temporary, json.dumps(asdict(state), indent=2) + "\n")
+    private.write(temporary, json.dumps(asdict(state), indent=2) + "\n")
     os.replace(temporary, path)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read."""
-    path.unlink(missing_ok=True)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def java_property_value(text: str) -> str:

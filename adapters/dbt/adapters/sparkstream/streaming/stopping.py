@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.lease import KEY, STOP, Holder
 from dbt.adapters.sparkstream.streaming.overview import StreamModel
@@ -54,11 +55,11 @@ class Announced:
         self._stop = project / FOLDER / f"{model}.stop"
 
     def __enter__(self) -> Announced:
-        self._run.parent.mkdir(parents=True, exist_ok=True)
-        (self._run.parent / ".gitignore").write_text("*\n")
+        private.make_folder(self._run.parent)
+        private.write(self._run.parent / ".gitignore", "*\n")
         self._stop.unlink(missing_ok=True)
         aside = self._run.with_suffix(".new")
-        aside.write_text(json.dumps(asdict(Holder.mine())))
+        private.write(aside, json.dumps(asdict(Holder.mine())))
         aside.replace(self._run)
         return self
 

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 
 _MOST_SETS = 4096
-"""Grouping sets that Spark makes of a GROUP BY."""
+"""Grouping sets of a GROUP BY that are looked at one by one: CUBE doubles them with each key."""
 
 
 class Groupings(Rewriter):
@@ -61,9 +61,10 @@ class Groupings(Rewriter):
         Flink groups by the sets that come again in a second go, and so on; if only one set is left for a go, it groups
         by all keys there (measured).
         """
-        kinds = _kinds(node)
-        if prod(map(len, kinds)) > _MOST_SETS:
+        if _number(node) > _MOST_SETS:
+            self._check_many(node, distinct or nothing)
             return
+        kinds = _kinds(node)
         keys = {
             normal_form(part): part for item in (*node.expressions, *several_sets(node)) for part in key_parts(item)
         }
@@ -90,6 +91,16 @@ class Groupings(Rewriter):
 
         yield self.edit(node, text)
 
+    def _check_many(self, node: exp.Group, rewritten: bool) -> None:
+        """Refuses more sets than can be written out, unless all keys differ: Spark groups by those as Flink does."""
+        keys = [normal_form(key) for item in _elements(node) for key in key_parts(item)]
+        if rewritten or len({*keys}) < len(keys):
+            self.refuse(
+                node,
+                f"this makes more than {_MOST_SETS} grouping sets, which must be written out one by one for Spark",
+                "name each key once, without DISTINCT and (), or take fewer keys into CUBE",
+            )
+
     # -- GROUPING and GROUP_ID ---------------------------------------------------------------------------
     def _call(self, node: exp.Expr) -> Iterator[Edit]:
         name = node.name.upper()
@@ -99,30 +110,29 @@ class Groupings(Rewriter):
         group = select.args.get("group") if select else None
         if select is None or group is None:
             self.refuse(node, f"{name} stands in a query with GROUP BY", "group by its keys")
-        kinds = _kinds(group)
         if name == "GROUP_ID":
-            self._check_sets(node, kinds)
+            self._check_sets(node, group)
             return
-        self._check_keys(node, name, kinds)
+        self._check_keys(node, name, group)
         if not several_sets(group):  # Spark knows GROUPING beside ROLLUP and the like only
             yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
         else:
             yield from self._in_having(node, name, select)
 
-    def _check_sets(self, node: exp.Expr, kinds: list[list[frozenset[str]]]) -> None:
-        number = prod(map(len, kinds))
-        if number > _MOST_SETS or len({frozenset().union(*sets) for sets in product(*kinds)}) < number:
+    def _check_sets(self, node: exp.Expr, group: exp.Group) -> None:
+        kinds = _kinds(group) if _number(group) <= _MOST_SETS else []
+        if not kinds or len({frozenset().union(*sets) for sets in product(*kinds)}) < prod(map(len, kinds)):
             self.refuse(
                 node,
                 "GROUP_ID() numbers equal grouping sets, which Spark doesn't tell from each other",
                 "write each set once, or UNION ALL with a number of your own",
             )
 
-    def _check_keys(self, node: exp.Expr, name: str, kinds: list[list[frozenset[str]]]) -> None:
+    def _check_keys(self, node: exp.Expr, name: str, group: exp.Group) -> None:
         """Refuses GROUPING of nothing, of what is no key, and within an aggregate."""
         if not node.expressions:
             self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
-        keys = {key for sets in kinds for keys in sets for key in keys}
+        keys = {normal_form(key) for item in _elements(group) for key in key_parts(item)}
         for key in node.expressions:
             if not any(_last(normal_form(key)) == _last(known) for known in keys):
                 self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
@@ -158,7 +168,24 @@ def several_sets(group: exp.Group) -> list[exp.Expr]:
 
 def _kinds(group: exp.Group) -> list[list[frozenset[str]]]:
     """The grouping sets of each element of a GROUP BY; a set of the query has one of each."""
-    return [_sets(item) for item in {id(item): item for item in [*group.expressions, *several_sets(group)]}.values()]
+    return [_sets(item) for item in _elements(group)]
+
+
+def _elements(group: exp.Group) -> list[exp.Expr]:
+    return list({id(item): item for item in [*group.expressions, *several_sets(group)]}.values())
+
+
+def _number(group: exp.Group) -> int:
+    """The most grouping sets that a GROUP BY can stand for, without making them."""
+    return prod(map(_number_of, _elements(group)))
+
+
+def _number_of(item: exp.Expr) -> int:
+    if isinstance(item, exp.GroupingSets):
+        return sum(map(_number_of, item.expressions))
+    if isinstance(item, exp.Cube):
+        return 1 << len(item.expressions)
+    return len(item.expressions) + 1 if isinstance(item, exp.Rollup) else 1
 
 
 def _sets(item: exp.Expr) -> list[frozenset[str]]:
@@ -171,7 +198,7 @@ def _sets(item: exp.Expr) -> list[frozenset[str]]:
         chosen = (
             [tuple(parts[:n]) for n in sizes]
             if isinstance(item, exp.Rollup)
-            else [some for n in sizes if len(parts) <= 12 for some in combinations(parts, n)]
+            else [some for n in sizes for some in combinations(parts, n)]
         )
         return list(dict.fromkeys(frozenset().union(*some) for some in chosen))
     return [_keys(item)]

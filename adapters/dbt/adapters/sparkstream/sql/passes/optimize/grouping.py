@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
+from math import prod
 
 from sqlglot import exp
 
@@ -14,6 +15,9 @@ from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 Set = tuple[exp.Expr, ...]
+
+_MOST_SETS = 4096
+"""Grouping sets that are looked at: CUBE doubles them with each key."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +146,12 @@ def alternatives(group: exp.Group) -> Iterator[Set]:
     """The grouping sets that a GROUP BY stands for.
 
     Raises:
-        NoRule: there are grouping sets within grouping sets.
+        NoRule: there are grouping sets within grouping sets, or too many.
     """
-    return (sum(parts, ()) for parts in product(*(list(_alternatives(e)) for e in group.expressions)))
+    kinds = [list(islice(_alternatives(e), _MOST_SETS + 1)) for e in group.expressions]
+    if prod(map(len, kinds)) > _MOST_SETS:
+        raise NoRule(f"it makes more than {_MOST_SETS} grouping sets")
+    return (sum(parts, ()) for parts in product(*kinds))
 
 
 def _alternatives(item: exp.Expr) -> Iterator[Set]:
