@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from dbt.adapters.sparkstream.cli.common import fail
-from dbt.adapters.sparkstream.redaction import is_secret
+from dbt.adapters.sparkstream.redaction import is_secret, redacted
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
 from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
@@ -182,10 +182,10 @@ def restart(folder: Path, **options: Any) -> None:
 
 def _settings(conf: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in conf]
-    for key, equals, _ in pairs:
+    for key, equals, value in pairs:
         if not equals:
             raise click.BadParameter(f"'{key}' has no value; write KEY=VALUE", param_hint="--conf")
-        if is_secret(key):
+        if is_secret(key) or redacted(value) != value:
             raise click.BadParameter(
                 f"'{key.strip()}' is a secret, and everybody on this machine sees the arguments of a command; "
                 "write the line KEY=VALUE to a file that only you can read, and give --properties-file FILE",
