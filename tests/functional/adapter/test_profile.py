@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
 from tests.functional.adapter.project import ROOT
 
 ANSI = "spark.sql.ansi.enabled"
@@ -28,7 +29,7 @@ def credentials(**keys: Any) -> SparkStreamCredentials:
 def test_session_needs_no_host() -> None:
     made = credentials()
     assert made.type == "sparkstream"
-    assert made.server_side_parameters == {ANSI: "false", FAST_FRAMES: "true"}
+    assert made.server_side_parameters == {ANSI: "false", FAST_FRAMES: "true", SUBSTITUTE: "false"}
     assert made.optimize is True
     assert dict(made.connection_info()) == {"method": "session", "schema": "shop", "optimize": True}
 
@@ -44,8 +45,14 @@ def test_fast_frames_are_the_users_choice() -> None:
     assert credentials(method="thrift", host="h").for_thrift().server_side_parameters == {
         f"set:hiveconf:{ANSI}": "false",
         f"set:hiveconf:{FAST_FRAMES}": "true",
+        f"set:hiveconf:{SUBSTITUTE}": "false",
     }
     assert FAST_FRAMES not in credentials(method="http", host="h", token="t", cluster="c").server_side_parameters
+
+
+def test_variables_in_texts_are_replaced_only_for_who_asks() -> None:
+    assert credentials(server_side_parameters={SUBSTITUTE: "true"}).server_side_parameters[SUBSTITUTE] == "true"
+    assert SUBSTITUTE not in credentials(method="http", host="h", token="t", cluster="c").server_side_parameters
 
 
 def test_own_keys() -> None:

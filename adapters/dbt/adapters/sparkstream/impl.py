@@ -238,8 +238,8 @@ class SparkStreamAdapter(Namespaces):
 
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """A name in backticks; dbt-spark's leaves backticks in it as they are."""
-        return backticked(identifier)
+        """A name in backticks; dbt-spark's leaves backticks in it as they are. dbt asks for None, too."""
+        return backticked(str(identifier))
 
     @property
     def default_python_submission_method(self) -> str:
