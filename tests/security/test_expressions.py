@@ -23,7 +23,7 @@ PIECES = [
     *("<", "(", "1", "&"),
 ]
 SIZE = 1_000_000
-SECONDS = 20.0
+SECONDS = 120.0
 """For all pieces: seconds for what is linear, hours for what isn't."""
 
 OVER_MESSAGES = (
