@@ -46,6 +46,9 @@
       {%- if (at.comment == '--' and c == '\n') or (at.comment == '/*' and at.before ~ c == '*/') -%}
         {%- set at.comment = '' -%}
         {%- set c = ' ' -%}
+      {%- elif at.comment == '/*' and at.before ~ c == '/*' -%}
+        {#- Spark nests comments: this one would swallow what follows the argument. -#}
+        {%- set at.fault = 'a comment within a comment' -%}
       {%- endif -%}
     {%- elif at.quote -%}
       {%- if at.escaped -%}
