@@ -62,9 +62,9 @@ def is_at(folder: str, place: str) -> bool:
         place: where a table has to lie, as the catalog or a config says.
     """
     one, other = urlsplit(folder), urlsplit(place)
-    store = [(parts.scheme, parts.netloc) for parts in (one, other)]
+    elsewhere = one.scheme and other.scheme and (one.scheme, one.netloc) != (other.scheme, other.netloc)
     path = _path(folder)
-    if path != _path(place) or (one.scheme and other.scheme and store[0] != store[1]):
+    if elsewhere or path != _path(place):
         return False
     return one.scheme not in ("", "file") or not os.path.islink(path)
 

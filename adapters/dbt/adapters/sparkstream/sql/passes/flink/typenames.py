@@ -52,8 +52,7 @@ def _name(type_: str | None, in_full: bool) -> str | None:
     row, pair = fields(type_), entry(type_)
     if row is not None:
         inner = [_name(inner_type, in_full) for _, inner_type in row]
-        named = zip((name for name, _ in row), inner, strict=True)
-        columns = ", ".join(f"{backticked(name)} {inner_name}" for name, inner_name in named)
+        columns = ", ".join(f"{backticked(name)} {own}" for (name, _), own in zip(row, inner, strict=True))
         return None if None in inner else f"ROW<{columns}>"
     inner = [_name(part, in_full) for part in (pair or [element(type_)])]
     return None if None in inner else f"{'MAP' if pair else 'ARRAY'}<{', '.join(map(str, inner))}>"
