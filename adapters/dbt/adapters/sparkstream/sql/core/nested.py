@@ -56,7 +56,7 @@ def is_array(type_: str | None) -> bool:
 
 def row_of(items: Iterable[Field]) -> str:
     """The type of a row with some fields."""
-    return f"struct<{','.join(f'{quoted_field(name)}:{type_ or UNKNOWN_TYPE}' for name, type_ in items)}>"
+    return f"struct<{','.join(f'{quoted(name)}:{type_ or UNKNOWN_TYPE}' for name, type_ in items)}>"
 
 
 def array_of(type_: str | None) -> str:
@@ -117,8 +117,3 @@ def _field(text: str) -> Field:
 def _known(text: str) -> str | None:
     plain = plain_type(text)
     return None if plain == UNKNOWN_TYPE else plain
-
-
-def quoted_field(name: str) -> str:
-    """The name of a field as a type, and a path to the field, have it."""
-    return quoted(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, quoted_field
+from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 
@@ -91,6 +92,6 @@ def _array(sql: str, inner: str | None, depth: int) -> str:
 
 
 def _row(sql: str, row: Iterable[tuple[str, str | None]], depth: int) -> str:
-    texts = [f"COALESCE({text_of(f'{sql}.{quoted_field(name)}', t, depth=depth)}, 'NULL')" for name, t in row]
+    texts = [f"COALESCE({text_of(f'{sql}.{quoted(name)}', t, depth=depth)}, 'NULL')" for name, t in row]
     separated = [piece for i, text in enumerate(texts) for piece in ([] if i == 0 else ["', '"]) + [text]]
     return f"CONCAT('(', {', '.join(separated)}, ')')"

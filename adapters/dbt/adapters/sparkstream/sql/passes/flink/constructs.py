@@ -9,8 +9,8 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.cases import WhenValues
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array, quoted_field
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array
 from dbt.adapters.sparkstream.sql.core.rows import is_row, row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock
@@ -101,7 +101,7 @@ class Constructs(Rewriter):
                 self.refuse(
                     node, "[] of a row takes the name or the place of one of its fields", "write r[1] or r['x']"
                 )
-            yield Edit(self.source.span(node), lambda: f"{self._whole(node.this)}.{quoted_field(found[0])}")
+            yield Edit(self.source.span(node), lambda: f"{self._whole(node.this)}.{quoted(found[0])}")
         elif is_array(self.type(node.this)) and not isinstance(node.expressions[0], exp.Literal):
             # TRY_ELEMENT_AT fails for 0, and counts from the end below.
             yield Edit(
