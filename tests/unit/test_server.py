@@ -108,6 +108,22 @@ class TestState:
             process.end(pid, "", 0.1)
         assert not process.is_alive(4_000_000, "")
 
+    def test_a_process_has_no_command_line_while_it_becomes_another_program(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A server that had just been started seemed to have died."""
+        monkeypatch.setattr(process, "_PROC", tmp_path)
+        shown = tmp_path / "7" / "cmdline"
+        shown.parent.mkdir()
+        shown.write_bytes(b"")
+        later = threading.Timer(0.1, shown.write_bytes, [b"java\0org.apache.spark.deploy.SparkSubmit\0"])
+        later.start()
+        assert process.is_spark(7)
+        later.join()
+        shown.write_bytes(b"sleep\x00600\x00")
+        assert not process.is_spark(7)
+        assert not process.is_spark(8)
+
 
 def read_phase() -> Any:
     from dbt.adapters.sparkstream.server import Phase

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 _PROC = Path("/proc")
+# Seconds for which the system may show an empty command line: a process has none while it turns into another program.
+_EXEC = 2.0
 
 
 def birth(pid: int) -> str | None:
@@ -61,10 +63,13 @@ def is_alive(pid: int, born: str) -> bool:
 
 def is_spark(pid: int) -> bool:
     """Whether a process is a Spark's, by its command line; yes where the system doesn't show one."""
+    deadline = time.monotonic() + _EXEC
     try:
-        return b"org.apache.spark.deploy.SparkSubmit" in (_PROC / str(pid) / "cmdline").read_bytes()
+        while not (line := (_PROC / str(pid) / "cmdline").read_bytes()) and time.monotonic() < deadline:
+            time.sleep(0.01)
     except OSError:
         return not _PROC.exists()
+    return b"org.apache.spark.deploy.SparkSubmit" in line
 
 
 def end(pid: int, born: str, grace: float) -> None:
