@@ -184,7 +184,7 @@ def _write_program(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w") as file:
             file.write(text)
-        os.chmod(temporary, 0o755)
+        os.chmod(temporary, 0o755)  # noqa: S103 - a program, which holds no secret
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

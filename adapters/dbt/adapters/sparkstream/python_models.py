@@ -88,7 +88,7 @@ class PythonModel(PythonJobHelper):
                 # The user's text comes first, after white space of dbt's, so line numbers are line numbers of the file.
                 code = compile(compiled_code.lstrip(), path, "exec")
                 with self._models.running(work):
-                    exec(code, {"__name__": self._model["name"], "spark": spark})
+                    exec(code, {"__name__": self._model["name"], "spark": spark})  # noqa: S102 - the user's own model
             except Exception as error:
                 if isinstance(error, DbtDatabaseError) and error.msg == CANCELLED:
                     raise

@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus, unquote
 HIDDEN = "*****"
 """What stands for a secret, as in dbt's own output."""
 
-ENV_SECRET = "DBT_ENV_SECRET_"
+ENV_SECRET = "DBT_ENV_SECRET_"  # noqa: S105 - a name
 """How the names of dbt's secret variables begin."""
 
 _SECRET = re.compile(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import jinja2
 
-LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])
+LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])  # noqa: S701 - reads tokens only
 """Reads templates as dbt does, which has `{% do %}`."""
 
 Token = TypeVar("Token", bound="tuple[Any, ...]")

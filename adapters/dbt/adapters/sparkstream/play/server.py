@@ -28,7 +28,7 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-TOKEN = "X-Sparkstream-Token"
+TOKEN = "X-Sparkstream-Token"  # noqa: S105 - a name
 
 
 class PlayServer(ThreadingHTTPServer):

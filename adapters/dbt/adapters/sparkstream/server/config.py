@@ -23,7 +23,7 @@ _OWN_SETTINGS = {
     "spark.connect.grpc.binding.address": "the server has no passwords, so it listens on this machine only",
 }
 
-CONNECT_TOKEN = "spark.connect.authenticate.token"
+CONNECT_TOKEN = "spark.connect.authenticate.token"  # noqa: S105 - a name
 """The setting with the token that Spark Connect asks for."""
 
 _HOST = r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}"

@@ -24,7 +24,7 @@ CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 # A setting of ours: what a server answers to "SET spark.sparkstream.server" says which one it is.
-TOKEN_SETTING = "spark.sparkstream.server"
+TOKEN_SETTING = "spark.sparkstream.server"  # noqa: S105 - a name
 
 PYTHON_SETTING = "spark.pyspark.python"
 """The program that runs Python functions, by the same path on this machine and on the machines of executors."""

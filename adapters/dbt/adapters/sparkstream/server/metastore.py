@@ -23,7 +23,7 @@ DRIVERS = {
 }
 """Kind of database, as its JDBC address has it -> the class of its driver."""
 
-PASSWORD = "spark.hadoop.javax.jdo.option.ConnectionPassword"
+PASSWORD = "spark.hadoop.javax.jdo.option.ConnectionPassword"  # noqa: S105 - a name
 _CONNECTION = "spark.hadoop.javax.jdo.option.Connection"
 _DRIVER_PATH = "spark.driver.extraClassPath"
 
