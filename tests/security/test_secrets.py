@@ -13,7 +13,8 @@ import pytest
 
 from dbt.adapters.sparkstream import redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.redaction import is_secret, learn, redacted
+from dbt.adapters.sparkstream.redaction import learn, redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.streaming.reader import given_options
 
 FORMS = [
@@ -52,6 +53,18 @@ FORMS = [
     "spark.sql.catalog.lake.oauth2.credential=S3CR3T",
     "fs.s3a.encryption.key=S3CR3T",
     "-Djavax.net.ssl.trustStorePassword=S3CR3T -Xss4m",
+    r"""{\"password\": \"a\\\"S3CR3T\"}""",
+    r"""{\"text\": \"{\\\"password\\\": \\\"a\\\\\\\"S3CR3T\\\"}\"}""",
+    r"""OPTIONS (password \'a\'\'S3CR3T\')""",
+    "password='it's S3CR3T'",
+    ".option('password', 'S3CR3T')",
+    '.set("spark.x.password", "S3CR3T")',
+    "Row(key='password', value='S3CR3T')",
+    "spark-sql --password S3CR3T",
+    "Bearer S3CR3T",
+    "'Bearer S3CR3T'",
+    "Basic bWU6UzNDUjNU",
+    "ssl.keystore.key=-----BEGIN PRIVATE KEY-----\nS3CR3T\nS3CR3T\n-----END PRIVATE KEY-----",
 ]
 
 
@@ -64,12 +77,18 @@ def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_by_pattern(form: str) -> None:
     shown = redacted(f"failed: {form}\nnext line")
     assert "S3CR3T" not in shown
+    assert "bWU6UzNDUjNU" not in shown
     assert "*****" in shown
     assert shown.endswith("next line")
 
 
 @pytest.mark.parametrize(
-    "text", ["at https://host:8080/a@b", "user=me&ssl=true", "max_tokens: 5", "credentials.provider=x"]
+    "text",
+    [
+        *("at https://host:8080/a@b", "user=me&ssl=true", "max_tokens: 5", "credentials.provider=x"),
+        *("a Bearer token is missing", "basic authentication", "abfss://box@shop.dfs.core.windows.net/x"),
+        *("unexpected token 'x', expecting 'y'", r'"a": "b\"c", "d": "e"'),
+    ],
 )
 def test_what_is_no_secret(text: str) -> None:
     assert redacted(text) == text
@@ -100,6 +119,54 @@ def test_parts_of_a_value() -> None:
     jaas = 'org.apache.kafka.ScramLoginModule required username="me" password="horse battery";'
     given_options({"options": {"kafka.sasl.jaas.config": jaas}, "schema_registry": "http://u:staple@registry"})
     assert redacted("Kafka says: horse battery, staple") == "Kafka says: *****, *****"
+
+
+def test_parts_as_java_reads_them() -> None:
+    jaas = r"""x.PlainLoginModule required username="alice" password="a\"quoted\\one" other=unquoted1 useKeyTab=true;"""
+    key = "-----BEGIN PRIVATE KEY-----\nline one\nline two\n"
+    learn({"kafka.sasl.jaas.config": jaas, "basic.auth.user.info": "alice:registry pw", "x.private.key": key})
+    said = redacted('a"quoted\\one | unquoted1 | registry pw | alice | true | line two | x.PlainLoginModule')
+    assert said == "***** | ***** | ***** | alice | true | ***** | x.PlainLoginModule"
+
+
+COMMON = ["true", "spark", "admin", "10000", "64m", "1.5g", "30 seconds", "org.apache.spark.sql.Extension", "abc"]
+
+
+@pytest.mark.parametrize("value", COMMON)
+def test_values_that_also_stand_where_nothing_is_secret(value: str) -> None:
+    learn({"password": value, "spark.ssl.keyPassword": value})
+    learn({"spark.custom.thing": value}, settings=True)
+    text = f"Spark says {value}, and {value}."
+    assert redacted(text) == text
+
+
+def test_short_values_are_whole_words() -> None:
+    learn({"password": "hunter2", "token": "p-9!"})
+    said = redacted(r"hunter2 (hunter2) \nhunter2 xhunter2 hunter22 a_hunter2 | p-9!x xp-9!")
+    assert said == r"***** (*****) \n***** xhunter2 hunter22 a_hunter2 | *****x xp-9!"
+    learn({"password": "of eight"})
+    assert redacted("xof eightx") == "x*****x"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["spark.mine", "spark.hadoop.fs.x.thing", "spark.sql.catalog.lake.header.X-Auth", "spark.executorEnv.KEY"],
+)
+def test_settings_under_names_that_are_not_known_to_be_harmless(name: str) -> None:
+    learn({name: "S3CR3T"}, settings=True)
+    assert redacted("it says S3CR3T") == "it says *****"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("spark.sql.shuffle.partitions", "spark.hadoop.fs.s3a.endpoint", "spark.sql.catalog.lake.warehouse"),
+        *("spark.hadoop.javax.jdo.option.ConnectionUserName", "spark.master", "set:hiveconf:spark.app.name"),
+    ],
+)
+def test_settings_that_are_known_to_be_harmless(name: str) -> None:
+    learn({name: "harmless"}, settings=True)
+    assert redacted("a harmless text") == "a harmless text"
 
 
 def test_values_of_the_profile_and_of_dbts_secret_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import logging
+import io
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import SQLQuery
+from dbt_common.events.base_types import EventLevel
+from dbt_common.events.event_manager import EventManager
+from dbt_common.events.event_manager_client import ctx_set_event_manager, get_event_manager
+from dbt_common.events.functions import fire_event
+from dbt_common.events.logger import LineFormat, LoggerConfig
 
-from dbt.adapters.sparkstream import redaction
+from dbt.adapters.sparkstream import dbtlog, redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.redaction import is_secret, redacted
+from dbt.adapters.sparkstream.redaction import learn, redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 
 
 @pytest.fixture(autouse=True)
@@ -101,31 +111,67 @@ def test_the_profile_that_dbt_shows_and_hands_to_jinja() -> None:
     assert profile.connect_url == "sc://h:1/;token=S3CR3T"
 
 
-def test_every_line_of_dbts_logs(capsys: pytest.CaptureFixture[str]) -> None:
-    from dbt.adapters.events.logging import AdapterLogger
-    from dbt_common.events.base_types import EventLevel
-    from dbt_common.events.event_manager import EventManager
-    from dbt_common.events.event_manager_client import ctx_set_event_manager, get_event_manager
-    from dbt_common.events.logger import LineFormat, LoggerConfig
+@pytest.fixture
+def manager() -> Iterator[EventManager]:
+    """A manager of dbt's events of this test's own."""
+    before, own = get_event_manager(), EventManager()
+    ctx_set_event_manager(own)
+    yield own
+    ctx_set_event_manager(before)
 
-    from dbt.adapters.sparkstream import dbtlog
 
-    before = get_event_manager()
-    manager = EventManager()
-    ctx_set_event_manager(manager)
-    try:
-        logger = logging.getLogger("test_redaction")
-        logger.addHandler(logging.StreamHandler())
-        config = LoggerConfig("x", line_format=LineFormat.PlainText, level=EventLevel.DEBUG, logger=logger)
-        manager.add_logger(config)
-        dbtlog.install()
-        dbtlog.install()
-        AdapterLogger("Test").warning("On a: set spark.hadoop.fs.s3a.secret.key=S3CR3T")
-    finally:
-        ctx_set_event_manager(before)
-    said = capsys.readouterr().err
+@pytest.mark.parametrize("line_format", LineFormat)
+def test_every_line_of_dbts_logs(line_format: LineFormat, manager: EventManager) -> None:
+    written = io.StringIO()
+    log = LoggerConfig("x", line_format=line_format, level=EventLevel.DEBUG, output_stream=written)
+    manager.add_logger(log)
+    heard: list[str] = []
+    manager.add_callback(lambda event: heard.append(str(event)))
+    dbtlog.install()
+    dbtlog.install()
+    learn({"password": 'the "CR3T"'})
+    AdapterLogger("Test").warning("On a: set spark.hadoop.fs.s3a.secret.key=S3CR3T")
+    fire_event(SQLQuery(conn_name="x", sql="select 'a the \"CR3T\"', 'password' = 'it''s S3CR3T'", node_info={}))
+    said = written.getvalue()
     assert "spark.hadoop.fs.s3a.secret.key=*****" in said
-    assert "S3CR3T" not in said
+    assert "select 'a *****', 'password' = '*****'" in said
+    for text in (said, *heard):
+        assert "CR3T" not in text
+    assert len(heard) == 2
+    assert len([log for log in manager.loggers if isinstance(log, dbtlog._Redaction)]) == 1
+
+
+def test_exceptions_and_results_of_dbt() -> None:
+    from dbt.contracts.results import RunStatus
+    from dbt.task.base import BaseRunner
+    from dbt_common.exceptions import CompilationError
+
+    dbtlog.install()
+    learn({"password": "of the user"})
+    assert "of the user" not in str(CompilationError("it isn't of the user, is it?"))
+
+    class Runner(BaseRunner):
+        def __init__(self) -> None:
+            pass
+
+        def compile(self, manifest: Any) -> Any:
+            return None
+
+    said = "a driver's ValueError of the user"
+    result = Runner()._build_run_result(None, time.time(), RunStatus.Error, [], said)
+    assert result.message == "a driver's ValueError *****"
+
+
+def test_a_profile_that_dbt_refuses() -> None:
+    """dbt quotes the value that is of another type."""
+    from dbt.config.profile import Profile
+    from dbt.exceptions import DbtProfileError
+
+    given = {"type": "sparkstream", "method": "thrift", "host": "h", "schema": "s"}
+    with pytest.raises(DbtProfileError) as refused:
+        Profile._credentials_from_profile({**given, "password": 123456789}, "p", "t")
+    assert "123456789" not in str(refused.value)
+    assert "*****" in str(refused.value)
 
 
 def test_an_error_whose_text_spark_does_not_know_says_what_was_before_it() -> None:

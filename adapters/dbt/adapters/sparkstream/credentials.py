@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import getpass
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import spark_connect
+from dbt.adapters.sparkstream import dbtlog, spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
 from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
@@ -52,7 +52,14 @@ class SparkStreamCredentials(SparkCredentials):
     optimize: bool = True
 
     @classmethod
+    def validate(cls, data: Any) -> None:
+        """Checks the keys of a profile. What is wrong with them is said without their values."""
+        _learn(data)
+        super().validate(data)
+
+    @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:
+        _learn(data)
         data = super().__pre_deserialize__(data)
         method = data.get("method")
         # A Spark in this process has no host, which dbt-spark asks for nevertheless.
@@ -64,8 +71,6 @@ class SparkStreamCredentials(SparkCredentials):
 
     def __post_init__(self) -> None:
         ansi = {key: str(value) for key, value in self.server_side_parameters.items() if key == ANSI}
-        learn_environment()
-        learn({**vars(self), **self.server_side_parameters})
         if self.method == Method.CONNECT:
             self._read_connect_url()
         database, self.database = catalog_of(self.database, self.schema), None  # dbt-spark refuses one
@@ -124,6 +129,16 @@ class SparkStreamCredentials(SparkCredentials):
         if self.method == Method.THRIFT:
             return ("method", "host", "port", "auth", "database", "schema", "connect_url", "optimize")
         return ("method", "database", *super()._connection_keys(), "connect_url", "optimize")
+
+
+def _learn(profile: Mapping[str, Any]) -> None:
+    """Takes note of the secrets in a profile, before dbt says anything of it."""
+    dbtlog.install()
+    learn_environment()
+    learn(profile)
+    parameters = profile.get("server_side_parameters")
+    if isinstance(parameters, Mapping):
+        learn(parameters, settings=True)
 
 
 def _system_user() -> str:

@@ -7,6 +7,8 @@ told. Data can fill the text, so each step reads it once: no expression here goe
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import os
 import re
@@ -15,32 +17,46 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, unquote
 
+from dbt.adapters.sparkstream.secretnames import is_common, is_harmless, is_secret
+
 HIDDEN = "*****"
 """What stands for a secret, as in dbt's own output."""
 
 ENV_SECRET = "DBT_ENV_SECRET_"  # noqa: S105 - a name
 """How the names of dbt's secret variables begin."""
 
-_SECRET = re.compile(
-    r"secret|passw(?:or)?d|passphrase|pwd|token|authorization|signature|jaas[._-]?config|auth[._-]user[._-]info"
-    r"|credential(?!s?[._-]?provider)"
-    r"|(?:access|account|api|private|shared|encryption|keystore|storage|signing|session|master)[._-]?key(?![a-z])"
-    r"|(?<![a-z])(?:sas|sig)(?![a-z])",
-    re.IGNORECASE,
-)
-_HARMLESS = re.compile(r"(?:tokens?[._-]?(?:count|type|provider|file|id)|max[._-]?tokens)$", re.IGNORECASE)
-"""Ends of names that have one of these words and hold no secret."""
-
 _NAME = re.compile(r"[\w.$-]+")
-_ASSIGNS = re.compile(r"\\{0,3}[\"'`]?\s{0,20}(?:=>|=|:(?!:))\s{0,20}|\\{0,3}[\"'`]?\s{1,20}(?=\\{0,3}[\"'])")
-"""What may be between a name and its value: `password=x`, `'password' = 'x'`, `"password": "x"`, `password 'x'`."""
-_QUOTE = re.compile(r"(\\{0,3})([\"'])")
+_ASSIGNS = re.compile(
+    r"\\{0,7}[\"'`]?\s{0,20}(?:=>|=|:(?!:))\s{0,20}"
+    r"|\\{0,7}[\"'`]\s{0,20},\s{0,20}(?:value\s{0,5}=\s{0,5})?(?=\\{0,7}[\"'])"
+    r"|\\{0,7}[\"'`]?\s{1,20}(?=\\{0,7}[\"'])"
+)
+"""What may be between a name and its value: `password=x`, `"password": "x"`, `('password', 'x')`, `password 'x'`."""
+_QUOTE = re.compile(r"(\\{0,7})([\"'])")
+_BLANKS = re.compile(r"\s{1,20}(?=[^\s-])")
+"""The same on a command line: `--password x`."""
+_WORD = re.compile(r"\w")
 _ENDS = re.compile(
     r"\n|, |,(?=\w{1,200}=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
 )
 """Where a value without quotes ends: with its line, or where another value, option or bracket begins or ends."""
+_SCHEME = re.compile(
+    r"\bbearer\s{1,5}(?!(?:token|tokens|auth|authentication|authorization|scheme|realm|credentials|header|is|of|or|and)\b)"
+    r"([^\s\"'<>\\,;]{1,10000})|\bbasic\s{1,5}([A-Za-z0-9+/]{4,10000}={0,2})",
+    re.IGNORECASE,
+)
+"""Credentials as HTTP sends them, behind the name of their scheme."""
+_KEY = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
+_ITEM = re.compile(
+    r"(?<![\w.$-])([\w.$-]+)\s{0,20}=\s{0,20}(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^\s;\"']+))", re.DOTALL
+)
+"""Part of a login, as Java's modules read it: `password="x"`, `password=x`."""
+_LOGIN = re.compile(r"user[._-]info|credential|authorization", re.IGNORECASE)
+"""Names of settings that hold `user:password`."""
 _URL = re.compile(r"://(?=[^\s@\"'<>]{0,300}@)")
 _AUTHORITY = re.compile(r"[^\s\"'<>]{1,1000}")
+_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
+"""Azure's addresses, which have a container before the @."""
 _ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)[^\s@\"']{1,100}(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
 _CONNECT_PARAMETERS = ("use_ssl", "user_id", "user_agent", "session_id", "grpc_max_message_size", "x-connect-host")
@@ -48,30 +64,28 @@ _CONNECT_PARAMETERS = ("use_ssl", "user_id", "user_agent", "session_id", "grpc_m
 
 _SHORTEST = 4
 """A known value of fewer characters isn't looked for: it would hide parts of words."""
-_WORDS = frozenset(("true", "false", "none", "null", "default", "required", "localhost"))
+_WHOLE = 8
+"""One of fewer characters than this is looked for as a whole word only."""
 
 _lock = threading.Lock()
 _known: frozenset[str] = frozenset()
 
 
-def is_secret(name: str) -> bool:
-    """Whether a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
-    return _SECRET.search(name) is not None and _HARMLESS.search(name) is None
-
-
-def learn(values: Mapping[str, object]) -> None:
+def learn(values: Mapping[str, object], settings: bool = False) -> None:
     """Takes note of secrets, which `redacted` then replaces wherever they stand.
 
     Args:
         values: names of settings, options or variables -> their values. Those count whose names say so, and logins in
             addresses under any name.
+        settings: the names are those of Spark's settings, so all values count but those under names that are known to
+            be harmless.
     """
     found = {
         form
         for name, value in values.items()
-        if isinstance(value, str)
-        for part in _parts(name, value)
-        if len(part) >= _SHORTEST and part.lower() not in _WORDS
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool)
+        for part in _parts(name, str(value), settings)
+        if len(part) >= _SHORTEST and not is_common(part)
         for form in _forms(part)
     }
     global _known
@@ -85,24 +99,35 @@ def learn_environment() -> None:
     learn({name: value for name, value in os.environ.items() if name.startswith(ENV_SECRET)})
 
 
-def _parts(name: str, value: str) -> Iterator[str]:
-    """The secrets in a value: all of it, and what is quoted or assigned in it, as in a login of Java."""
-    if is_secret(name):
-        yield value
-        yield from (
-            item.strip(" ;") for item in re.split(r"[\"']", value) if "=" not in item and " " not in item.strip()
-        )
+def _parts(name: str, value: str, settings: bool) -> Iterator[str]:
+    """The secrets in a value: all of it, and what is assigned in it, as in a login of Java."""
+    if is_secret(name) or (settings and not is_harmless(name) and not value.isdigit()):
+        yield value.strip()
+        for item in _ITEM.finditer(value):
+            if not is_harmless(item[1]):
+                yield item[2] or item[3] or item[4] or ""
+        if _LOGIN.search(name):
+            yield value.partition(":")[2]
+        if "\n" in value:  # each line of a key, which is shown on a line of its own
+            yield from (line.strip() for line in value.splitlines() if len(line.strip()) >= _WHOLE and "=" not in line)
     for start, end in _spans(value):
         yield value[start:end]
+    for scheme in _SCHEME.finditer(value):
+        yield scheme[1] or scheme[2]
 
 
 def _forms(part: str) -> Iterator[str]:
     """A secret as SQL, JSON, Python and addresses write it."""
+    in_json = json.dumps(part)[1:-1]
+    encoded = quote(part, safe="")
     yield part
     yield unquote(part)
-    yield quote(part, safe="")
+    yield re.sub(r"\\(.)", r"\1", part)
+    yield encoded
+    yield re.sub("%..", lambda code: code[0].lower(), encoded)
     yield quote_plus(part)
-    yield json.dumps(part)[1:-1]
+    yield in_json
+    yield json.dumps(in_json)[1:-1]
     yield repr(part)[1:-1]
     yield part.replace("\\", "\\\\").replace('"', '\\"')
     yield part.replace("\\", "\\\\").replace("'", "\\'")
@@ -111,19 +136,31 @@ def _forms(part: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4)
 def _known_pattern(known: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(value) for value in sorted(known, key=len, reverse=True)))
+    return re.compile("|".join(_found_as(value) for value in sorted(known, key=len, reverse=True)))
+
+
+def _found_as(value: str) -> str:
+    """The expression that finds a value; its first character comes first, by which Python finds it fast."""
+    if len(value) >= _WHOLE:
+        return re.escape(value)
+    first, rest = re.escape(value[0]), re.escape(value[1:])
+    begins = rf"(?:(?<!\w{first})|(?<=\\[nrt]{first}))" if re.match(r"\w", value) else ""
+    ends = r"(?!\w)" if re.search(r"\w\Z", value) else ""
+    return first + begins + rest + ends
 
 
 def redacted(text: str) -> str:
     """A text with `*****` for the secrets in it.
 
     These are: values that were learnt; values behind names that say so (`password=...`, `'password' = '...'`); logins
-    before a host (`//me:...@host`); in addresses of Spark Connect, all parameters that aren't known to be harmless.
+    before a host (`//me:...@host`); what HTTP has as credentials (`Bearer ...`); private keys; in addresses of Spark
+    Connect, all parameters that aren't known to be harmless.
     """
     if _known:
         text = _known_pattern(_known).sub(HIDDEN, text)
     text = _CONNECT.sub(lambda address: _connect(address[0]), text)
     text = _ORACLE.sub(rf"\g<1>{HIDDEN}", text)
+    text = _SCHEME.sub(_without_credentials, _without_keys(text))
     pieces, at = [], 0
     for start, end in _spans(text):
         pieces += [text[at:start], HIDDEN]
@@ -146,7 +183,11 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         if at > name.end() or not is_secret(name[0]):
             continue
         assigns = _ASSIGNS.match(text, at)
-        if assigns is None or ("=" not in assigns[0] and ":" not in assigns[0] and "token" in name[0].lower()):
+        if assigns is None and name[0].startswith("--"):
+            assigns = _BLANKS.match(text, at)
+        elif assigns is not None and "token" in name[0].lower() and not re.search("[=:,]", assigns[0]):
+            continue  # unexpected token 'x'
+        if assigns is None:
             continue
         start, end = _value(text, assigns.end())
         if end > start and not text.startswith(HIDDEN, start):
@@ -160,17 +201,56 @@ def _value(text: str, at: int) -> tuple[int, int]:
     if opened is None:
         ends = _ENDS.search(text, at)
         return at, ends.start() if ends else len(text)
-    start, closing = opened.end(), opened[0]
-    end = text.find(closing, start)
-    while end >= 0:
-        escapes = end
-        while escapes > start and text[escapes - 1] == "\\":
-            escapes -= 1
-        if (end - escapes) % 2 == 0 and not text.startswith(opened[2], end + len(closing)):
-            return start, end
-        end = text.find(closing, end + (1 if (end - escapes) % 2 else len(closing) + 1))
+    depth, mark = 2 * len(opened[1]) + 2, opened[2]
+    start, found, skipped = opened.end(), opened.end() - 1, False
     line = text.find("\n", start)
-    return start, len(text) if line < 0 else line
+    line = len(text) if line < 0 else line
+    while (found := text.find(mark, found + 1)) >= 0:
+        if skipped and found > line:
+            break
+        end = found
+        while end > start and text[end - 1] == "\\":
+            end -= 1
+        if found - end < len(opened[1]):  # the text around ends
+            return start, end
+        if (found - end) % depth != len(opened[1]):  # written with more backslashes: it belongs to the value
+            continue
+        if text.startswith(opened[0], found + 1):  # and so does a doubled one
+            found += len(opened[0])
+        elif _WORD.match(text, found + 1) and found < line:  # and most likely one in the middle of a word
+            skipped = True
+        else:
+            return start, found - len(opened[1])
+    return start, line
+
+
+def _without_keys(text: str) -> str:
+    """A text without private keys, which have several lines."""
+    begins, kind, ends = _KEY
+    shown: list[str] = []
+    at = 0
+    while (key := text.find(kind, at)) >= 0:
+        key += len(kind)
+        end = text.find(ends, key)
+        if begins not in text[max(at, key - 60) : key]:
+            shown, at = [*shown, text[at:key]], key
+            continue
+        shown += [text[at:key], HIDDEN]
+        if end < 0:
+            return "".join(shown)
+        at = end
+    return "".join([*shown, text[at:]])
+
+
+def _without_credentials(scheme: re.Match[str]) -> str:
+    given = scheme[1] or scheme[2]
+    if scheme[2] is not None:
+        try:
+            if b":" not in base64.b64decode(scheme[2], validate=True):
+                return scheme[0]
+        except binascii.Error:
+            return scheme[0]
+    return scheme[0].removesuffix(given) + HIDDEN
 
 
 def _logins(text: str) -> Iterator[tuple[int, int]]:
@@ -189,6 +269,8 @@ def _logins(text: str) -> Iterator[tuple[int, int]]:
         user, colon, password = login.partition(":")
         start = url.end() + (len(user) + 1 if colon else 0)
         hidden = password if colon else user
+        if not colon and text.endswith(_CONTAINERS, 0, url.start()):
+            continue
         if hidden and not hidden.startswith(HIDDEN):
             yield start, url.end() + len(login)
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream import private
-from dbt.adapters.sparkstream.redaction import is_secret, redacted
+from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.session_conf import (
     AUTHENTICATE,
     LOCAL_DIR,

@@ -11,6 +11,8 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from dbt.adapters.sparkstream.redaction import redacted
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -142,5 +144,5 @@ def fail_interrupted() -> NoReturn:
 
 def fail(message: str) -> NoReturn:
     """Ends the command with the message on standard error and exit code 1."""
-    click.echo(message, err=True)
+    click.echo(redacted(message), err=True)
     sys.exit(1)

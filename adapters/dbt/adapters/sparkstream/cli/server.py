@@ -14,7 +14,8 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from dbt.adapters.sparkstream.cli.common import fail
-from dbt.adapters.sparkstream.redaction import is_secret, redacted
+from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
 from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.explain.draw import environment
 from dbt.adapters.sparkstream.explain.page import page_script, page_style, parts
 from dbt.adapters.sparkstream.play.examples import examples
 from dbt.adapters.sparkstream.play.runner import MOST_ROWS, Outcome
+from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def outcome(found: Outcome) -> str:
 
 def failure(message: str) -> str:
     """Why a query wasn't run, as a piece of HTML."""
-    return _templates().get_template("failure.html.jinja").render(error=message)
+    return _templates().get_template("failure.html.jinja").render(error=redacted(message))
 
 
 def _part(name: str) -> str:

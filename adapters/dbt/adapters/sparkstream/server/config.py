@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.redaction import learn, redacted
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
@@ -60,6 +60,7 @@ class ServerConfig:
             object.__setattr__(self, "conf", {**self.conf, JARS: absolute(self.conf[JARS])})
         if ";" in str(self.folder):
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
+        learn(self.conf, settings=True)
         self._check_master()
         self._check_ports()
         if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.redaction import redacted
+
 
 class ServerError(RuntimeError):
     """The server can't do what was asked; the message says why and what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(redacted(text))
 
 
 class PortInUse(ServerError):

@@ -39,6 +39,6 @@ def explain(log: Path) -> str:
         return f"there is no log: {error}"
     # The frames of a stack trace say where in Spark, its other lines say what.
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\t", "    at "))]
-    shown = "\n".join(f"  {line[:300]}" for line in lines[-_LINES:]) or "  (empty)"
+    shown = "\n".join(f"  {line[:300]}" for line in redacted("\n".join(lines[-_LINES:])).splitlines()) or "  (empty)"
     hints = [hint for sign, hint in _HINTS.items() if sign in text][:1]
-    return "\n".join([f"the end of its log {log}:", redacted(shown), *hints])
+    return "\n".join([f"the end of its log {log}:", shown, *hints])

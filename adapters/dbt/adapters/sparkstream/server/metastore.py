@@ -11,7 +11,8 @@ from urllib.parse import parse_qs
 
 from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.java import find_java
-from dbt.adapters.sparkstream.redaction import is_secret, redacted
+from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.state import java_property_value
 from dbt.adapters.sparkstream.session_conf import METASTORE_URL

@@ -75,7 +75,9 @@ def in_files(path: str) -> tuple[str, str]:
     name = parts.path.rstrip("/") or "/"
     if scheme in ("", "file"):
         return "file", name
-    return f"{scheme}://{parts.netloc}", name.lstrip("/") if scheme in ("s3", "gs") and name != "/" else name
+    login, _, host = parts.netloc.rpartition("@")
+    host = host if ":" in login else parts.netloc  # Azure has a container before the @
+    return f"{scheme}://{host}", name.lstrip("/") if scheme in ("s3", "gs") and name != "/" else name
 
 
 def of_source(namespace: str, source: StreamSource) -> list[Dataset]:

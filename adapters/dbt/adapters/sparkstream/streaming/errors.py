@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dbt.adapters.sparkstream.faults import Fault
+from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.streaming.producer import NOT_SENT
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
@@ -12,6 +13,9 @@ REBUILD = "run it with --full-refresh to make the table anew from all rows that 
 
 class StreamingError(Exception):
     """A fault of a streaming model: what is wrong, and in further lines what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(redacted(text))
 
     @property
     def fault(self) -> Fault:

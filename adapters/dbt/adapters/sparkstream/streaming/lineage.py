@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.__version__ import version
+from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.streaming.datasets import Dataset, in_files
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.model import Model
@@ -89,7 +90,7 @@ class Lineage:
         try:
             yield ended.append
         except Exception as error:
-            self._tell("FAIL", error=str(error))
+            self._tell("FAIL", error=redacted(str(error)))
             raise
         except BaseException:
             self._tell("ABORT")
@@ -172,7 +173,7 @@ class Lineage:
             "jobType": job_type_job.JobTypeJobFacet(
                 processingType=kind, integration="DBT", jobType="MODEL", producer=PRODUCER
             ),
-            "sql": sql_job.SQLJobFacet(query=self.model.sql, dialect=self.model.dialect, producer=PRODUCER),
+            "sql": sql_job.SQLJobFacet(query=redacted(self.model.sql), dialect=self.model.dialect, producer=PRODUCER),
         }
         schema = self.model.relation.replace("`", "").rpartition(".")[0]
         return Job(_namespace(), f"{schema}.{self.model.unique_id.removeprefix('model.')}", facets)

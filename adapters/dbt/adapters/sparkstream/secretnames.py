@@ -1,0 +1,65 @@
+"""Names of settings that hold secrets or are known to hold none, and values that are too common to be a secret."""
+
+from __future__ import annotations
+
+import re
+
+_SECRET = re.compile(
+    r"secret|passw(?:or)?d|passphrase|pwd|token|authorization|signature|jaas[._-]?config|auth[._-]user[._-]info"
+    r"|credential(?!s?[._-]?provider)"
+    r"|(?:access|account|api|private|shared|encryption|keystore|storage|signing|session|master)[._-]?key(?![a-z])"
+    r"|(?<![a-z])(?:sas|sig)(?![a-z])",
+    re.IGNORECASE,
+)
+_NO_SECRET = re.compile(r"(?:tokens?[._-]?(?:count|type|provider|file|id)|max[._-]?tokens)$", re.IGNORECASE)
+"""Ends of names that have one of these words and hold no secret."""
+
+_OF_SPARK = re.compile(
+    r"(?:set:hiveconf:)?spark\.(?:hadoop\.(?:fs\.defaultFS$|(?:hive|datanucleus|parquet|dfs|mapred\w*|yarn)\.)|sql\.(?!catalog\.[^.]+\.)"
+    r"|(?:app|authenticate|broadcast|cleaner|connect|cores|default|delta|databricks|driver|dynamicAllocation|eventLog"
+    r"|executor|history|io|kryo\w*|locality|log|memory|metrics|network|port|py\w*|rdd|reducer|rpc|scheduler|shuffle"
+    r"|speculation|ssl|stage|storage|streaming|submit|task|ui|yarn|kubernetes)\."
+    r"|(?:archives|extraListeners|files|jars|local\.dir|logConf|master|plugins|serializer|speculation)\b)"
+)
+"""Beginnings of Spark's own settings; those of catalogs, file systems and environments are whatever users write."""
+_ENVIRONMENT = re.compile(r"Env\.")
+_ENDS = re.compile(
+    r"address(?:es)?|class|codec|compression|dialect|dir(?:s|ectory)?|driver(?:name)?|encoding|endpoint|extensions|factory|files?"
+    r"|format|host(?:s|name)?|id|impl|implementation|interval|isolation|level|location|mechanism|mode|paths?|ports?"
+    r"|principal|protocol|providers?|region|schema|scope|timezone|type|ur[il]s?|user(?:name)?|version|warehouse|zone",
+    re.IGNORECASE,
+)
+"""Last words of names that say what is behind them, and that it is no secret."""
+_LAST_WORD = re.compile(r"(?:(?:User|Driver)Name|[A-Z][a-z]+|(?<![a-z])[a-z]+|[A-Z]+)\Z")
+
+_COMMON = re.compile(
+    r"""\*+|\d{1,5}|\d+(?:\.\d+)?\s?(?:[kmgtp]i?b?|b|bytes|[num]?s|min|h|d|seconds?|minutes?|hours?|days?)
+    |true|false|none|null|yes|default|required|optional|simple|plain|basic|bearer|digest|kerberos|nosasl
+    |localhost|local|main|master|spark|sparkstream|hive|hadoop|kafka|delta|iceberg|parquet|json|avro|jdbc
+    |derby|postgres(?:ql)?|mysql|mariadb|oracle|sqlserver|root|admin(?:istrator)?|user(?:name)?|guest|tests?|testing
+    |public|private|prod(?:uction)?|dev(?:elop(?:ment)?)?|stag(?:e|ing)|example|demo|sample|passw(?:or)?d|secret|token
+    |change(?:it|me)|thrift|session|connect|server|client|driver|tables?|schemas?|databases?|catalogs?|views?|columns?
+    |names?|values?|types?|data|files?|path|folder|append|overwrite|merge|earliest|latest|string|double|float|decimal
+    |boolean|integer|bigint|timestamp|date|time|interval|error|warn(?:ing)?|info|debug|trace|select|from|where|group
+    |order|insert|update|delete|create|drop|with|windows?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CLASS = re.compile(r"(?:[a-z][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(?:\$\w+)*")
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
+    return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
+
+
+def is_harmless(name: str) -> bool:
+    """Whether a setting of this name is known to hold no secret."""
+    if is_secret(name) or _ENVIRONMENT.search(name):
+        return False
+    last = _LAST_WORD.search(name)
+    return _OF_SPARK.match(name) is not None or (last is not None and _ENDS.fullmatch(last[0]) is not None)
+
+
+def is_common(value: str) -> bool:
+    """Whether a value is a port, size, time, word or class of Java's that also stands where nothing is secret."""
+    return _COMMON.fullmatch(value) is not None or _CLASS.fullmatch(value) is not None
