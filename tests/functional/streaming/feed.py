@@ -58,6 +58,7 @@ class Feed:
         self.zone = "UTC"
         self.optimize = True
         self.readers: dict[str, dict[str, Any]] = {}
+        self.paths: dict[str, str] = {}
         self.checksums: dict[str, str] = {}
         self.project: Path | None = None
         self.prepare: Callable[[SparkSession], object] = lambda session: None
@@ -131,6 +132,7 @@ class Feed:
                 relation=f"{self.schema}.{table}",
                 reader=self.readers.get(table, {}),
                 checksum=self.checksums.get(table),
+                path=self.paths.get(table),
             )
             for table in self.tables
         }

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
 from dbt.adapters.sparkstream.streaming.offsets import _offset
-from dbt.adapters.sparkstream.streaming.reader import given_options, reader_of
+from dbt.adapters.sparkstream.streaming.reader import given_options, is_archived, located, reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
 ROOT = Path("no/project")
@@ -30,6 +30,7 @@ JSON = {"value_format": "json", "schema": "id bigint"}
         {**KAFKA, **JSON, "value_options": {"timestampFormat": "yyyy"}, "select": ["*", "kafka_offset"]},
         {**KAFKA, "select": ["CAST(value AS STRING) AS text", "timestamp AS at"]},
         {"format": "text", "path": "lines", **JSON},
+        {"format": "csv", "path": "incoming", "archived": True},
     ],
 )
 def test_what_is_right(stream: dict[str, Any]) -> None:
@@ -54,6 +55,9 @@ def test_no_reader() -> None:
         ({"data_source": "my-module:MySource"}, ["can't be 'my-module:MySource'"]),
         ({"fromat": "json"}, ["no 'fromat'", "did you mean 'format'?"]),
         ({"format": "json", "zzz": 1}, ["no 'zzz'", "what Spark has goes to options"]),
+        ({"format": "json", "path": 7}, ["path is no text"]),
+        ({"format": "json", "path": "in", "archived": "yes"}, ["archived can't be 'yes'", "true or false"]),
+        ({**KAFKA, "archived": True}, ["archived says that files go", "has none"]),
         ({"format": "json", "options": "header"}, ["options is not a mapping"]),
         (
             {**KAFKA, "value_format": "protobuf", "schema": "id int"},
@@ -105,3 +109,38 @@ def test_offsets_in_a_checkpoint() -> None:
     assert _offset('{"logOffset":{"0":7}}') == {"logOffset": {"0": 7}}  # a topic may have this name
     assert _offset('{"bids":{"0":7,"1":0}}') == {"bids": {"0": 7, "1": 0}}
     assert [_offset("-"), _offset("5"), _offset('{"at": 4}'), _offset("{}")] == [None] * 4
+
+
+def test_where_a_relative_path_begins() -> None:
+    """In the project's folder, wherever dbt is started; a Spark elsewhere doesn't know that folder."""
+    assert located("incoming/../in", "shop.bid", Path("/work/shop"), True) == "/work/shop/in"
+    for path in ("/data/in", "s3a://shop/in", "file:/data/in"):
+        assert located(path, "shop.bid", Path("/work/shop"), False) == path
+    with pytest.raises(StreamingError, match="begins in the project's folder") as error:
+        located("incoming", "shop.bid", Path("/work/shop"), False)
+    assert "s3a://bucket/incoming" in str(error.value)
+
+
+def test_the_place_of_a_project_and_of_an_archive_make_no_other_query() -> None:
+    def prints(reader: dict[str, Any], path: str | None) -> str:
+        return fingerprint("SELECT 1", "spark", [StreamSource("s", "t", reader=reader, path=path)], [], False, "UTC")
+
+    was = prints({"format": "csv", "path": "incoming"}, None)
+    assert prints({"format": "csv", "path": "/a/incoming"}, "incoming") == was
+    assert prints({"format": "csv", "path": "/b/incoming", "archived": True}, "incoming") == was
+    assert prints({"format": "csv", "path": "/b/incoming"}, None) != was
+
+
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        ({"archived": True}, True),
+        ({"archived": False}, False),
+        ({"options": {"cleanSource": "archive", "sourceArchiveDir": "/old"}}, True),
+        ({"options": {"cleansource": "DELETE"}}, True),
+        ({"options": {"cleanSource": "off"}}, False),
+        ({}, False),
+    ],
+)
+def test_files_that_go(reader: dict[str, Any], expected: bool) -> None:
+    assert is_archived({"format": "csv", "path": "/in", **reader}) is expected

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.folders import Stored
 from dbt.adapters.sparkstream.streaming.offsets import Noted, Offsets
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
@@ -39,8 +40,11 @@ def source(view: str, format_: str = "parquet") -> StreamSource:
     ],
 )
 def test_all_files_are_read(views: list[str], read: list[dict[str, int]], expected: bool) -> None:
-    stored = {folder: {f"file://{path}": time for path, time in its.items()} for folder, its in STORED.items()}
-    engine: Any = SimpleNamespace(folders=SimpleNamespace(stored_files=stored.__getitem__))
+    stored = {
+        folder: {f"file://{path}": Stored(time, 1, f"file://{path}") for path, time in its.items()}
+        for folder, its in STORED.items()
+    }
+    engine: Any = SimpleNamespace(folders=SimpleNamespace(stored_files=lambda folder, options: stored[folder]))
     files = tuple(
         (str(number), {"path": f"file://{path}", "timestamp": time, "batchId": 0})
         for number, its in enumerate(read)

@@ -71,6 +71,7 @@ def _stream() -> Schema:
         "format": {"type": "string", "examples": [reader.KAFKA, "json", "csv", "parquet", "text"]},
         reader.DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
         "path": {"type": "string"},
+        "archived": _described({"type": "boolean"}, "files go from the folder once they were read"),
         "schema": {"description": "names and types, or for Avro a schema or its file"},
         "options": _OPTIONS,
         "value_format": _one_of(reader.FORMATS),

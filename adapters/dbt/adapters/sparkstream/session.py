@@ -221,7 +221,7 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
         project: the folder of the dbt project.
     """
     configured = {**_spark_defaults(), **parameters}
-    if not configured.get("spark.master", "local").startswith("local"):
+    if not has_local_master(parameters):
         return {}
     home = project.absolute() / ".sparkstream" / "session"
     settings = embedded_session_conf(home)
@@ -232,6 +232,15 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
     if METASTORE_URL in configured or _hive_site():
         del settings[METASTORE_POOL]  # it may be another database than Derby
     return {name: value for name, value in settings.items() if name not in configured}
+
+
+def has_local_master(parameters: Mapping[str, str]) -> bool:
+    """Whether a Spark in this process does all of its work on this machine.
+
+    Args:
+        parameters: the profile's `server_side_parameters`.
+    """
+    return {**_spark_defaults(), **parameters}.get("spark.master", "local").startswith("local")
 
 
 def _configuration_folder() -> Path | None:

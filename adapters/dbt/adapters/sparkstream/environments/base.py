@@ -47,6 +47,11 @@ class Environment(ABC):
         self.credentials = credentials
         self.project = project
 
+    @property
+    def is_here(self) -> bool:
+        """Whether all of Spark is on this machine, in this process or below it."""
+        return False
+
     @abstractmethod
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
         """Opens a connection for SQL.

@@ -23,6 +23,12 @@ class Embedded(Environment):
 
     python = SESSION
 
+    @property
+    def is_here(self) -> bool:
+        from dbt.adapters.sparkstream.session import has_local_master
+
+        return has_local_master(self.credentials.server_side_parameters)
+
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
         try:
             with without_pandas_warning():

@@ -86,7 +86,10 @@ class StreamingModels:
         if str(model["resource_type"]) != "model" or self._shown:
             return models.as_batch(str(relation), node)
         with self._as_dbt_errors():
-            source = models.stream_of(model, name, node, watermark, event_time, self._adapter.connections.project)
+            environment = self._adapter.connections.environment
+            source = models.stream_of(
+                model, name, node, watermark, event_time, environment.project, environment.is_here
+            )
         return self._registry.add(model["unique_id"], source)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS, LOGGED_FORMATS
 from dbt.adapters.sparkstream.streaming.topic import Topic
 
 OURS = (
@@ -61,12 +62,6 @@ UPDATE = "update"
 
 SWAP = "swap"
 """What a setting says where the table is made anew aside, and takes the place of the table that is there."""
-
-FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
-"""Formats whose tables are the files in a folder, with no list of their own."""
-
-LOGGED_FORMATS = ("delta", "iceberg")
-"""Formats whose tables have a log of what was done."""
 
 CHOICES = {
     "output_mode": ("append",),

@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction, is_over
-from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, StreamConfig
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
+from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.rebuilt import LEAVES, left
@@ -206,7 +207,7 @@ class FileTable(GivesWay):
         files = {path_of(name) for name in self.files()}
         written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
         # For each partition that a correction has written, when: what it had before has been left then.
-        since = {batch_of(name): changed / 1000 for name, changed in written.items() if name in files}
+        since = {batch_of(name): file.time / 1000 for name, file in written.items() if name in files}
         old = [number for number, moment in since.items() if clock - moment > GRACE]
         stored = {**written, **self._engine.folders.stored_files(place)}
         left = {name.rpartition("/")[0] for name in stored if name not in files and batch_of(name) in old}

@@ -42,7 +42,7 @@ def fingerprint(
             s.relation,
             s.event_time or "",
             s.watermark.micros if s.watermark else -1,
-            json.dumps(state_depends_on(s.reader)),
+            json.dumps(state_depends_on(s.as_written)),
             *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
         )
         for s in sources

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
+
+
+_ALL = {"recursiveFileLookup": "true"}
+"""The option that has Spark list all that is below a folder."""
+
+
+class Stored(NamedTuple):
+    """A file.
+
+    Attributes:
+        time: of its last change, in milliseconds since the epoch.
+        size: in bytes.
+        uri: its path as Spark writes it.
+    """
+
+    time: int
+    size: int
+    uri: str
 
 
 @contextmanager
@@ -74,9 +93,17 @@ class Folders:
 
     def write_lines(self, path: str, lines: Sequence[str]) -> None:
         """Makes a folder with one text file, in place of what is there."""
-        values = ", ".join(f"({string_literal(line)})" for line in lines)
         with spark_errors():
-            self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode("overwrite").text(path)
+            self._lines(lines).write.mode("overwrite").text(path)
+
+    def append_lines(self, path: str, lines: Sequence[str]) -> None:
+        """Adds a text file to a folder."""
+        with spark_errors():
+            self._lines(lines).write.mode("append").text(path)
+
+    def _lines(self, lines: Sequence[str]) -> DataFrame:
+        values = ", ".join(f"({string_literal(line)})" for line in lines)
+        return self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1)
 
     def append(self, path: str, query: str) -> None:
         """Adds the rows of a query to the Parquet files of a folder, as one file."""
@@ -93,15 +120,40 @@ class Folders:
         with spark_errors():
             self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
 
-    def stored_files(self, path: str) -> dict[str, int]:
-        """The files in a folder and in folders below: path -> time of its last change, in milliseconds since the epoch.
+    def stored_files(self, path: str, options: Mapping[str, str] = _ALL) -> dict[str, Stored]:
+        """The files in a folder and in folders below, by their paths.
 
         Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
+
+        Args:
+            path: the folder.
+            options: Spark's options that say which files are read.
         """
-        columns = ("path", "unix_millis(modificationTime)")  # and not the content, which Spark doesn't read then
+        # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
         with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
-            files = self._spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
-            return {path_of(str(row[0])): int(row[1]) for row in files.selectExpr(*columns).collect()}
+            files = self._spark.read.format("binaryFile").options(**options).load(path)
+            changed, size = "unix_millis(_metadata.file_modification_time)", "_metadata.file_size"
+            rows = files.selectExpr(changed, size, "_metadata.file_path").collect()
+            return {path_of(str(row[2])): Stored(*row) for row in rows}
+        return {}
+
+    def digests(self, path: str, options: Mapping[str, str], uris: Collection[str]) -> dict[str, str]:
+        """A hash of the lines of each of some files, by the files' paths.
+
+        Args:
+            path: the folder that they lie in.
+            options: Spark's options that say which of its files are read.
+            uris: the files, as `stored_files` has them.
+        """
+        if not uris:
+            return {}
+        with _no_folder(), spark_errors():
+            lines = self._spark.read.format("text").options(**options).load(path)
+            chosen = ", ".join(map(string_literal, uris))
+            hashed = "SUM(CAST(xxhash64(value) AS DECIMAL(20, 0)))"
+            rows = lines.where(f"_metadata.file_path IN ({chosen})").selectExpr("_metadata.file_path AS file", "value")
+            found = rows.groupBy("file").agg(expression(rows, f"CONCAT(COUNT(*), ' ', {hashed}) AS hash")).collect()
+            return {path_of(str(row[0])): str(row[1]) for row in found}
         return {}
 
     def clear(self, path: str) -> None:

@@ -13,10 +13,11 @@ from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
-from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP, StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.config import SWAP, StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.reader import has_values, reader_of
+from dbt.adapters.sparkstream.streaming.reader import has_values, located, reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, ICEBERG, is_in_catalog
 
@@ -33,7 +34,13 @@ def is_streaming(resource_type: str, materialized: str) -> bool:
 
 
 def stream_of(
-    model: Mapping[str, Any], relation: str, node: Any | None, delay: str | None, event_time: str | None, root: Path
+    model: Mapping[str, Any],
+    relation: str,
+    node: Any | None,
+    delay: str | None,
+    event_time: str | None,
+    root: Path,
+    is_here: bool,
 ) -> StreamSource:
     """The stream that a model reads with `stream(relation, watermark, event_time)`.
 
@@ -44,6 +51,7 @@ def stream_of(
         delay: the watermark, if it is given for this stream.
         event_time: the event time, if it is given for this stream.
         root: the project's folder.
+        is_here: whether Spark has the files of this machine.
 
     Raises:
         StreamingError: the model can't read streams, or the arguments are wrong.
@@ -62,6 +70,9 @@ def stream_of(
     if node is not None and str(node.resource_type) == "source":
         meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
     reader = reader_of(meta, relation, root)
+    path = reader.get("path") if "format" in reader else None
+    if path is not None:
+        reader["path"] = located(path, relation, root, is_here)
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return StreamSource(
         view=f"stream_{identifier}",
@@ -70,6 +81,7 @@ def stream_of(
         watermark=None if delay is None else watermark(delay),
         reader=reader,
         checksum=getattr(checksum, "checksum", None),
+        path=path,
     )
 
 

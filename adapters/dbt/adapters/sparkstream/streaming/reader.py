@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,22 @@ from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.avro import AVRO, registry_of, schema_of, strange_option
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.formats import IN_FOLDERS
+from dbt.adapters.sparkstream.streaming.paths import is_relative
 
 KAFKA = "kafka"
 DATA_SOURCE = "data_source"
 """The key of a Python data source, which stands in place of `format`."""
 
 KEYS = (
-    *("format", DATA_SOURCE, "path", "schema", "options"),
+    *("format", DATA_SOURCE, "path", "archived", "schema", "options"),
     *("value_format", "value_options", "schema_registry", "select"),
 )
 
 FORMATS = ("json", "csv", AVRO)
 """How values may be written."""
+
+_LISTING = ("recursivefilelookup", "pathglobfilter")
 
 READ_FROM = "__read"
 """What a `select` reads from."""
@@ -68,6 +73,7 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
     for key in ("options", "value_options"):
         if not isinstance(reader.get(key) or {}, Mapping):
             raise StreamingError(f"{relation}: {key} is not a mapping\n  write it such as {key}: {{name: value}}")
+    _check_files(reader, relation)
     _check_values(reader, relation)
     if reader.get("value_format") == AVRO:
         reader |= _avro(reader, relation, root)
@@ -101,6 +107,19 @@ def _check_kind(reader: Mapping[str, Any], relation: str) -> None:
         raise StreamingError(
             f"{relation}: {DATA_SOURCE} can't be {reader[DATA_SOURCE]!r}\n"
             f"  write the module and the class, such as {DATA_SOURCE}: my_package.my_module:MySource"
+        )
+
+
+def _check_files(reader: Mapping[str, Any], relation: str) -> None:
+    if not isinstance(reader.get("path", ""), str):
+        raise StreamingError(f"{relation}: path is no text: {reader['path']!r}\n  write it such as path: incoming")
+    if "archived" not in reader:
+        return
+    if not isinstance(reader["archived"], bool):
+        raise StreamingError(f"{relation}: archived can't be {reader['archived']!r}\n  write true or false")
+    if not reads_files(reader):
+        raise StreamingError(
+            f"{relation}: archived says that files go once they were read, and this source has none\n  leave it out"
         )
 
 
@@ -176,6 +195,44 @@ def is_kafka(reader: Mapping[str, Any]) -> bool:
     return str(reader.get("format", "")).casefold() == KAFKA
 
 
+def reads_files(reader: Mapping[str, Any]) -> bool:
+    """Whether a source is the files in a folder."""
+    return "path" in reader and kind_of(reader) in IN_FOLDERS
+
+
+def is_archived(reader: Mapping[str, Any]) -> bool:
+    """Whether files of a source go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
+    return bool(reader.get("archived")) or _folded_options(reader).get("cleansource", "off").casefold() != "off"
+
+
+def listing_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options that say which files of its folder a source reads."""
+    return {name: text for name, text in given_options(reader).items() if name.casefold() in _LISTING}
+
+
+def located(path: str, relation: str, root: Path, is_here: bool) -> str:
+    """Where a path leads: a relative one begins in the project's folder.
+
+    Args:
+        path: as the source's meta has it.
+        relation: the source, for words.
+        root: the project's folder.
+        is_here: whether Spark has the files of this machine.
+
+    Raises:
+        StreamingError: the path is relative, and Spark is elsewhere.
+    """
+    if not is_relative(path):
+        return path
+    if not is_here:
+        raise StreamingError(
+            f"{relation}: path: {path} begins in the project's folder, and Spark is in another process, on another "
+            "machine perhaps, that doesn't know this folder\n"
+            "  write a path that Spark's machines share, such as /data/incoming or s3a://bucket/incoming"
+        )
+    return os.path.normpath(root.absolute() / path)
+
+
 def is_other(reader: Mapping[str, Any]) -> bool:
     """Whether a source is neither files nor Kafka, so that its offsets say nothing of what a micro-batch has read."""
     return bool(reader) and not is_kafka(reader) and (DATA_SOURCE in reader or "path" not in reader)
@@ -201,7 +258,7 @@ def _folded_options(reader: Mapping[str, Any]) -> dict[str, str]:
 def state_depends_on(reader: Mapping[str, Any]) -> Mapping[str, Any]:
     """What of a reader makes it another stream; where Kafka is, and how fast it is read, makes no difference."""
     if not is_kafka(reader):
-        return reader
+        return {key: value for key, value in reader.items() if key != "archived"}
     options = reader.get("options") or {}
     if "schema_registry" in reader:  # it has the schemas of values, wherever it is
         reader = {**reader, "schema_registry": True}

@@ -71,7 +71,7 @@ class Run:
         self._settled = settled
         self._stopping = stopping
         self._table = table_of(engine, model.relation, model.config.file_format)
-        self._sources = Sources(engine, model.config, report)
+        self._sources = Sources(engine, model.config, report, warn)
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._views = OpenWindows(engine, model, plan)
         self._places = Places(model, self._table)
@@ -347,6 +347,7 @@ class Run:
             watch.end(last, ended, lease)
         if newest is not None:
             Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(newest.number)
+            self._sources.note(sources, checkpoint)
         return outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:

@@ -54,6 +54,7 @@ class StreamSource:
         reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
         checksum: of a seed's rows; None for what is no seed.
         seen: the view through which the rows of `relation`, its table, are read; None for a table itself.
+        path: the reader's path as the source's meta has it, which may be relative; None for the same.
     """
 
     view: str
@@ -63,3 +64,9 @@ class StreamSource:
     reader: Mapping[str, Any] = field(default_factory=dict)
     checksum: str | None = None
     seen: View | None = None
+    path: str | None = None
+
+    @property
+    def as_written(self) -> Mapping[str, Any]:
+        """The reader with its path as the source's meta has it: the same wherever the project lies."""
+        return self.reader if self.path is None else {**self.reader, "path": self.path}

@@ -6,13 +6,17 @@ import json
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS, SWAP, StreamConfig
+from dbt.adapters.sparkstream.streaming.config import SWAP, StreamConfig
+from dbt.adapters.sparkstream.streaming.copies import Copies
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.folders import Stored
+from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.offsets import Noted
-from dbt.adapters.sparkstream.streaming.paths import beside, path_of
-from dbt.adapters.sparkstream.streaming.reader import DATA_SOURCE, kind_of
+from dbt.adapters.sparkstream.streaming.paths import beside, path_of, within
+from dbt.adapters.sparkstream.streaming.reader import DATA_SOURCE, is_archived, kind_of, listing_options, reads_files
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import ICEBERG, SKIPPING, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics
@@ -47,9 +51,10 @@ class Change:
 
     @property
     def doubtful(self) -> list[str]:
-        """New files beside lost ones: of a compaction they would have the lost rows, else new rows."""
+        """New files beside lost ones, or of their names: of a compaction they have the lost rows, else new rows."""
         folders = {beside(name) for name in self.lost}
-        return sorted(name for name in self.new if beside(name) in folders)
+        names = {name.rpartition("/")[2] for name in self.lost}
+        return sorted(name for name in self.new if beside(name) in folders or name.rpartition("/")[2] in names)
 
 
 class Sources:
@@ -59,12 +64,20 @@ class Sources:
         engine: the Spark that has them.
         config: the model's configs.
         report: told, in a line, what is worth telling.
+        warn: told what a person has to know.
     """
 
-    def __init__(self, engine: Engine, config: StreamConfig, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        config: StreamConfig,
+        report: Callable[[str], None],
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._engine = engine
         self._choice = config.on_source_change
         self._report = report
+        self._warn = warn
         self._facts: dict[str, Facts] = {}
 
     def facts_of(self, relation: str) -> Facts:
@@ -135,11 +148,27 @@ class Sources:
     def identity(self, source: StreamSource) -> str:
         """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
         if source.reader:
-            return json.dumps([source.reader.get(DATA_SOURCE) or source.reader["format"], source.reader.get("path")])
+            return _identity(source.reader)
         facts = self.facts_of(source.relation)
         if source.checksum is not None and self._format(source) not in SKIPPING:
             return f"seed {source.checksum}"
         return f"{facts.location} of {facts.created}"
+
+    def is_another(self, source: StreamSource, before: str) -> str | None:
+        """What has become of a source that isn't the one that was read; None if it is.
+
+        Args:
+            source: the source.
+            before: what told it from others then.
+        """
+        # Up to version 0.2.0, it had a relative path as it is written.
+        if before in (self.identity(source), _identity(source.as_written) if source.reader else None):
+            return None
+        if source.path is not None:
+            return (
+                f"lies in another folder than before, {source.reader['path']}, where Spark would read all files again"
+            )
+        return "is not the table that it was: it has been made anew, and its rows would be processed again"
 
     def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
         """Whether the model's table is made anew, be it aside, after a change of a source that no stream can follow.
@@ -182,7 +211,11 @@ class Sources:
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             return self.must_rebuild(relation, what)
         read = _ReadFiles.of(noted)
-        changes = [change for source in sources if (change := self._change(source, read))]
+        if strays := self._strays(sources, checkpoint, read):
+            sources_ = ", ".join(source.relation for source in sources)
+            what = f"lies in another folder than before: {len(strays)} files were read elsewhere, such as {min(strays)}"
+            return self.must_rebuild(sources_, what)
+        changes = [change for source in sources if (change := self._change(source, read, checkpoint))]
         # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
         reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
         if reloaded and len(reloaded) == len(sources):
@@ -208,11 +241,10 @@ class Sources:
             sources: the sources.
             noted: what the model's checkpoint says.
         """
-        folders = [self._folder(source) for source in sources]
-        if not all(folders):
+        if not all(self._folder(source) for source in sources):
             return False
-        stored = {folder: self._engine.folders.stored_files(str(folder)) for folder in dict.fromkeys(folders)}
-        current, read = [stored[folder] for folder in folders], _ReadFiles.of(noted).of_sources
+        current = [{name: file.time for name, file in self._stored(source).items()} for source in sources]
+        read = _ReadFiles.of(noted).of_sources
         # Which number a source has, Spark doesn't say, and a stream that is joined with itself has two.
         is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
         return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
@@ -236,7 +268,13 @@ class Sources:
                     f"nobody can tell which rows of {source.relation} the model has, and which it will append yet: it "
                     f"is stored as {self._format(source)}\n  run the model with --full-refresh"
                 )
-            files = self._engine.folders.stored_files(folder)
+            files = {name: file.time for name, file in self._stored(source).items()}
+            lies_there = within(folder)
+            if is_archived(source.reader) and (gone := [n for n in read.done if n not in files and lies_there(n)]):
+                raise StreamingError(
+                    f"{source.relation} lacks {len(gone)} files that were read, such as {min(gone)}, "
+                    "and may need their rows\n  put them back from the archive for as long as this takes"
+                )
             if unread := sorted(files.keys() - read.done):
                 raise StreamingError(
                     f"{source.relation} has files that the model hasn't read, such as {unread[0]}: the next run would "
@@ -245,24 +283,56 @@ class Sources:
             found |= files
         return found
 
-    def _change(self, source: StreamSource, read: _ReadFiles) -> Change | None:
+    def _change(self, source: StreamSource, read: _ReadFiles, checkpoint: str) -> Change | None:
         """What has become of the files of a source; None if they are as they were."""
         folder = self._folder(source)
         if folder is None or not read.all:
             return None
-        current = self._engine.folders.stored_files(folder)
+        stored = self._stored(source)
+        current = {name: file.time for name, file in stored.items()}
         again = {name for name, time in current.items() if read.all.get(name, time) != time}
-        below = f"{path_of(folder)}/"
-        # The path of a source that isn't a table may be relative to a folder that only Spark knows.
-        gone = [] if source.reader else [name for name in read.all if name.startswith(below) and name not in current]
+        lies_there = within(folder)
+        gone = [name for name in read.all if name not in current and lies_there(name)]
         lost = frozenset(name for name in gone if name in read.done)
         pending = frozenset(gone) - lost
-        if not gone and not again:
+        if source.reader:
+            copies = Copies(self._engine, source, checkpoint)
+            if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
+                self._warn(text)
+        if is_archived(source.reader):
+            lost = frozenset()
+        if not lost and not pending and not again:
             return None
         rewritten = frozenset(f"{name} of {current[name]}" for name in again if name in read.done)
         mended = frozenset(f"{name} of {current[name]}" for name in again if name not in read.done)
         new = frozenset(current.keys() - read.all.keys())
         return Change(source, lost, pending, rewritten, mended, new)
+
+    def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: _ReadFiles) -> list[str]:
+        """Files that were read and lie where none of the sources is: the project has moved, for one."""
+        folders = [self._folder(source) for source in sources]
+        if any(folder is None and "path" in source.reader for folder, source in zip(folders, sources, strict=True)):
+            return []
+        places = [within(folder) for folder in folders if folder is not None]
+        flush = f"/{path_of(checkpoint).rpartition('/')[2]}_flush/"
+        return [name for name in read.done if flush not in name and not any(place(name) for place in places)]
+
+    def note(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
+        """Records what the files that were read hold, of sources whose files go."""
+        archived = [source for source in sources if is_archived(source.reader) and reads_files(source.reader)]
+        if not archived:
+            return
+        read = _ReadFiles.of(Noted.of(self._engine, checkpoint, -1))
+        for source in archived:
+            stored = {name: file for name, file in self._stored(source).items() if name in read.done}
+            Copies(self._engine, source, checkpoint).note(stored)
+
+    def _stored(self, source: StreamSource) -> dict[str, Stored]:
+        """The files of a source that has a folder."""
+        folder = str(self._folder(source))
+        if not source.reader:
+            return self._engine.folders.stored_files(folder)
+        return self._engine.folders.stored_files(folder, listing_options(source.reader))
 
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files, such as Kafka."""
@@ -270,8 +340,7 @@ class Sources:
             return (
                 self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
             )
-        path = source.reader.get("path")
-        return str(path) if path and kind_of(source.reader) in FILE_FORMATS else None
+        return str(source.reader["path"]) if reads_files(source.reader) else None
 
     def _judge(self, change: Change) -> bool:
         """Whether a change makes the table be made anew.
@@ -297,20 +366,29 @@ class Sources:
             )
         if not change.lost:
             return False
-        what = f"was overwritten: {len(change.lost)} of the files that were read are gone"
+        is_folder = bool(change.source.reader)
+        what = f"{len(change.lost)} of the files that were read are gone"
+        what = f"lacks files: {what}, such as {min(change.lost)}" if is_folder else f"was overwritten: {what}"
         if not accepts:
-            return self.must_rebuild(
-                relation,
-                f"{what}, and rows processed before may be processed again",
-                None if is_seed else "if old rows were removed, and nothing else",
-            )
+            accepting = "if old rows were removed, and nothing else"
+            if is_folder:
+                accepting = f"if files go once they were read, write archived: true in the source's meta\n  {accepting}"
+            again = "and rows processed before may be processed again"
+            return self.must_rebuild(relation, f"{what}, {again}", None if is_seed else accepting)
         if change.doubtful:
+            cause, advice = "after a compaction", "remove whole partitions, or run"
+            if is_folder:
+                cause, advice = "of files that were renamed", "give files that stay no other names, and run"
             raise StreamingError(
-                f"{relation} {what}, and new ones lie beside them, such as {change.doubtful[0]}: after a compaction "
+                f"{relation} {what}, and new ones lie beside them, such as {change.doubtful[0]}: {cause} "
                 f"they hold the same rows\n  {ONLY_ADDED}; {REBUILD}\n"
-                "  to remove old rows, remove whole partitions, or run the model after that and before new rows come"
+                f"  to remove old rows, {advice} the model after that and before new rows come"
             )
         return False
+
+
+def _identity(reader: Mapping[str, Any]) -> str:
+    return json.dumps([reader.get(DATA_SOURCE) or reader["format"], reader.get("path")])
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,8 @@ class Standing:
         anew = Due.of(config.on_source_change)
         before = json.loads(known.get("sources") or "{}")
         for source in wanted.sources:
-            if before.get(source.view) != wanted.identities.get(source.view, before.get(source.view)):
-                what = "is not the table that it was: it has been made anew, and its rows would be processed again"
+            what = self._sources.is_another(source, str(before.get(source.view)))
+            if source.view in wanted.identities and what is not None:
                 self._sources.must_rebuild(source.relation, what)
                 return anew
         checkpoint = self._places.checkpoint(known)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.streaming.config import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.deltatable import DeltaTable
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.filetable import FileTable
+from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.icebergtable import IcebergTable
 from dbt.adapters.sparkstream.streaming.table import DELTA, ICEBERG
