@@ -15,8 +15,9 @@ import jinja2
 
 FOLDER = Path(__file__).parents[1] / "macros"
 _FILES = (
-    *("private/*.sql", "windows/*.sql", "aggregates/*.sql"),
-    *("streaming/stream.sql", "incremental/read.sql", "incremental/in_batch.sql"),
+    *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql"),
+    *("incremental/read.sql", "incremental/in_batch.sql", "incremental/logged.sql", "incremental/merge.sql"),
+    "spark/persist_constraints.sql",
 )
 
 
@@ -91,7 +92,10 @@ def _environment() -> jinja2.Environment:
 @lru_cache
 def _compiled(file: Path) -> CodeType:
     """A file's macros, compiled once for all `Macros`: compiling takes far longer than all else here."""
-    return _environment().compile(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    for tag, as_dbt_has_it in [("{% test ", "{% macro test_"), ("{% endtest %}", "{% endmacro %}")]:
+        text = text.replace(tag, as_dbt_has_it)
+    return _environment().compile(text)
 
 
 def _returning(macro: jinja2.runtime.Macro) -> Callable[..., Any]:

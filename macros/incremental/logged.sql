@@ -11,9 +11,9 @@
   {%- set keys = [unique_key] if unique_key is string else unique_key -%}
   {%- set same = [] -%}
   {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> DBT_INTERNAL_DEST.' ~ key) -%}{%- endfor -%}
-  {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
-  {%- set predicates = [predicates] if predicates is string else predicates -%}
-  {{ sparkstream_merge_rows(relation, arg_dict['dest_columns'], source, (same + predicates) | join(' and '), keys) }}
+  {%- set predicates = adapter.dispatch('sparkstream_conditions', 'sparkstream')(arg_dict['incremental_predicates']) -%}
+  {%- set going = (same + ([predicates] if predicates else [])) | join(' and ') -%}
+  {{ sparkstream_merge_rows(relation, arg_dict['dest_columns'], source, going, keys) }}
 {% endmacro %}
 
 {#- One statement that deletes rows of a table and puts in those of `source`. The columns that come have names of their own:
@@ -40,10 +40,8 @@
 {#- `replace_where`: what comes takes the place of the rows that the `incremental_predicates` hold for. Delta refuses rows
     that they don't hold for. -#}
 {% macro get_incremental_replace_where_sql(arg_dict) %}
-  {%- set predicates = arg_dict['incremental_predicates'] -%}
-  {%- set predicates = [predicates] if predicates is string else predicates -%}
   insert into table {{ arg_dict['target_relation'] }}
-  replace where ({{ predicates | join(') and (') }})
+  replace where {{ adapter.dispatch('sparkstream_conditions', 'sparkstream')(arg_dict['incremental_predicates']) }}
   select {{ arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') }} from {{ arg_dict['temp_relation'] }}
 {% endmacro %}
 

@@ -190,7 +190,9 @@
     ) }}
   {%- endif -%}
   {%- set piece = adapter.dispatch('sparkstream_piece', 'sparkstream') -%}
-  {{ return('(' ~ piece(condition | trim, macro_name, argument, lists=true) ~ ')') }}
+  {{ return(adapter.dispatch('sparkstream_conditions', 'sparkstream')(
+    piece(condition | trim, macro_name, argument, lists=true)
+  )) }}
 {% endmacro %}
 
 {#- A window function on one line, for the translator of the adapter, which checks the intervals.

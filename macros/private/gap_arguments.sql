@@ -51,9 +51,7 @@
         macro_name ~ "'s " ~ name ~ " is empty\n  write a time such as '2024-01-01 00:00:00', or an SQL expression"
       ) }}
     {%- endif -%}
-    {%- do moments.update({name: adapter.dispatch('sparkstream_piece', 'sparkstream')(
-      adapter.dispatch('sparkstream_moment', 'sparkstream')(value), macro_name, name
-    )}) -%}
+    {%- do moments.update({name: adapter.dispatch('sparkstream_moment', 'sparkstream')(value, macro_name, name)}) -%}
   {%- endfor -%}
   {%- set first, last = moments.get('from'), moments.get('to') -%}
   {%- if span not in ['key', 'all'] -%}

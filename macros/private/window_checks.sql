@@ -42,10 +42,13 @@
   {{ return(time ~ " - INTERVAL '0.000001' SECOND * " ~ beyond) }}
 {% endmacro %}
 
-{#- A point in time of a test's arguments as SQL: an expression, or a date or time as YAML has it. -#}
-{% macro default__sparkstream_moment(value) %}
+{#- A point in time of a macro's or test's arguments as SQL: an expression, or a date or time as YAML has it. -#}
+{% macro default__sparkstream_moment(value, macro_name, argument) %}
   {%- set text = value | string | trim -%}
-  {{ return("TIMESTAMP_NTZ'" ~ text | replace("'", "\\'") ~ "'" if text[0] in '0123456789' else text) }}
+  {{ return(
+    "TIMESTAMP_NTZ'" ~ text | replace("'", "\\'") ~ "'" if text[0] in '0123456789'
+    else adapter.dispatch('sparkstream_piece', 'sparkstream')(text, macro_name, argument)
+  ) }}
 {% endmacro %}
 
 {#- `keys` as the beginning of a list, such as "k, item, ". -#}

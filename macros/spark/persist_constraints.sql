@@ -16,6 +16,18 @@
   {%- endif -%}
 {% endmacro %}
 
+{#- dbt-spark's has the conditions and names as they are: one may end in a line comment, the other have a space. -#}
+{% macro sparkstream__alter_table_add_constraints(relation, constraints) %}
+  {%- for constraint in constraints if constraint.type == 'check' and not is_incremental() -%}
+    {#- The name that dbt-spark's gives. -#}
+    {%- set called = constraint.name or local_md5(';' ~ constraint.expression ~ ';' ~ loop.index) -%}
+    {%- call statement() -%}
+      alter table {{ relation }} add constraint {{ adapter.quote(called) }}
+      check {{ adapter.dispatch('sparkstream_conditions', 'sparkstream')(constraint.expression) }}
+    {%- endcall -%}
+  {%- endfor -%}
+{% endmacro %}
+
 {#- Delta without Databricks takes NOT NULL for a new column only, so it becomes a CHECK. -#}
 {% macro sparkstream__alter_column_set_constraints(relation, column_dict) %}
   {%- if not sparkstream_is_delta() -%}
@@ -39,7 +51,8 @@
         {%- set called = called ~ '_' ~ (same + 1) if same else called -%}
         {%- set condition = constraint.expression if constraint.type == 'check' else name ~ ' is not null' -%}
         {%- call statement() -%}
-          alter table {{ relation }} add constraint {{ adapter.quote(called) }} check ({{ condition }})
+          alter table {{ relation }} add constraint {{ adapter.quote(called) }}
+          check {{ adapter.dispatch('sparkstream_conditions', 'sparkstream')(condition) }}
         {%- endcall -%}
       {%- endif -%}
     {%- endfor -%}

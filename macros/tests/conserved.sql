@@ -23,7 +23,10 @@
   {%- endif -%}
   {%- set on = [] -%}
   {%- for key in keys -%}{%- do on.append('in_windows.' ~ key ~ ' <=> in_source.' ~ key) -%}{%- endfor -%}
-  {%- set expected = measure if source_measure is none else source_measure -%}
+  {%- set value = adapter.dispatch('sparkstream_value', 'sparkstream') -%}
+  {%- set measure = value(measure, 'conserved', 'measure') -%}
+  {%- set expected = measure if source_measure is none else value(source_measure, 'conserved', 'source_measure') -%}
+  {%- set where = adapter.dispatch('sparkstream_conditions', 'sparkstream')(source_where) -%}
   {%- set group = 'GROUP BY ' ~ keys | join(', ') if keys else '' -%}
 WITH in_windows AS (
   SELECT {{ key_list(keys) }}sum({{ measure }}) AS total FROM {{ model }} {{ group }}
@@ -31,7 +34,7 @@ WITH in_windows AS (
 in_source AS (
   SELECT {{ key_list(keys) }}sum({{ expected }}){{ ' * ' ~ times if times > 1 }} AS total
   FROM {{ source }}
-  {%- if source_where is not none %} WHERE {{ source_where }}{% endif %} {{ group }}
+  {%- if where %} WHERE {{ where }}{% endif %} {{ group }}
 ),
 totals AS (
   SELECT

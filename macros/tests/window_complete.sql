@@ -15,7 +15,6 @@
 ) %}
   {%- set tested_window = adapter.dispatch('sparkstream_tested_window', 'sparkstream') -%}
   {%- set floor = adapter.dispatch('sparkstream_floor', 'sparkstream') -%}
-  {%- set moment = adapter.dispatch('sparkstream_moment', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
   {%- if span not in ['key', 'model'] -%}
     {{ exceptions.raise_compiler_error("window_complete knows no span '" ~ span ~ "'\n  write span: key or span: model") }}
@@ -29,15 +28,18 @@
   {%- set conditions = [end ~ ' IS NOT NULL'] -%}
   {#- Ends of windows that aren't there: the one before the first that has to be, and the one after the last. -#}
   {%- set before, after = [], [] -%}
+  {%- set moment = adapter.dispatch('sparkstream_moment', 'sparkstream') -%}
   {%- if since is not none -%}
-    {%- do conditions.append(end ~ ' > ' ~ moment(since)) -%}
-    {%- do before.append(floor(moment(since), period, origin)) -%}
+    {%- set since = moment(since, 'window_complete', 'since') -%}
+    {%- do conditions.append(end ~ ' > ' ~ since) -%}
+    {%- do before.append(floor(since, period, origin)) -%}
   {%- elif span == 'model' -%}
     {%- do before.append(floor('(SELECT min(__end) FROM windows)', period, origin) ~ ' - ' ~ one_period) -%}
   {%- endif -%}
   {%- if until is not none -%}
-    {%- do conditions.append(end ~ ' <= ' ~ moment(until)) -%}
-    {%- do after.append(floor(moment(until), period, origin) ~ ' + ' ~ one_period) -%}
+    {%- set until = moment(until, 'window_complete', 'until') -%}
+    {%- do conditions.append(end ~ ' <= ' ~ until) -%}
+    {%- do after.append(floor(until, period, origin) ~ ' + ' ~ one_period) -%}
   {%- elif span == 'model' -%}
     {%- do after.append(floor('(SELECT max(__end) FROM windows)', period, origin) ~ ' + ' ~ one_period) -%}
   {%- endif -%}

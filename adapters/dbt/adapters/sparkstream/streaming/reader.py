@@ -280,7 +280,8 @@ def row_view(select: Sequence[str]) -> RowView:
         if item.strip() != "*" and item.strip().startswith("*"):
             raise StreamingError(f"select has {item!r}\n  write '*' alone for all columns, or list them")
     try:
-        return RowView.read(f"SELECT {', '.join(select)} FROM {READ_FROM}")
+        items = ",\n".join(select)  # one may end in a line comment
+        return RowView.read(f"SELECT {items}\nFROM {READ_FROM}")
     except TranslationError as error:
         raise StreamingError(
             f"select makes each row of one row of the source, and can't be understood: {error.message}\n"

@@ -206,6 +206,11 @@ class Source:
         """A node's text, with the edits made so far."""
         return self.render(self.span(node))
 
+    def term(self, node: exp.Expr) -> str:
+        """A condition's text as a term of an AND: an OR is in parentheses."""
+        text = self.rendered(node)
+        return f"({text})" if isinstance(node, exp.Or) else text
+
     def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
         for place in range(bisect_left(self._edited, (start,)), len(self._edited)):
             span = self._edited[place]

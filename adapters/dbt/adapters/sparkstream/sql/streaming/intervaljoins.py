@@ -127,8 +127,8 @@ class IntervalJoins:
                 "make one of the joins a streaming model of its own, and read that",
             )
         if said:
-            holder = source.span(on if on is not None else where.this)  # type: ignore[union-attr]
-            yield Edit(holder, self._with(holder, said), level=2)
+            holder = on if on is not None else where.this  # type: ignore[union-attr]
+            yield Edit(source.span(holder), self._with(holder, said), level=2)
         for side in (*lefts, right):
             if side.time is not None and side.relation.find(WindowFunction) is None:
                 self.sides.append(side)
@@ -179,8 +179,8 @@ class IntervalJoins:
         """A condition in a form in which Spark finds no bounds of times, also after its own rewriting."""
         return Edit(span, lambda: f"array_contains(array({self._source.render(span)}), TRUE)", level=1)
 
-    def _with(self, span: Span, more: list[str]) -> Callable[[], str]:
-        return lambda: " AND ".join([self._source.render(span), *more])
+    def _with(self, condition: exp.Expr, more: list[str]) -> Callable[[], str]:
+        return lambda: " AND ".join([self._source.term(condition), *more])
 
     def _timed(self, side: JoinSide) -> Edit:
         """A side without the rows that have no time: they meet no row, and would wait for ever."""

@@ -50,7 +50,7 @@ class _AsOf:
     time: _Sides
     comparison: type[exp.Expr]
     keys: list[_Sides]
-    conditions: list[Span]
+    conditions: list[exp.Expr]
 
     @property
     def order(self) -> str:
@@ -119,7 +119,7 @@ def _matched(
     there = [text(found.time[1])]
     if isinstance(join, AsOfJoin):  # to a LAST JOIN, two NULLs are equal
         there += [text(other) for _, other in found.keys]
-    known = [*(f"{value} IS NOT NULL" for value in there), *map(text, found.conditions)]
+    known = [*(f"{value} IS NOT NULL" for value in there), *map(select.source.term, found.conditions)]
     both = UnionAll(
         [
             Select(mine, rows),
@@ -143,7 +143,8 @@ _SHAPE = "write FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k, 
 def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
     """The condition, if it is a comparison of two times, equalities, and what concerns the right table alone."""
     parts = list(conjuncts(join.args["on"])) if join.args.get("on") else []
-    keys, conditions = [], []
+    keys: list[_Sides] = []
+    conditions: list[exp.Expr] = []
     times: list[tuple[_Sides, type[exp.Expr]]] = []
     if isinstance(join, AsOfJoin):
         time = _compared(select, join.args["match"], right)
@@ -159,7 +160,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
         elif not times and (time := _looks_back(select, join, part, right)):
             times.append(time)
         elif side(select, part, right) == "right":
-            conditions.append(select.source.span(part))
+            conditions.append(part)
         else:
             span = select.source.span(part)
             _refuse(select, join, span, "takes equalities of both sides, and conditions of its right side alone")

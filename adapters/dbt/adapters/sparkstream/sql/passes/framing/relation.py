@@ -159,7 +159,7 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
         if equal:
             keys.append(equal)
         elif side(select, part, right) == "right":
-            conditions.append(select.render(select.source.span(part)))
+            conditions.append(select.source.term(part))
         else:
             return None
     if not keys:
@@ -230,9 +230,7 @@ def _choosing(
         for part in conjuncts(join.args["on"]):
             sides = equality(select, part, right)
             parts.append(
-                f"{select.render(sides[0])} <=> {select.render(sides[1])}"
-                if sides
-                else select.render(select.source.span(part))
+                f"{select.render(sides[0])} <=> {select.render(sides[1])}" if sides else select.source.term(part)
             )
         pieces.append((join.meta[SPAN], [f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"]))
         if join.args.get("order"):

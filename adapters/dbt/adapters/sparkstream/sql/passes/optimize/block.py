@@ -207,9 +207,7 @@ class _ClauseReader:
             origin = self._names.origin(part)
             if origin == "both" or part.find(exp.Subquery, exp.Select):
                 raise NoRule("a condition in WHERE mixes columns of the rows and of the window")
-            text = self._text(part)
-            text = f"({text})" if isinstance(part, exp.Or) else text
-            (row if origin == "rows" else self._a.window_conditions).append(text)
+            (row if origin == "rows" else self._a.window_conditions).append(self._a.source.term(part))
         self._a.row_conditions = row
 
     def _having(self, having: exp.Having) -> str:

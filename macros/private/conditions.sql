@@ -1,0 +1,9 @@
+{#- Conditions of users as one, each in parentheses of its own: one may have an OR, or end in a line comment. -#}
+{% macro default__sparkstream_conditions(given) %}
+  {%- set parts = [] -%}
+  {%- for one in ([given] if given is string else given or []) if one is not none and one | string | trim -%}
+    {%- set text = one | string | trim -%}
+    {%- do parts.append('(' ~ text ~ ('\n)' if '--' in text else ')')) -%}
+  {%- endfor -%}
+  {{ return(parts | join('\nAND ')) }}
+{% endmacro %}
