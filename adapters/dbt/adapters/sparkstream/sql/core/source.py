@@ -17,6 +17,9 @@ from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
 
 SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
+CLAUSES = "clauses"
+"""Key under which the parser keeps in the meta of a SELECT where each clause begins: `where`, `order` and so on, `list`
+for its items; and `end`."""
 
 
 _LONGEST = 5_000_000

@@ -13,7 +13,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 
@@ -25,10 +25,30 @@ if not str(sqlglot.parser.__file__).endswith(".py"):
 
 
 _QUERY_STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
+_ORGANIZATION = ("order", "sort", "cluster", "distribute", "limit", "offset")
+"""Clauses of a whole query: behind the last operand of a UNION, they are the UNION's."""
+_CLAUSE_OF = {name: name for name in ("where", "group", "having", "qualify", *_ORGANIZATION)} | {"windows": "window"}
+"""What sqlglot reads behind FROM -> the clause's name. What isn't here, such as TABLESAMPLE, is a part of FROM."""
+
+
+def _noted(read: Callable[[Any], tuple[str, Any]]) -> Callable[[Any], tuple[str, Any]]:
+    """Notes where the clause begins that the wrapped function reads."""
+
+    def wrapper(self: Any) -> tuple[str, Any]:
+        start = self._curr.start
+        key, node = read(self)
+        if key in _CLAUSE_OF:
+            self._starts[-1][_CLAUSE_OF[key]] = start
+        return key, node
+
+    return wrapper
 
 
 class PlacedParser(SparkParser):
-    """Spark's parser, whose errors have their place in the text."""
+    """Spark's parser, whose errors and clauses have their place in the text."""
+
+    QUERY_MODIFIER_PARSERS = {token: _noted(read) for token, read in SparkParser.QUERY_MODIFIER_PARSERS.items()}
+    SET_OP_MODIFIERS = set(_ORGANIZATION)
 
     trees: Mapping[int, exp.Expr] = MappingProxyType({})
     """Where in the text a SELECT stands that is a whole query -> the tree that was read there (see `Blocks`)."""
@@ -50,26 +70,64 @@ class PlacedParser(SparkParser):
         return error_at(self.sql, span_of(first, last or first), message, hint)
 
     # -- queries -------------------------------------------------------------------------------------
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        self._starts[-1]["list"] = self._curr.start if self._curr else len(self.sql)
+        return super()._parse_projections()
+
+    def _parse_from(self, *args: Any, **kwargs: Any) -> exp.From | None:
+        if self._match(TokenType.FROM, advance=False):
+            self._starts[-1].setdefault("from", self._curr.start)
+        return super()._parse_from(*args, **kwargs)
+
     def _parse_query_modifiers(self, this: Any) -> Any:
-        result = super()._parse_query_modifiers(this)
-        if isinstance(result, exp.Select) and self._select_starts and SPAN not in result.meta:
-            result.meta[SPAN] = (self._select_starts[-1].start, self._prev.end + 1)
-        return result
+        starts = self._starts
+        if isinstance(this, exp.Select) and SPAN not in this.meta and "select" in starts[-1]:
+            result = super()._parse_query_modifiers(this)
+            starts[-1]["end"] = self._prev.end + 1
+            result.meta[SPAN] = starts[-1]["select"], starts[-1]["end"]
+            result.meta[CLAUSES] = starts[-1]
+            return result
+        starts.append({})  # the clauses behind a subquery or a table aren't those of the SELECT around it
+        try:
+            return super()._parse_query_modifiers(this)
+        finally:
+            starts.pop()
+
+    def _parse_set_operations(self, this: exp.Expr | None) -> exp.Expr | None:
+        query = super()._parse_set_operations(this)
+        if isinstance(query, exp.SetOperation):
+            last: exp.Expr = query
+            while isinstance(last, exp.SetOperation) or (isinstance(last, exp.Subquery) and SPAN not in last.meta):
+                last = last.expression if isinstance(last, exp.SetOperation) else last.this
+            self._end_before_organization(last)
+        return query
+
+    def _end_before_organization(self, select: exp.Expr) -> None:
+        """Ends the last operand of a UNION before the clauses that are the UNION's."""
+        clauses = select.meta.get(CLAUSES, {})
+        starts = [clauses.pop(name) for name in _ORGANIZATION if name in clauses]
+        if starts:
+            clauses["end"] = self._brackets[self._brackets.at(min(starts)) - 1].end + 1
+            select.meta[SPAN] = select.meta[SPAN][0], clauses["end"]
+
+    def _parse_pipe_syntax_query(self, query: exp.Query) -> exp.Query | None:
+        if SPAN in query.meta:  # sqlglot would make the clauses behind |> clauses of the SELECT before it
+            query = exp.select("*").from_(query.subquery(copy=False), copy=False)
+        return super()._parse_pipe_syntax_query(query)
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
         if first and first.token_type is TokenType.SELECT and first.start in self.trees:
             self._advance()
             return self._parse_set_operations(self.trees[first.start])
-        if not first or (first.token_type not in _QUERY_STARTS and not self._is_table_query()):
-            return super()._parse_select_query(*args, **kwargs)
-        if first.token_type == TokenType.SELECT:
-            self._select_starts.append(first)
+        is_query = first and (first.token_type in _QUERY_STARTS or self._is_table_query())
+        self._starts.append({"select": first.start} if first and first.token_type is TokenType.SELECT else {})
         try:
             query = super()._parse_select_query(*args, **kwargs)
         finally:
-            if first.token_type == TokenType.SELECT:
-                self._select_starts.pop()
+            self._starts.pop()
+        if not is_query:
+            return query
         if query is not None and self._prev.end >= first.start:
             query.meta[SPAN] = span_of(first, self._prev)
         if first.token_type == TokenType.TABLE and query is not None:  # TABLE t is SELECT * FROM t
@@ -77,8 +135,9 @@ class PlacedParser(SparkParser):
         return query
 
     @property
-    def _select_starts(self) -> list[Token]:
-        return self.__dict__.setdefault("_starts_of_selects", [])
+    def _starts(self) -> list[dict[str, int]]:
+        """For each query that is being read, outermost first: its clauses and where they begin."""
+        return self.__dict__.setdefault("_starts_of_clauses", [{}])
 
     # -- what sqlglot would read again and again ---------------------------------------------------------
     # sqlglot reads some pieces twice: it tries one grammar rule, goes back and tries the next. Where such pieces are

@@ -6,29 +6,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
-
-_CLAUSES = {
-    TokenType.FROM: "from",
-    TokenType.WHERE: "where",
-    TokenType.GROUP_BY: "group",
-    TokenType.HAVING: "having",
-    TokenType.WINDOW: "window",
-    TokenType.ORDER_BY: "order",
-    TokenType.SORT_BY: "sort",
-    TokenType.CLUSTER_BY: "cluster",
-    TokenType.DISTRIBUTE_BY: "distribute",
-    TokenType.LIMIT: "limit",
-    TokenType.OFFSET: "offset",
-    TokenType.UNION: "union",
-    TokenType.EXCEPT: "except",
-    TokenType.INTERSECT: "intersect",
-}
-_BEHIND_NAME = (TokenType.COMMA, TokenType.DOT, TokenType.FROM, TokenType.ALIAS)
-"""What stands behind a column: the STREAM of `SELECT STREAM, x` is one."""
+from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source, Span
 
 
 class Block:
@@ -44,62 +23,27 @@ class Block:
     def __init__(self, source: Source, select: exp.Select) -> None:
         self.source = source
         self.select = select
-        tokens, places = source.tokens, source.tokens.within(select.meta[SPAN])
-        level = tokens.level(places.start, places.stop)
+        span, tokens = select.meta[SPAN], source.tokens
+        places = dict(select.meta.get(CLAUSES) or {"select": span[0], "end": span[1]})
+        end, items = places.pop("end"), places.pop("list", None)
+        clauses = sorted((start, name) for name, start in places.items())
+        ends = [*(tokens[tokens.at(start) - 1].end + 1 for start, _ in clauses[1:]), end]
+        self.clauses: dict[str, Span] = {name: (start, last) for (start, name), last in zip(clauses, ends, strict=True)}
         # The CTEs before SELECT are no part of it.
-        first = next((i for i in level if tokens[i].token_type == TokenType.SELECT), places.start)
-        self.span: Span = tokens[first].start, select.meta[SPAN][1]
-        self.clauses: dict[str, Span] = {}
-        self._split(range(first, places.stop))
+        self.span: Span = places["select"], end
+        self.projections = self._items(end if items is None else items)
 
-    def _split(self, places: range) -> None:
-        tokens = self.source.tokens
-        joins = [j.meta[SPAN] for j in self.select.find_all(LastJoin) if j.find_ancestor(exp.Select) is self.select]
-        skipped = {i for join in joins for i in tokens.within(join)}
-        starts = [("select", places.start)]
-        commas: list[int] = []
-        for i in tokens.level(places.start + 1, places.stop):
-            kind = tokens[i].token_type
-            if i in skipped:
-                continue
-            if kind == TokenType.COMMA and starts[-1][0] == "select":
-                commas.append(tokens[i].start)
-            elif kind in _CLAUSES and not self._is_operand(starts[-1][0], i, places):
-                starts.append((_CLAUSES[kind], i))
-        ends = [*(tokens[i - 1].end + 1 for _, i in starts[1:]), self.span[1]]
-        self.clauses = {name: (tokens[i].start, end) for (name, i), end in zip(starts, ends, strict=True)}
-        first = self._list_start(places)
-        bounds = [first, *(c + 1 for c in commas)], [*commas, self.clauses["select"][1]]
-        items = list(zip(*bounds, strict=True))
-        if len(items) > 1 and not tokens.within(items[-1]):  # a comma before FROM (OpenMLDB)
+    def _items(self, start: int) -> list[Span]:
+        """Where each item of the SELECT list stands."""
+        tokens, end = self.source.tokens, self.clauses["select"][1]
+        places = tokens.within((start, end))
+        items = tokens.pieces(places.start, places.stop)
+        if len(items) > 1 and not items[-1]:  # a comma before FROM (OpenMLDB)
             items.pop()
-        if len(items) > 1 and (gap := next((item for item in items if not tokens.within(item)), None)):
-            raise self.source.error((gap[1], gap[1] + 1), "nothing stands before this comma", "leave it out")
-        self.projections = [self.trim(item) for item in items]
-
-    def _is_operand(self, clause: str, i: int, places: range) -> bool:
-        """Whether a keyword is part of an expression: IS DISTINCT FROM, a column named window."""
-        tokens = self.source.tokens
-        kind = tokens[i].token_type
-        if kind == TokenType.FROM:
-            counted = [token.text.upper() for token in tokens[i + 1 : i + 3]]
-            side = counted[:1] in (["FIRST"], ["LAST"]) and counted[1:] in (["OVER"], ["IGNORE"], ["RESPECT"])
-            return tokens[i - 1].token_type == TokenType.DISTINCT or (clause == "select" and side)
-        if kind == TokenType.WINDOW:
-            return clause == "select" or i + 2 not in places or tokens[i + 2].token_type != TokenType.ALIAS
-        if kind in (TokenType.EXCEPT, TokenType.OFFSET):
-            return clause == "select"
-        return False
-
-    def _list_start(self, places: range) -> int:
-        """Where the first item of the SELECT list begins."""
-        tokens = self.source.tokens
-        i = places.start + 1
-        if i + 1 in places and tokens[i].text.upper() == "STREAM" and tokens[i + 1].token_type not in _BEHIND_NAME:
-            i += 1
-        while i in places and tokens[i].token_type in (TokenType.DISTINCT, TokenType.ALL, TokenType.HINT):
-            i += 1
-        return tokens[i].start if i in places else tokens[places.stop - 1].end + 1
+        if len(items) > 1 and (gap := next((item for item in items if not item), None)) is not None:
+            comma = tokens[gap.stop].start
+            raise self.source.error((comma, comma + 1), "nothing stands before this comma", "leave it out")
+        return [tokens.span(item) if item else (end, end) for item in items]
 
     def trim(self, span: Span) -> Span:
         """A span without the white space and comments around it."""

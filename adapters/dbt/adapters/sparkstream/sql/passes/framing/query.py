@@ -28,7 +28,8 @@ from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
-from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
@@ -70,7 +71,10 @@ class Frames:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for every SELECT with windows or LAST JOIN; the SELECT is checked before anything is edited."""
         for select in tree.find_all(exp.Select):
-            if SPAN not in select.meta or not (select.args.get("windows") or _has_frames(select)):
+            if not (select.args.get("windows") or _has_frames(select)):
+                continue
+            if SPAN not in select.meta:
+                self._check_pipe(select)
                 continue
             read = FramedSelect(
                 self._source,
@@ -85,6 +89,16 @@ class Frames:
                 query = Query(read, self.summed)
                 yield from query.inner_edits()
                 yield Edit(query.block.span, query.text, whole=True)
+
+    def _check_pipe(self, select: exp.Select) -> None:
+        """Refuses windows of ours in a pipe, whose SELECT is nowhere in the text."""
+        frame = next((n for n in select.find_all(FramedWindow) if n.find_ancestor(exp.Select) is select), None)
+        if frame is not None:
+            raise self._source.error(
+                frame.value.span,
+                "a window that Spark has not can't stand behind |>",
+                "write the SELECT in parentheses: FROM (SELECT *, sum(x) OVER w AS s FROM t WINDOW w AS ...) |> ...",
+            )
 
 
 def _has_frames(select: exp.Select) -> bool:
@@ -144,7 +158,7 @@ class Query:
             return self._assemble(replaced, self._relation.lines, self._guarded(condition), definitions)
         calls = replace(self._over(self._ordered(condition), named(self._additions.columns)), windows=definitions)
         where = f"{SOURCE} = 0" if self._plan.unions else None
-        return self._assemble(replaced, self._from(calls), where, [])
+        return self._assemble(replaced, self._from(calls), where, [], plain=True)
 
     def _from(self, query: Select) -> list[str]:
         """The lines of a query in FROM, under the name of the relation."""
@@ -206,12 +220,19 @@ class Query:
 
     # -- assembling ----------------------------------------------------------------------------------
     def _assemble(
-        self, replaced: dict[Call, str], rows: list[str], where: str | None, definitions: list[list[str]]
+        self,
+        replaced: dict[Call, str],
+        rows: list[str],
+        where: str | None,
+        definitions: list[list[str]],
+        *,
+        plain: bool = False,
     ) -> str:
         """The SELECT as written with other calls, FROM, WHERE and windows.
 
         Args:
             rows: the lines of what stands in FROM.
+            plain: whether the calls have become columns.
         """
         block = self.block
         pieces: list[tuple[Span, str]] = []
@@ -222,6 +243,12 @@ class Query:
             if not any(p[0] <= call.span[0] and call.span[1] <= p[1] for p in block.projections):
                 pieces.append((call.span, text))
         clauses = block.clauses
+        if plain and "qualify" in clauses:
+            start, end = clauses["qualify"][0] + len("qualify"), clauses["qualify"][1]
+            condition = block.text(block.trim((start, end)), pieces)
+            pieces = [piece for piece in pieces if not inside(piece[0], (start, end))]
+            # Spark takes QUALIFY beside a window alone; this window it never computes.
+            pieces.append(((start, end), f" ({condition}) AND (TRUE OR count(1) OVER () > 0)"))
         indent = self._select.source.indent(block.span[0])
         start, end = clauses["from"]
         word = self._select.source.text[start : start + len("from")]
