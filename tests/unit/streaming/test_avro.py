@@ -11,7 +11,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.avro import Schemas
 from dbt.adapters.sparkstream.streaming.errors import StreamingError, UnknownSchema, explained
-from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.reader import reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from tests.schema_registry import FakeRegistry, registry
@@ -134,7 +134,8 @@ def test_an_unknown_schema_in_sparks_words() -> None:
 def test_a_schema_makes_another_stream_and_the_place_of_the_registry_none() -> None:
     def of(**stream: Any) -> str:
         source = StreamSource("stream_bid", "shop.bid", reader=read(**stream))
-        return fingerprint("select * from stream_bid", "spark", [source], [("id", "bigint")], False, "UTC")
+        columns = (("id", "bigint"),)
+        return Definition("select * from stream_bid", "spark", (source,), columns, False, "UTC").fingerprint
 
     assert of(**WITH_REGISTRY) == of(schema_registry="https://other:8081")
     assert len({of(), of(**WITH_REGISTRY), of(schema=json.dumps(LONGER)), of(schema=1, **WITH_REGISTRY)}) == 4

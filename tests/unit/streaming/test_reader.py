@@ -9,7 +9,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.offsets import _offset
 from dbt.adapters.sparkstream.streaming.reader import given_options, is_archived, located, reader_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
@@ -98,7 +98,8 @@ def test_where_kafka_is_makes_no_other_stream() -> None:
     def of(**options: Any) -> str:
         reader = {"format": "kafka", "options": {**OPTIONS, **options}, **JSON}
         source = StreamSource("stream_bid", "shop.bid", "at", Interval.parse("1 hour"), reader)
-        return fingerprint("select * from stream_bid", "spark", [source], [("id", "bigint")], False, "UTC")
+        columns = (("id", "bigint"),)
+        return Definition("select * from stream_bid", "spark", (source,), columns, False, "UTC").fingerprint
 
     assert of() == of(**{"kafka.bootstrap.servers": "OTHER:9092", "maxOffsetsPerTrigger": 10})
     assert len({of(), of(subscribe="asks"), of(startingOffsets="earliest")}) == 3
@@ -123,7 +124,8 @@ def test_where_a_relative_path_begins() -> None:
 
 def test_the_place_of_a_project_and_of_an_archive_make_no_other_query() -> None:
     def prints(reader: dict[str, Any], path: str | None) -> str:
-        return fingerprint("SELECT 1", "spark", [StreamSource("s", "t", reader=reader, path=path)], [], False, "UTC")
+        source = StreamSource("s", "t", reader=reader, path=path)
+        return Definition("SELECT 1", "spark", (source,), (), False, "UTC").fingerprint
 
     was = prints({"format": "csv", "path": "incoming"}, None)
     assert prints({"format": "csv", "path": "/a/incoming"}, "incoming") == was

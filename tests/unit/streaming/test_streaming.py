@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
-from dbt.adapters.sparkstream.streaming.fingerprint import digest, fingerprint
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
 from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
 from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config, read_model
@@ -186,27 +186,27 @@ def test_how_far_ahead_a_time_may_be() -> None:
 
 def test_a_fingerprint_is_of_what_matters() -> None:
     source = StreamSource("bid", "db.bid", "ts", Interval.parse("1 minute"))
-    columns = [("n", "bigint")]
+    columns = (("n", "bigint"),)
 
     def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
         given: dict[str, Any] = {
             "dialect": "spark",
-            "sources": [source],
+            "sources": (source,),
             "columns": columns,
             "flush": False,
             "zone": "UTC",
         }
         given |= changes
-        return fingerprint(sql, **given)
+        return Definition(sql, **given).fingerprint
 
     assert of() == of("SELECT  count(*) AS n -- all of them\nFROM bid")
     others = [
         of("SELECT count(1) AS n FROM bid"),
-        of(columns=[("n", "int")]),
+        of(columns=(("n", "int"),)),
         of(flush=True),
         of(zone="Europe/Berlin"),
-        of(sources=[StreamSource("bid", "db.bid", "ts", Interval.parse("2 minutes"))]),
-        of(sources=[StreamSource("bid", "db.other", "ts", Interval.parse("1 minute"))]),
+        of(sources=(StreamSource("bid", "db.bid", "ts", Interval.parse("2 minutes")),)),
+        of(sources=(StreamSource("bid", "db.other", "ts", Interval.parse("1 minute")),)),
     ]
     assert len({of(), *others}) == len(others) + 1
     assert digest(["a", "b"]) == digest(["b", "a"]) != digest(["a"])

@@ -89,12 +89,12 @@ class Backfill:
             check_source(source)
         if not self._plan.waits:
             self._time(columns, sources)
-        query, table = self._query.fingerprint(sources, columns), self._table
+        definition, table = self._query.definition(sources, columns), self._table
         known: Mapping[str, str] = table.properties() if table.found() else {}
         if "kept" not in known:
             what = "there is no table that a run of this model has made" if not known else "it is of version 0.1.0"
             raise StreamingError(f"{self._model.relation}: {what}\n  run the model, with --full-refresh if it is there")
-        if known["query"] != query:
+        if not definition.is_of(known["query"]):
             raise StreamingError(
                 "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
                 "made\n  run the model first: it says what to do"

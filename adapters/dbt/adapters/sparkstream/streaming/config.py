@@ -63,9 +63,12 @@ UPDATE = "update"
 SWAP = "swap"
 """What a setting says where the table is made anew aside, and takes the place of the table that is there."""
 
+CONTINUE = "continue"
+"""What `on_query_change` says where another query goes on with the rows that come from now on."""
+
 CHOICES = {
     "output_mode": ("append",),
-    "on_query_change": ("fail", "rebuild", SWAP),
+    "on_query_change": ("fail", "rebuild", SWAP, CONTINUE),
     "on_source_change": ("fail", "rebuild", SWAP, "accept"),
     "on_full_refresh": ("rebuild", SWAP),
     "on_foreign_write": ("fail", "accept"),
@@ -101,8 +104,8 @@ class StreamConfig:
         interval: time between two micro-batches while it is left running; None to end when all is processed.
         checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
         max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
-        on_query_change: `fail`, `rebuild` or `swap`: what happens when the query differs from the query of the rows
-            so far.
+        on_query_change: `fail`, `rebuild`, `swap` or `continue`: what happens when the query differs from the query of
+            the rows so far.
         on_source_change: `fail`, `rebuild`, `swap` or `accept`: the same for a source whose processed files are gone.
         on_full_refresh: `rebuild` or `swap`: how `--full-refresh` makes the table anew.
         on_foreign_write: `fail` or `accept`: the same for rows that something else has written.

@@ -1,12 +1,18 @@
-"""What a streaming table was made from, in a form that can be compared."""
+"""What a streaming table was made for, in a form that can be compared and whose changes can be told."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
+from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.streaming.form import differences, form
 from dbt.adapters.sparkstream.streaming.reader import state_depends_on
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 
@@ -14,19 +20,11 @@ LOWERING = 1
 """Counts the changes of the translation after which state of earlier runs can't be read any more."""
 
 
-def fingerprint(
-    sql: str,
-    dialect: str,
-    sources: Iterable[StreamSource],
-    columns: Sequence[tuple[str, str]],
-    flush: bool,
-    zone: str,
-    *,
-    keeps: Sequence[str] = (),
-) -> str:
-    """A hash of all that state depends on; comments, white space and the case of keywords make no difference.
+@dataclass(frozen=True)
+class Definition:
+    """All that state depends on.
 
-    Args:
+    Attributes:
         sql: the query as written, with the streams by name.
         dialect: what it is written in.
         sources: its streams.
@@ -34,21 +32,167 @@ def fingerprint(
         flush: whether the query has an input for flushing.
         zone: the time zone whose clock windows follow.
         keeps: what is kept in another way than as Spark's state.
+        lateness: how long late rows correct closed windows; part of each stream's watermark.
     """
-    tokens = [token.text for token in DIALECTS[dialect]().tokenize(sql)]
-    streams = sorted(
-        (
-            s.view,
-            s.relation,
-            s.event_time or "",
-            s.watermark.micros if s.watermark else -1,
-            json.dumps(state_depends_on(s.as_written)),
-            *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
+
+    sql: str
+    dialect: str
+    sources: tuple[StreamSource, ...]
+    columns: tuple[tuple[str, str], ...]
+    flush: bool
+    zone: str
+    keeps: tuple[str, ...] = ()
+    lateness: Interval | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash; what a formatter changes in the query makes no difference."""
+        columns = [(name.casefold(), type_.casefold()) for name, type_ in self.columns]
+        return self._hash(form(self.sql, self.dialect), columns)
+
+    @cached_property
+    def fingerprint_of_0_2(self) -> str:
+        """The hash that versions up to 0.2.0 have recorded: the case of keywords and each AS make a difference."""
+        tokens = [token.text for token in DIALECTS[self.dialect]().tokenize(self.sql)]
+        return self._hash(tokens, list(self.columns))
+
+    def _hash(self, query: Sequence[Any], columns: Sequence[tuple[str, str]]) -> str:
+        streams = sorted(
+            (
+                s.view,
+                s.relation,
+                s.event_time or "",
+                s.watermark.micros if s.watermark else -1,
+                json.dumps(state_depends_on(s.as_written)),
+                *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
+            )
+            for s in self.sources
         )
-        for s in sources
-    )
-    facts = json.dumps([LOWERING, dialect, tokens, streams, list(columns), flush, zone, *keeps])
-    return hashlib.sha256(facts.encode()).hexdigest()[:32]
+        keeps = (*self.keeps, *([] if self.lateness is None else [str(self.lateness.micros)]))
+        facts = json.dumps([LOWERING, self.dialect, query, streams, columns, self.flush, self.zone, *keeps])
+        return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+    def is_of(self, recorded: str) -> bool:
+        """Whether a table was made for this, by the hash that is recorded of it."""
+        return recorded in (self.fingerprint, self.fingerprint_of_0_2)
+
+    def recorded(self) -> list[str]:
+        """Lines that `changes` compares; secrets are left out, and options are there as hashes."""
+        facts = {
+            "sql": redacted(self.sql),
+            "dialect": self.dialect,
+            "streams": {source.view: self._stream(source) for source in self.sources},
+            "columns": dict(self.columns),
+            "settings": {
+                "the time zone": self.zone,
+                "flush": str(self.flush).lower(),
+                "lateness": _words(self.lateness),
+                "what is kept of windows": ", ".join(self.keeps) or "nothing",
+            },
+        }
+        return [json.dumps(facts)]
+
+    def _stream(self, source: StreamSource) -> dict[str, str]:
+        """What tells a stream from others, by names for people."""
+        watermark = source.watermark
+        if watermark is not None and self.lateness is not None:
+            watermark = Interval(watermark.micros - self.lateness.micros)
+        facts = {
+            "the table": source.relation,
+            "the event time": source.event_time or "none",
+            "the watermark": _words(watermark),
+        }
+        for key, value in state_depends_on(source.as_written).items():
+            if isinstance(value, Mapping):
+                facts |= {f"{key}'s {name}": _digest(its) for name, its in value.items()}
+            else:
+                facts[str(key)] = redacted(str(value))
+        if source.seen:
+            facts["the view"] = redacted(source.seen.query.sql)
+        return facts
+
+    def changes(self, lines: Sequence[str]) -> list[str]:
+        """What has changed, a line each for people; empty where nobody knows.
+
+        Args:
+            lines: what `recorded` gave for the table.
+        """
+        if not lines:
+            return []
+        before, now = json.loads(lines[0]), json.loads(self.recorded()[0])
+        return [*_told(before, now), *self._of_query(before)]
+
+    def other_rows(self, lines: Sequence[str]) -> list[str]:
+        """The changes of the streams after which they are others, or have read other rows; as `changes` has them."""
+        if not lines:
+            return []
+        streams = json.loads(lines[0])["streams"], json.loads(self.recorded()[0])["streams"]
+        kept = [{view: _places(stream) for view, stream in each.items()} for each in streams]
+        return list(_of_streams(*kept))
+
+    def _of_query(self, before: Mapping[str, Any]) -> Iterator[str]:
+        if before["dialect"] != self.dialect:
+            yield f"the dialect: {before['dialect']} before, {self.dialect} now"
+            return
+        if json.dumps(form(before["sql"], self.dialect)) == json.dumps(form(redacted(self.sql), self.dialect)):
+            return
+        for was, is_ in differences(before["sql"], redacted(self.sql), self.dialect):
+            yield f"the query: {_quoted(was)} before, {_quoted(is_)} now"
+
+
+_OF_ROWS = ("schema", "select", "value_format", "value_options", "the event time", "the watermark", "the view")
+"""What is said of a stream that is about its rows, and not about where they are."""
+
+
+def _places(stream: Mapping[str, str]) -> dict[str, str]:
+    return {name: fact for name, fact in stream.items() if name.partition("'s ")[0] not in _OF_ROWS}
+
+
+def _of_streams(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for view, stream in now.items():
+        if view not in before:
+            yield f"the stream of {stream['the table']} is new"
+    for view, stream in before.items():
+        if view not in now:
+            yield f"the stream of {stream['the table']} is gone"
+        else:
+            yield from _pairs(stream, now[view], f" of {stream['the table']}")
+
+
+def _told(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """The changes of all but the query."""
+    yield from _of_streams(before["streams"], now["streams"])
+    for name, type_ in now["columns"].items():
+        if name not in before["columns"]:
+            yield f"the column {name} is new"
+        elif type_ != before["columns"][name]:
+            yield f"the column {name}: {before['columns'][name]} before, {type_} now"
+    yield from (f"the column {name} is gone" for name in before["columns"] if name not in now["columns"])
+    yield from _pairs(before["settings"], now["settings"], "")
+
+
+def _pairs(before: Mapping[str, str], now: Mapping[str, str], whose: str) -> Iterator[str]:
+    for name in dict.fromkeys([*before, *now]):
+        was, is_ = before.get(name), now.get(name)
+        if was == is_:
+            continue
+        if "'s " in name:  # an option, whose value is a hash
+            how = "is new" if was is None else "is gone" if is_ is None else "has another value"
+            yield f"{name}{whose} {how}"
+        else:
+            yield f"{name}{whose}: {was or 'none'} before, {is_ or 'none'} now"
+
+
+def _quoted(line: str) -> str:
+    return f"`{line if len(line) <= 160 else line[:157] + '...'}`" if line else "nothing"
+
+
+def _words(interval: Interval | None) -> str:
+    return "none" if interval is None else interval.words()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
 def digest(names: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from dbt.adapters.sparkstream.streaming.compaction import is_over
 from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.givesway import GivesWay
 from dbt.adapters.sparkstream.streaming.late import tables_beside
 from dbt.adapters.sparkstream.streaming.model import Model
@@ -74,18 +75,18 @@ class Leftovers:
         owned = {beside(beside(file)): 0 for file, line in others if line == location}
         self._empty({**owned, **leaves}, known)
 
-    def aside(self, known: Mapping[str, str], query: str) -> str | None:
+    def aside(self, known: Mapping[str, str], definition: Definition) -> str | None:
         """The folder of the table aside that a run can go on with; None where there is none.
 
         Args:
             known: what is noted of the table.
-            query: tells the query that the table aside has to be of.
+            definition: what the table aside has to be made for.
         """
         folder = known.get(ASIDE)
         if not folder or folder in left(known):
             return None
         aside = self._rebuilt.noted()
-        return folder if aside is not None and aside["query"] == query else None
+        return folder if aside is not None and definition.is_of(aside["query"]) else None
 
     def tidy(self, known: Mapping[str, str], goes_on: bool = False) -> Mapping[str, str]:
         """Removes what the table whose place this one has taken had beside it, and folders that nobody reads.

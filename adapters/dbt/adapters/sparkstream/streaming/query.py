@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import limit
-from dbt.adapters.sparkstream.streaming.fingerprint import fingerprint
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
@@ -78,18 +78,17 @@ class ModelQuery:
             )
         return rows, self._engine.table_columns(plan.ending, rows)
 
-    def fingerprint(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]]) -> str:
-        """Tells the query, with all that its table depends on, from others.
+    def definition(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]]) -> Definition:
+        """The query, with all that its table depends on.
 
         Args:
             sources: the streams, as `define` gives them.
             columns: names and types of the table's columns.
         """
         model = self._model
-        lateness = model.config.lateness
-        keeps = (*self._plan.keeps, *([] if lateness is None else [str(lateness.micros)]))
-        flushes, zone = model.config.flush is not None, self._engine.zone()
-        return fingerprint(model.sql, model.dialect, sources, columns, flushes, zone, keeps=keeps)
+        flushes, zone, late = model.config.flush is not None, self._engine.zone(), model.config.lateness
+        keeps, streams, given = self._plan.keeps, tuple(sources), tuple(columns)
+        return Definition(model.sql, model.dialect, streams, given, flushes, zone, keeps, late)
 
     def check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
         contract = {name.casefold(): self._engine.type_name(t) for name, t in self._model.contract.items()}

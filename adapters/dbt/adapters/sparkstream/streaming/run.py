@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.streaming import errors
 from dbt.adapters.sparkstream.streaming.config import SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
 from dbt.adapters.sparkstream.streaming.leftovers import Leftovers
@@ -28,7 +29,7 @@ from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.standing import ENDED, Due, Standing, Wanted
+from dbt.adapters.sparkstream.streaming.standing import ENDED, Due, Standing, Wanted, definition_folder
 from dbt.adapters.sparkstream.streaming.tables import table_of
 from dbt.adapters.sparkstream.streaming.topics import Topics
 from dbt.adapters.sparkstream.streaming.watch import Watch
@@ -122,9 +123,9 @@ class Run:
         self._query.check_contract(columns)
         self._query.check_sink(columns)
         self._views.check(columns)
-        query = self._query.fingerprint(sources, columns)
+        definition = self._query.definition(sources, columns)
         identities = {source.view: self._sources.identity(source) for source in sources}
-        wanted = Wanted(query, sources, identities)
+        wanted = Wanted(definition, sources, identities, self._plan.has_state)
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
             exists = self._table.found()
@@ -138,7 +139,7 @@ class Run:
             if due is Due.NOTHING:
                 return self._nothing()
             if due is Due.SWAP:
-                return self._swap(known, query, lease, anew is not None, empty)
+                return self._swap(known, definition, lease, anew is not None, empty)
             if due is Due.REBUILD:
                 self._sources.check_beginning(sources)
                 if not empty:
@@ -148,11 +149,13 @@ class Run:
                 before = self._leftovers.of_table(known) if exists else {}
                 if exists and not self._table.replaces():
                     drop()
-                known = self._create(columns, query, identities, lease)
+                known = self._create(definition, identities, lease)
                 self._leftovers.clear(before, known)
             if empty:
                 return Outcome("made, with no rows read", 0)
             checkpoint = self._places.checkpoint(known)
+            if self._is_new or known["query"] != definition.fingerprint:
+                self._record(definition, checkpoint)
             if self.model.config.flush is not None:
                 self._engine.folders.prepare_flush(_flush_folder(checkpoint))
                 sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
@@ -211,14 +214,14 @@ class Run:
         due = anew or self._standing.due(known, wanted)
         # A run that was to make the table anew, whatever for, was stopped.
         is_begun = due in (Due.MORE, Due.NOTHING) and self.model.config.swaps is not None
-        return Due.SWAP if is_begun and self._leftovers.aside(known, wanted.query) else due
+        return Due.SWAP if is_begun and self._leftovers.aside(known, wanted.definition) else due
 
-    def _swap(self, known: Mapping[str, str], query: str, lease: Lease, anew: bool, empty: bool) -> Outcome:
+    def _swap(self, known: Mapping[str, str], definition: Definition, lease: Lease, anew: bool, empty: bool) -> Outcome:
         """Fills a table aside, and gives it the table's name when it has all rows.
 
         Args:
             known: what is noted of the table.
-            query: tells the query from others.
+            definition: what the table is made for.
             lease: the right to the table.
             anew: whether a table aside that an earlier run has begun is of no use.
             empty: whether to make the table aside only.
@@ -234,7 +237,7 @@ class Run:
         rebuilt.check()
         known = lease.confirm()
         table.tidy(known)
-        folder = None if anew else self._leftovers.aside(known, query)
+        folder = None if anew else self._leftovers.aside(known, definition)
         known = self._leftovers.tidy(known, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had aside, which was dropped by hand
@@ -259,15 +262,23 @@ class Run:
         self._goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
         return replace(done, message=f"made anew, {done.message}")
 
-    def _create(
-        self, columns: Sequence[tuple[str, str]], query: str, identities: Mapping[str, str], lease: Lease
-    ) -> Mapping[str, str]:
+    def _record(self, definition: Definition, checkpoint: str) -> None:
+        """Records what the table is made for from now on; it gets columns that it lacks.
+
+        An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
+        """
+        self._engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
+        if not self._is_new:
+            self._table.add_columns(definition.columns)
+            self._table.note(query=definition.fingerprint)
+
+    def _create(self, definition: Definition, identities: Mapping[str, str], lease: Lease) -> Mapping[str, str]:
         """Makes the table, and gives what is noted of it."""
-        model, generation = self.model, uuid.uuid4().hex
+        model, generation, columns = self.model, uuid.uuid4().hex, definition.columns
         known = {
             "table": generation,
             "kept": f"{model.identifier}-{generation}",
-            "query": query,
+            "query": definition.fingerprint,
             "sources": json.dumps(identities),
             "batch": "-1",
             "files": "",

@@ -279,6 +279,19 @@ class StreamTable:
         """Makes Spark look again which files it has."""
         self._engine.sql(f"REFRESH TABLE {self.name}")
 
+    def add_columns(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Adds the columns that it lacks, with NULL in the rows that are there; the micro-batch's number stays last."""
+        there = self._engine.columns(self.name)
+        known = {name.casefold() for name in there}
+        added = [f"{backticked(name)} {type_}" for name, type_ in columns if name.casefold() not in known]
+        if not added:
+            return
+        if self.facts().provider.casefold() == ICEBERG:  # elsewhere, partitions are behind all columns
+            last = [name for name in there if name.casefold() != BATCH][-1]
+            added = [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
+        self._engine.sql(f"ALTER TABLE {self.name} ADD COLUMNS ({', '.join(added)})")
+        self._facts = None
+
     def columns(self) -> list[str]:
         """The names of its columns; the micro-batch's number is the last."""
         return self._engine.columns(self.name)

@@ -111,6 +111,12 @@ class StreamPlan:
         return tuple(name for name, is_kept in has.items() if is_kept)
 
     @property
+    def has_state(self) -> bool:
+        """Whether what becomes of a row depends on other rows, or on when it comes."""
+        waits = self.waits or self.buffered or self.joined or self.meets
+        return waits or bool(self.stages) or not isinstance(self.ending, Direct)
+
+    @property
     def why(self) -> str | None:
         """Why windows are kept and no slices; None where there are none to be kept."""
         return next((d.reason for d in self.decisions), None)
