@@ -263,7 +263,7 @@ class Engine:
                 marks[CLOSES] = delay
             if marks != dict(field.metadata):
                 with spark_errors():
-                    rows = rows.withMetadata(field.name, marks)
+                    rows = _marked(rows, field.name, marks)
         with spark_errors():
             rows.createOrReplaceTempView(stage.view)
 
@@ -277,7 +277,7 @@ class Engine:
             self._leave_semi_joins()
             rows = self._spark.sql(plan.query)
             if plan.waits_longer and plan.time is not None:
-                rows = rows.withMetadata(plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
+                rows = _marked(rows, plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
             fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
@@ -379,3 +379,10 @@ class Engine:
         query = writer.foreachBatch(sink)
         with spark_errors():
             return Running(started(query.start) if is_connect(self._spark) else query.start())
+
+
+def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
+    """Rows with other metadata of a column. (`withMetadata` reads the name as SQL, and then takes it as it stands.)"""
+    from pyspark.sql.functions import col
+
+    return rows.withColumn(name, col(backticked(name)).alias(name, metadata=metadata))

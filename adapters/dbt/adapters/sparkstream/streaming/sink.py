@@ -308,7 +308,7 @@ class Append(Sink):
             overwrite(rows, self._table)
         elif not missing.isEmpty():
             # A partition is written whole. Two NULLs are the same partition.
-            keys = self._columns[-self._partitions :]
+            keys = [backticked(name) for name in self._columns[-self._partitions :]]
             same = [rows[key].eqNullSafe(missing[key]) for key in keys]
             overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
 

@@ -139,7 +139,7 @@ class Streams:
                     stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
                     marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
                     stream = stream.unionByName(marks, allowMissingColumns=True)
-                stream = stream.withWatermark(event_time, watermark.words())
+                stream = stream.withWatermark(backticked(event_time), watermark.words())
                 if until is not None:
                     stream = stream.where(is_in_time(backticked(event_time)))
                 if flush is not None:
@@ -166,7 +166,7 @@ class Streams:
         field = next(field for field in stream.schema.fields if field.name.casefold() == event_time.casefold())
         type_ = field.dataType.simpleString()
         if type_ == "timestamp_ntz":
-            return stream.withColumn(field.name, stream[field.name].cast("timestamp"))
+            return stream.withColumn(field.name, stream[backticked(field.name)].cast("timestamp"))
         if type_ != "timestamp":
             raise StreamingError(
                 f"the event time {field.name} is of type {type_}, and a watermark needs a TIMESTAMP\n"

@@ -1,0 +1,54 @@
+"""Streams whose columns have names that hold anything: the event time, keys, late rows that are kept, open windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dbt.adapters.sparkstream.sql.core.names import backticked
+from tests.functional.streaming.feed import Feed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+PARQUET = "x` int) using parquet location '/p' -- "
+NAMES = ["a`b", "q'u", "b\\s", "${env:HOME}", 'd"q', "my col", "\u202ea", PARQUET, "n\nl", "a.b"]
+
+
+@pytest.fixture
+def feed(embedded: SparkSession) -> Iterator[Feed]:
+    feed = Feed(embedded, {})
+    yield feed
+    feed.drop()
+
+
+def add(feed: Feed, table: str, *rows: tuple[int, str]) -> None:
+    """Adds rows: seconds of the event time, and the text of all other columns."""
+    others = len(feed.tables[table]) - 1
+    values = ", ".join(f"(timestamp_seconds({t}), {', '.join([repr(k)] * others)})" for t, k in rows)
+    feed.spark.sql(f"INSERT INTO {feed.schema}.{table} VALUES {values}")
+
+
+@pytest.mark.parametrize("time", ["a.b", PARQUET])
+def test_event_time_and_keys(feed: Feed, time: str) -> None:
+    keys = [name for name in NAMES if name != time]
+    feed.tables = {"bid": {time: "timestamp", **dict.fromkeys(keys, "string")}}
+    columns = ", ".join(f"{backticked(name)} {type_}" for name, type_ in feed.tables["bid"].items())
+    feed.spark.sql(f"CREATE TABLE {feed.schema}.bid ({columns}) USING parquet")
+    grouped = ", ".join(["window_start", "window_end", *map(backticked, keys)])
+    sql = f"SELECT {grouped}, count(*) AS n, max({backticked(time)}) AS {backticked(time)} " + (
+        f"FROM tumble(bid, {backticked(time)}, '20 seconds') GROUP BY {grouped}"
+    )
+    options = {"event_time": time, "keep_late": True, "shows_open": True}
+    add(feed, "bid", (1005, "a"), (1006, "a"), (1060, "b"))
+    feed.run(sql, **options)
+    add(feed, "bid", (1001, "late"), (1062, "b"), (1100, "c"))
+    feed.run(sql, **options)
+    assert [(row[-2], *row[2:-2]) for row in feed.table()] == [(2, *["a"] * len(keys)), (2, *["b"] * len(keys))]
+    late = feed.spark.table(f"{feed.schema}.model__late")
+    assert set(late.columns) > {time, *keys}
+    assert [row[keys[0]] for row in late.collect()] == ["late"]
+    assert [row[keys[0]] for row in feed.spark.table(f"{feed.schema}.model__open").collect()] == ["c"]
