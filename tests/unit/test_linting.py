@@ -30,6 +30,7 @@ WINDOWS = {
     "a frame": "select {{ over('sum(x)', order_by='ts', frame='rows_range', start='3s') }} as s\nfrom t\n",
     "a stream": "select 1 as x\nfrom {{ stream(ref('bid'), watermark='1m') }}\nwhere {{ in_batch('ts') }}\n",
     "text of another system": "{% call window_sql(dialect='flink') %}\nSELECT a FROM TUMBLE(TABLE t)\n{% endcall %}\n",
+    "the dialect in meta": "{{ config(meta={'sql_dialect': 'flink'}) }}\nSELECT  a FROM TUMBLE(TABLE t)\n",
     "a model in a dialect": "{{ config(sql_dialect='flink') }}\nSELECT  a FROM TUMBLE(TABLE t, DESCRIPTOR(x))\n",
     "shifts": "select a << b as c, '<< tumble(' as d\nfrom t -- from << tumble(\n",
 }

@@ -85,6 +85,11 @@ def test_mistakes_in_configs_of_models(config: str) -> None:
     assert problems("project", f"models: {{shop: {{marts: {{+{name}: {value}}}}}}}")
 
 
+def test_configs_in_meta() -> None:
+    assert not problems("properties", _model("meta: {watermark: 10 minutes, owner: me}"))
+    assert problems("properties", _model("meta: {late_rows: kept}"))
+
+
 def test_a_folder_may_be_called_like_a_config() -> None:
     assert not problems("project", "models: {shop: {watermark: {+watermark: 1 day}, materialized: view}}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_event_time_and_keys(feed: Feed, time: str) -> None:
     sql = f"SELECT {grouped}, count(*) AS n, max({backticked(time)}) AS {backticked(time)} " + (
         f"FROM tumble(bid, {backticked(time)}, '20 seconds') GROUP BY {grouped}"
     )
-    options = {"event_time": time, "keep_late": True, "shows_open": True}
+    options: dict[str, Any] = {"event_time": time, "keep_late": True, "shows_open": True}
     add(feed, "bid", (1005, "a"), (1006, "a"), (1060, "b"))
     feed.run(sql, **options)
     add(feed, "bid", (1001, "late"), (1062, "b"), (1100, "c"))

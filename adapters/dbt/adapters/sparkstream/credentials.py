@@ -58,6 +58,14 @@ class SparkStreamCredentials(SparkCredentials):
         super().validate(data)
 
     @classmethod
+    def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
+        """What a profile says, or one place of a node's configs, under the names that count."""
+        from dbt.adapters.sparkstream.configs import with_those_of_meta
+
+        given = super().translate_aliases(kwargs, recurse)
+        return with_those_of_meta(given) if "meta" in given and not recurse else given
+
+    @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:
         _learn(data)
         data = super().__pre_deserialize__(data)

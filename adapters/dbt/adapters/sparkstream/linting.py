@@ -15,6 +15,7 @@ from sqlfluff.core.plugin import hookimpl
 from sqlfluff.core.templaters import JinjaTemplater, RawFileSlice, RawTemplater, TemplatedFile
 from sqlfluff.core.templaters.base import TemplatedFileSlice
 
+from dbt.adapters.sparkstream.configs import with_those_of_meta
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
@@ -82,7 +83,7 @@ class SparkstreamTemplater(JinjaTemplater):
         windows["window_sql"] = _query
 
         def configure(*_: Any, **configs: Any) -> str:
-            self._dialect = str(configs.get("sql_dialect") or "spark")
+            self._dialect = str(with_those_of_meta(configs).get("sql_dialect") or "spark")
             return ""
 
         ours = {**windows, "sparkstream": SimpleNamespace(**windows), "config": configure}

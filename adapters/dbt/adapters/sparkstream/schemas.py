@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
+from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
 from dbt.adapters.sparkstream.packaged import documented
-from dbt.adapters.sparkstream.plain.templates import OURS as OF_MODELS
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.streaming import config as streaming
 from dbt.adapters.sparkstream.streaming import reader, topic
@@ -115,7 +115,7 @@ def _of_models() -> dict[str, Schema]:
         "window_columns": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
         "lateness": _described(_DURATION, "how much later than the latest row another one may come"),
     }
-    return {name: kinds[name] for name in sorted(OF_MODELS)}
+    return {name: kinds[name] for name in sorted(OURS)}
 
 
 def _of_dbt() -> dict[str, Schema]:
@@ -143,8 +143,9 @@ def _without(names: Iterable[str]) -> Schema:
 
 def _config_of_a_model() -> Schema:
     streams = {"materialized": {"const": _STREAMING}}
+    meta: Schema = {"type": "object", "properties": _of_models()}
     return {
-        **_closed({**_of_dbt(), **_of_models()}),
+        **_closed({**_of_dbt(), **_of_models(), "meta": meta}),
         "if": {"properties": streams, "required": ["materialized"]},
         "then": _without(streaming.MEANINGLESS),
     }

@@ -1,4 +1,4 @@
-{{ config(sql_dialect='flink') }}
+{{ config(meta={'sql_dialect': 'flink'}) }}
 SELECT order_id, order_time, amount,
   SUM(amount) OVER w AS sum_amount,
   AVG(amount) OVER w AS avg_amount

@@ -1,4 +1,4 @@
-{{ config(sql_dialect='flink') }}
+{{ config(meta={'sql_dialect': 'flink'}) }}
 SELECT
   user,
   TUMBLE_START(order_time, INTERVAL '1' DAY) AS wStart,

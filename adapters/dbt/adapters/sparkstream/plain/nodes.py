@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.batches import batch_of
 from dbt.adapters.sparkstream.compile_hook import DIALECT
+from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.mistakes import PACKAGES
 from dbt.adapters.sparkstream.plain import templates
 from dbt.adapters.sparkstream.plain.errors import Unwritable
@@ -118,7 +119,7 @@ class Writer:
         return True
 
     def _write(self, node: Any, table: bool) -> Written:
-        configs = templates.OURS | templates.OF_INCREMENTS if table else templates.OURS
+        configs = OURS | templates.OF_INCREMENTS if table else OURS
         raw = node.raw_code
         marks = Marks()
         whole = self._renderer.render(node, raw, marks)

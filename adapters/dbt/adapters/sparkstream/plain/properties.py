@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.mistakes import PACKAGES
-from dbt.adapters.sparkstream.plain.templates import OURS
 
 STREAMING = "streaming_incremental"
 _TESTS = ("data_tests", "tests")
@@ -45,8 +45,9 @@ def _strip(entry: Any, tests: frozenset[str]) -> None:
         return
     config = entry.get("config")
     if isinstance(config, dict):
-        for name in [n for n in config if n in OURS]:
-            del config[name]
+        for given in (config, config.get("meta") or {}):
+            for name in [n for n in given if n in OURS]:
+                del given[name]
         if config.get("materialized") == STREAMING:
             config["materialized"] = "table"
         if not config:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.sparkstream.streaming.config import OURS as STREAMING
 from dbt.adapters.sparkstream.templating import LEXER, split_arguments
-
-OURS = frozenset((*STREAMING, "sql_dialect", "optimize", "arrival", "window_columns", "lateness"))
-"""The configs that only the adapter knows."""
 
 OF_INCREMENTS = frozenset(
     (
@@ -139,8 +135,8 @@ def without(piece: Piece, drop: frozenset[str]) -> str:
     start = next(i for i, (_, text) in enumerate(words) if text == "(")
     end = max(i for i, (_, text) in enumerate(words) if text == ")")
     arguments = list(split_arguments(words[start + 1 : end]))
-    kept = [a for a in arguments if _name(a) not in drop]
-    if len(kept) == len(arguments):
+    kept = [left for a in arguments if _name(a) not in drop and (left := _without_meta(a, drop))]
+    if kept == arguments:
         return piece.text
     written = ["".join(text for _, text in a) for a in kept]
     if not any(text.strip() for text in written):
@@ -149,6 +145,25 @@ def without(piece: Piece, drop: frozenset[str]) -> str:
     inner = ",".join(written).strip("\n ,")
     around = "\n    " if "\n" in "".join(text for _, text in words[start:end]) else ""
     return "{{ config(" + around + inner + last.rstrip(" ") + ("\n" if around else "") + ") }}"
+
+
+def _without_meta(argument: list[Token], drop: frozenset[str]) -> list[Token]:
+    """An argument `meta={'trigger': ..., ...}` without some keys, nothing where none is left; any other as it is."""
+    braces = [i for i, (_, text) in enumerate(argument) if text in "{}"]
+    if _name(argument) != "meta" or not braces:
+        return argument
+    start, end = braces[0] + 1, braces[-1]
+    entries = list(split_arguments(argument[start:end]))
+    kept = [entry for entry in entries if _key(entry) not in drop]
+    if kept == entries:
+        return argument
+    inner = ",".join("".join(text for _, text in entry) for entry in kept).strip()
+    return [*argument[:start], ("data", inner), *argument[end:]] if inner else []
+
+
+def _key(entry: Sequence[Token]) -> str | None:
+    """The key of an entry of a dictionary that is written out."""
+    return next((text[1:-1] for kind, text in entry if kind == "string"), None)
 
 
 def _name(argument: Sequence[Token]) -> str | None:

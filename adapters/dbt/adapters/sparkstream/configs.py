@@ -1,0 +1,20 @@
+"""The configs of models that only this adapter knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.sparkstream.streaming.config import OURS as STREAMING
+
+OURS = frozenset((*STREAMING, "sql_dialect", "optimize", "arrival", "window_columns", "lateness"))
+
+
+def with_those_of_meta(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config with those of ours that its `meta` has: dbt 2 takes there alone what it doesn't know.
+
+    They stand there under their own names, as dbt-autofix moves them.
+    """
+    meta = config.get("meta")
+    found = {name: meta[name] for name in meta if name in OURS} if isinstance(meta, Mapping) else {}
+    return {**found, **config}
