@@ -60,18 +60,21 @@
     {%- endif -%}
     {%- set parts = (number[1:] if number[0] in '+-' else number).split('.') -%}
     {%- set whole = parts[0] or '0' -%}
-    {%- set fraction = parts[1] if parts | length == 2 else '' -%}
+    {%- set fraction = parts[1].rstrip('0') if parts | length == 2 else '' -%}
     {%- set numeric = number[0] in '0123456789.+-' and whole.isdigit() and (fraction or '0').isdigit() -%}
     {%- if not numeric or parts | length > 2 or not parts | join -%}
       {{ exceptions.raise_compiler_error(in_words ~ " is no interval: '" ~ text ~ "'" ~ example) }}
     {%- endif -%}
-    {%- set scale = 10 ** (fraction | length) -%}
-    {%- set scaled = (whole ~ fraction) | int * microseconds[unit] -%}
-    {%- if scaled % scale -%}
-      {{ exceptions.raise_compiler_error(in_words ~ " is finer than a microsecond: '" ~ text ~ "'") }}
-    {%- endif -%}
-    {%- if scaled // scale >= 2 ** 63 -%}
+    {#- In this order and with so few digits, as dbt 2 computes in 128 bits. -#}
+    {%- set digits = whole.lstrip('0') -%}
+    {%- set too_long = digits | length > 19 or (digits or '0') | int * microseconds[unit] >= 2 ** 63 -%}
+    {%- set scale = 10 ** ([fraction | length, 13] | min) -%}
+    {%- set scaled = (0 if too_long else (whole ~ fraction[:13]) | int) * microseconds[unit] -%}
+    {%- if too_long or scaled // scale >= 2 ** 63 -%}
       {{ exceptions.raise_compiler_error(in_words ~ " is longer than any interval of Spark: '" ~ text ~ "'" ~ example) }}
+    {%- endif -%}
+    {%- if fraction | length > 13 or scaled % scale -%}
+      {{ exceptions.raise_compiler_error(in_words ~ " is finer than a microsecond: '" ~ text ~ "'") }}
     {%- endif -%}
     {%- set total.value = total.value + (scaled // scale) * (-1 if number[0] == '-' else 1) -%}
   {%- endfor -%}

@@ -1,6 +1,7 @@
 {% macro window_sql(dialect=none, arrival=none, optimize=none) -%}
+  {#- To dbt 2, what a call block holds is an argument, too. -#}
   {%- do adapter.dispatch('sparkstream_check_arguments', 'sparkstream')(
-    'window_sql', kwargs, ['dialect', 'arrival', 'optimize'], varargs
+    'window_sql', kwargs | reject('equalto', 'caller') | list, ['dialect', 'arrival', 'optimize'], varargs
   ) if execute -%}
   {{ return(adapter.dispatch('window_sql', 'sparkstream')(caller(), dialect, arrival, optimize) if execute else caller()) }}
 {%- endmacro %}

@@ -185,6 +185,13 @@ def test_window_around(adapter: str) -> None:
     assert "BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW\n" in call("t", "u", [], "a", "b", "1h", "0s", columns)
 
 
+@pytest.mark.parametrize("length", [f"{'9' * 40} days", "9223372036854.775808 seconds", f"{'9' * 5000} ms"])
+def test_an_interval_longer_than_any_of_spark(length: str) -> None:
+    """dbt 2 computes in 128 bits, and Python reads 4,300 digits."""
+    with pytest.raises(CompilerError, match="longer than any interval of Spark"):
+        macros("spark").call("tumble", "t", "ts", length)
+
+
 # -- intervals -----------------------------------------------------------------------------------------
 _UNITS = sorted(
     {
