@@ -25,7 +25,7 @@ REPOSITORY = "https://github.com/dbt-sparkstream/dbt-sparkstream/blob/main/"
 COPIED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 """Page -> the file of the repository that it is."""
 
-ALONE = {"index.md", "quickstart.md", "gallery.md"}
+ALONE = {"index.md"}
 """Pages that are a section of their own."""
 
 DIALECTS = {"flink": "Flink", "openmldb": "OpenMLDB", "sqlstream": "SQLstream", "spark": "Spark"}
