@@ -97,10 +97,10 @@ class Descriptions:
 
 def changes_tables(sql: str) -> bool:
     """Whether a statement may change a table."""
-    return not _after_comments(sql)[:8].lower().startswith(READING)
+    return not after_comments(sql)[:8].lower().startswith(READING)
 
 
-def _after_comments(sql: str) -> str:
+def after_comments(sql: str) -> str:
     """A statement without the comments before its first word; a comment that isn't closed, or is nested, stays."""
     sql = sql.lstrip()
     while sql.startswith("/*") and (end := sql.find("*/")) > 0 and "/*" not in sql[2:end]:

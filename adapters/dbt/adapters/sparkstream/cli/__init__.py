@@ -9,6 +9,7 @@ from dbt.adapters.sparkstream.cli.backfill import backfill
 from dbt.adapters.sparkstream.cli.batches import batches
 from dbt.adapters.sparkstream.cli.build import build
 from dbt.adapters.sparkstream.cli.explain import explain
+from dbt.adapters.sparkstream.cli.gateway import gateway
 from dbt.adapters.sparkstream.cli.imports import imports
 from dbt.adapters.sparkstream.cli.models import request, stream, streams
 from dbt.adapters.sparkstream.cli.play import play
@@ -35,6 +36,7 @@ for _command in (
     backfill,
     batches,
     server,
+    gateway,
     schemas,
 ):
     main.add_command(_command)

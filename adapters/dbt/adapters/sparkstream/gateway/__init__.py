@@ -1,0 +1,5 @@
+"""A Thrift server that understands windows: it stands before Spark's, and translates each statement on its way."""
+
+from dbt.adapters.sparkstream.gateway.gateway import Gateway
+
+__all__ = ["Gateway"]

@@ -1,0 +1,101 @@
+"""What becomes of a client's statement: translated, or left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token
+
+from dbt.adapters.sparkstream.descriptions import Descriptions, after_comments
+from dbt.adapters.sparkstream.sql import TranslationWarning, translate
+from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+
+DIALECT = "sparkstream.sql.dialect"
+"""What a session says that its statements are written in: `SET sparkstream.sql.dialect = flink`."""
+
+_BEGINS = ("SELECT", "WITH", "VALUES", "(")
+_HOLDS = ("CREATE", "CACHE", "INSERT", "EXPLAIN", "DESCRIBE", "DESC")
+"""What a statement begins with that has a query in it."""
+
+
+class UnknownDialect(Exception):
+    """A session asks for a dialect that there isn't."""
+
+
+@dataclass
+class Translator:
+    """The statements of one session.
+
+    Attributes:
+        rows_of: sends a statement of ours to the session's Spark and gives the rows.
+        warn: takes what the translator warns of.
+        dialect: what the session's statements are written in.
+    """
+
+    rows_of: Callable[[str], Sequence[Sequence[Any]]]
+    warn: Callable[[TranslationWarning], None]
+    dialect: str = "spark"
+
+    def __call__(self, sql: str) -> str:
+        """A statement as Spark SQL; the same text where there is nothing to translate.
+
+        Raises:
+            TranslationError: it can't be translated.
+            UnknownDialect: it sets the dialect to one that there isn't.
+        """
+        self._take_setting(sql)
+        start = 0 if self.dialect == "spark" else query_start(sql)
+        if start is None:
+            return sql
+        # As many lines and columns before the query as the statement has, so that errors have their place in it.
+        blank = "".join("\n" if c == "\n" else " " for c in sql[:start])
+        schema = Descriptions(self.rows_of).of
+        found = translate(blank + sql[start:], self.dialect, schema=schema, warn=self.warn)
+        return sql[:start] + found.removeprefix(blank)
+
+    def _take_setting(self, sql: str) -> None:
+        text = after_comments(sql).rstrip().removesuffix(";")
+        word, _, rest = text.partition(" ")
+        if word.upper() == "RESET" and rest.strip() in ("", DIALECT):
+            self.dialect = "spark"
+        key, equals, value = rest.partition("=")
+        if word.upper() != "SET" or not equals or key.strip() != DIALECT:
+            return
+        name = value.strip().strip("'\"`").lower()
+        if name not in DIALECTS:
+            raise UnknownDialect(
+                f"there is no SQL dialect {value.strip()}\n  {DIALECT} is one of {', '.join(DIALECTS)}"
+            )
+        self.dialect = name
+
+
+def query_start(sql: str) -> int | None:
+    """Where the query of a statement begins; None of one that has none, such as SHOW TABLES, which is Spark's."""
+    try:
+        tokens = DIALECTS["spark"]().tokenize(sql)
+    except TokenError:  # of the dialect's own texts; the translator says what is wrong
+        return 0
+    words = [token.text.upper() for token in tokens]
+    if not words or words[0] in _BEGINS:
+        return 0
+    if words[0] not in _HOLDS:
+        return None
+    return next((tokens[i].start for i in _at_top(tokens) if i and words[i] in _BEGINS and _begins(words, i)), None)
+
+
+def _at_top(tokens: Sequence[Token]) -> list[int]:
+    """The tokens outside parentheses; a parenthesis that opens is one."""
+    depth, found = 0, []
+    for i, token in enumerate(tokens):
+        if not depth:
+            found.append(i)
+        depth += (token.text == "(") - (token.text == ")")
+    return found
+
+
+def _begins(words: Sequence[str], i: int) -> bool:
+    """Whether a query begins here: a parenthesis does behind AS alone, as a list of columns has one, too."""
+    return words[i] in ("SELECT", "VALUES") or words[i - 1] == "AS" or (words[i] == "WITH" and words[i + 1] != "(")

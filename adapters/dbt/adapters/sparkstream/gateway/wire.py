@@ -1,0 +1,239 @@
+"""Thrift's messages as bytes: what a client sends is read message by message, and changed in no place but one."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from TCLIService import TCLIService, ttypes
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.Thrift import TMessageType, TType
+from thrift.transport.TTransport import TMemoryBuffer, TTransportBase
+
+Read = Callable[[int], bytes]
+"""Gives so many bytes of what a client sends."""
+
+MOST_BYTES = 100 << 20
+"""Of a message, as Spark's own server has it."""
+
+_START, _OK, _BAD, _COMPLETE = 1, 2, 3, 5
+"""What a message of SASL's greeting is, by its first byte."""
+_LOGIN = struct.Struct("!BI")
+_LENGTH = struct.Struct("!I")
+_BINARY = 0x80
+"""The first byte of a message in Thrift's binary protocol."""
+
+
+class NoMessage(Exception):
+    """What a client has sent is none of Thrift's messages; the text says what was looked for."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A call of a client.
+
+    Attributes:
+        data: its bytes.
+        name: the method.
+        number: the client's number for it.
+        session: the bytes of the session's handle; empty but for ExecuteStatement.
+        place: where in the bytes the statement stands, with its length before it; None but for ExecuteStatement.
+    """
+
+    data: bytes
+    name: str
+    number: int
+    session: bytes = b""
+    place: tuple[int, int] | None = None
+
+    @property
+    def statement(self) -> str | None:
+        """The SQL of ExecuteStatement; None of other calls, and of a text that isn't UTF-8."""
+        if self.place is None:
+            return None
+        try:
+            return self.data[self.place[0] + 4 : self.place[1]].decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+
+    def saying(self, statement: str) -> bytes:
+        """The same call with another statement."""
+        assert self.place is not None
+        text = statement.encode("utf-8")
+        return self.data[: self.place[0]] + _LENGTH.pack(len(text)) + text + self.data[self.place[1] :]
+
+    def refused(self, why: str) -> bytes:
+        """The answer to ExecuteStatement that the statement has failed."""
+        status = ttypes.TStatus(ttypes.TStatusCode.ERROR_STATUS, sqlState="42000", errorCode=0, errorMessage=why)
+        written = TMemoryBuffer()
+        protocol = TBinaryProtocol(written)
+        protocol.writeMessageBegin(self.name, TMessageType.REPLY, self.number)
+        TCLIService.ExecuteStatement_result(ttypes.TExecuteStatementResp(status)).write(protocol)
+        protocol.writeMessageEnd()
+        return bytes(written.getvalue())
+
+
+def session_handle(data: bytes) -> Any:
+    """The handle of a session, from its bytes in a message."""
+    handle = ttypes.TSessionHandle()
+    handle.read(TBinaryProtocol(TMemoryBuffer(data)))
+    return handle
+
+
+class _Taken(TTransportBase):
+    """Gives bytes, and keeps them."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self.data = bytearray()
+
+    def read(self, size: int) -> bytes:
+        if len(self.data) + size > MOST_BYTES:
+            raise NoMessage(f"a message of more than {MOST_BYTES >> 20} MB")
+        data = self._read(size)
+        self.data += data
+        return data
+
+
+def read_message(read: Read) -> Message:
+    """The next message of Thrift's binary protocol.
+
+    Raises:
+        EOFError: the client has gone.
+        NoMessage: these are no messages.
+    """
+    taken = _Taken(read)
+    protocol = TBinaryProtocol(taken, strictRead=True, string_length_limit=MOST_BYTES)
+    session, place = b"", None
+    try:
+        name, _, number = protocol.readMessageBegin()
+        if name == "ExecuteStatement":
+            for field, kind in _fields(protocol):
+                if (field, kind) != (1, TType.STRUCT):
+                    protocol.skip(kind)
+                    continue
+                for part, of in _fields(protocol):
+                    start = len(taken.data)
+                    protocol.readBinary() if of == TType.STRING else protocol.skip(of)
+                    if (part, of) == (1, TType.STRUCT):
+                        session = bytes(taken.data[start:])
+                    elif (part, of) == (2, TType.STRING):
+                        place = (start, len(taken.data))
+        else:
+            protocol.skip(TType.STRUCT)
+    except (EOFError, OSError, NoMessage):
+        raise
+    except Exception as error:  # of the library, whatever the bytes are
+        raise NoMessage(f"no message of Thrift's binary protocol: {error}") from error
+    return Message(bytes(taken.data), name, number, session, place)
+
+
+def _fields(protocol: Any) -> Iterator[tuple[int, int]]:
+    """The numbers and types of a structure's fields; whoever asks for the next one has read the value."""
+    while True:
+        _, kind, number = protocol.readFieldBegin()
+        if kind == TType.STOP:
+            return
+        yield number, kind
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user's name and password, as SASL's PLAIN has them."""
+
+    user: str
+    password: str
+
+
+class Plain:
+    """Messages as they are, without a greeting (`auth: NOSASL`)."""
+
+    login: Login | None = None
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+
+    def message(self) -> Message:
+        return read_message(self._read)
+
+    @staticmethod
+    def framed(data: bytes) -> bytes:
+        return data
+
+
+class Sasl:
+    """Messages with their lengths, behind a greeting with a user and a password (`auth: NONE`, LDAP, CUSTOM).
+
+    Args:
+        read: what the client sends.
+        hand_on: takes the greeting.
+
+    Raises:
+        NoMessage: another way of greeting than PLAIN, whose messages may be encrypted.
+    """
+
+    def __init__(self, read: Read, hand_on: Callable[[bytes], None]) -> None:
+        self._read = read
+        self._rest = b""
+        way, said = b"", b""
+        for expected in ((_START,), (_OK, _COMPLETE)):
+            head = read(_LOGIN.size)
+            kind, length = _LOGIN.unpack(head)
+            if kind not in expected or length > 1 << 16:
+                raise NoMessage("no greeting of SASL")
+            said = read(length)
+            way = way or said
+            if way != b"PLAIN":
+                raise NoMessage(f"the greeting {way[:20]!r}: the gateway takes NOSASL, and PLAIN")
+            hand_on(head + said)
+        _, user, password = ([*said.split(b"\0"), b"", b""])[:3]
+        self.login = Login(user.decode("utf-8", "replace"), password.decode("utf-8", "replace"))
+
+    def message(self) -> Message:
+        return read_message(self._bytes)
+
+    def _bytes(self, size: int) -> bytes:
+        while len(self._rest) < size:
+            (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
+            if length > MOST_BYTES:
+                raise NoMessage(f"a message of more than {MOST_BYTES >> 20} MB")
+            self._rest += self._read(length)
+        data, self._rest = self._rest[:size], self._rest[size:]
+        return data
+
+    @staticmethod
+    def framed(data: bytes) -> bytes:
+        return _LENGTH.pack(len(data)) + data
+
+
+def reader(client: socket.socket) -> Read:
+    """Reads from a socket: all bytes that are asked for."""
+    file = client.makefile("rb")
+
+    def read(size: int) -> bytes:
+        data = file.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    return read
+
+
+def greeted(client: socket.socket, hand_on: Callable[[bytes], None]) -> Plain | Sasl:
+    """How a client's messages come, by the first byte that it sends.
+
+    Raises:
+        EOFError: the client has gone.
+        NoMessage: it speaks something else.
+    """
+    first = client.recv(1, socket.MSG_PEEK)
+    if not first:
+        raise EOFError
+    if first[0] == _BINARY:
+        return Plain(reader(client))
+    if first[0] == _START:
+        return Sasl(reader(client), hand_on)
+    raise NoMessage("neither Thrift's binary protocol nor a greeting of SASL; HTTP isn't taken")
