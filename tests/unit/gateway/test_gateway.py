@@ -127,10 +127,12 @@ def test_a_session_says_what_its_queries_are_written_in(spark: SimpleNamespace) 
         other.cursor().execute("select 7 / 2")
         connection.cursor().execute(f"RESET {DIALECT}")
         connection.cursor().execute("select 1")
-    said = [sql for sql in spark.said if not sql.startswith(("USE", "DESCRIBE"))]
+    # What stands below another line is indented by what is before the query.
+    said = [" ".join(sql.split()) for sql in spark.said if not sql.startswith(("USE", "DESCRIBE"))]
+    translated = " ".join(translated.split())
     assert said[1:] == [
         translated,
-        f"CREATE TABLE t\nUSING parquet AS ({translated})",
+        f"CREATE TABLE t USING parquet AS ({translated})",
         "SHOW TABLES",
         "select 7 / 2",
         f"RESET {DIALECT}",
