@@ -11,9 +11,15 @@
 {%- endmacro %}
 
 {% macro default__window_sql(sql, dialect, arrival=none, optimize=none) -%}
+  {%- if var('sparkstream_gateway', false) -%}
+    {#- The gateway translates it. To Spark itself this is a syntax error. -#}
+    {%- set more = ([' arrival => ' ~ arrival] if arrival else []) + ([' optimize => ' ~ optimize | lower] if optimize is not none else []) -%}
+    {{ return('<< window_sql(' ~ ([dialect or 'spark', ' ' ~ sql | length] + more) | join(',') ~ ') ' ~ sql ~ ' >>') }}
+  {%- endif -%}
   {{ exceptions.raise_compiler_error(
     "window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter " ~ adapter.type() ~ " can't"
     ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    ~ "\n  or send statements through `sparkstream gateway`, and set the variable sparkstream_gateway to true,"
     ~ "\n  or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}"
   ) }}
 {%- endmacro %}

@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.gateway import Gateway
 from dbt.adapters.sparkstream.gateway.statements import DIALECT, query_start
 from dbt.adapters.sparkstream.gateway.wire import NoMessage, read_message
 from dbt.adapters.sparkstream.sql import translate
+from tests.macros import Macros
 
 OK = ttypes.TStatus(ttypes.TStatusCode.SUCCESS_STATUS)
 TUMBLE = "SELECT window_start, sum(price) AS s FROM << tumble(bid, bidtime, '10 minutes') >> GROUP BY window_start"
@@ -138,6 +139,28 @@ def test_a_session_says_what_its_queries_are_written_in(spark: SimpleNamespace) 
         f"RESET {DIALECT}",
         "select 1",
     ]
+
+
+def test_blocks_of_the_macro_window_sql(spark: SimpleNamespace) -> None:
+    block = f"<< window_sql(flink, {len(FLINK)}, optimize => false) {FLINK} >>"
+    plain = translate(FLINK, "flink", schema=SCHEMA, optimize=False)
+    with connected(spark) as connection:
+        connection.cursor().execute(f"create view v as\nselect * from ({block}) a -- {block}")
+        connection.cursor().execute(f"select '{block}'")
+        with pytest.raises(OperationalError, match=r"line 2, column 46"):
+            connection.cursor().execute("select *\nfrom (<< window_sql(flink, 31) select * from tumble(table bid) >>)")
+    said = [" ".join(sql.split()) for sql in spark.said if not sql.startswith(("USE", "DESCRIBE"))]
+    assert said == [
+        " ".join(f"create view v as select * from ({plain}) a -- {block}".split()),
+        f"select '{block}'",
+    ]
+
+
+def test_the_macro_window_sql_writes_them() -> None:
+    there = Macros("spark", var=lambda name, default=None: name == "sparkstream_gateway" or default)
+    block = there.call("default__window_sql", "SELECT 1", "flink", arrival="seq", optimize=False)
+    assert block == "<< window_sql(flink, 8, arrival => seq, optimize => false) SELECT 1 >>"
+    assert there.call("default__window_sql", "SELECT 1", None) == "<< window_sql(spark, 8) SELECT 1 >>"
 
 
 def test_errors_are_those_of_the_statement_with_its_lines(spark: SimpleNamespace) -> None:

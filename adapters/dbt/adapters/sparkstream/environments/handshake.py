@@ -85,7 +85,7 @@ def _greet_with_tls(listening: socket.socket, credentials: SparkStreamCredential
 
 def _greet(channel: Any, credentials: SparkStreamCredentials) -> None:
     from pyhive.hive import get_installed_sasl
-    from thrift_sasl import TSaslClientTransport  # type: ignore[import-untyped]
+    from thrift_sasl import TSaslClientTransport
 
     def client() -> object:
         password = credentials.password or "x"

@@ -10,7 +10,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import Token
 
 from dbt.adapters.sparkstream.descriptions import Descriptions, after_comments
-from dbt.adapters.sparkstream.sql import TranslationWarning, translate
+from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 DIALECT = "sparkstream.sql.dialect"
@@ -23,6 +23,52 @@ _HOLDS = ("CREATE", "CACHE", "INSERT", "EXPLAIN", "DESCRIBE", "DESC")
 
 class UnknownDialect(Exception):
     """A session asks for a dialect that there isn't."""
+
+
+BLOCK = "<< window_sql("
+"""How a block of the macro `window_sql` begins: `<< window_sql(flink, 8) SELECT 1 >>` has a text of 8 characters."""
+_END = " >>"
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A text in another dialect within a statement.
+
+    Attributes:
+        dialect: what it is written in.
+        start, end: its place in the statement.
+        options: further arguments of `translate`.
+    """
+
+    dialect: str
+    start: int
+    end: int
+    options: dict[str, Any]
+
+    @classmethod
+    def read(cls, sql: str, begin: int) -> _Block | None:
+        """The block that begins at a place in a statement; None where none does, as in a string or a comment."""
+        header, closed, _ = sql[begin + len(BLOCK) :].partition(") ")
+        dialect, *others = (part.strip() for part in header.split(","))
+        options: dict[str, Any] = dict(part.partition(" => ")[::2] for part in others[1:])
+        if not closed or dialect not in DIALECTS or not others or not others[0].isdecimal() or len(others[0]) > 9:
+            return None
+        start = begin + len(BLOCK) + len(header) + len(closed)
+        end = start + int(others[0])
+        if not sql.startswith(_END, end) or not options.keys() <= {"arrival", "optimize"} or not _outside(sql[:begin]):
+            return None
+        if "optimize" in options:
+            options["optimize"] = options["optimize"] == "true"
+        return cls(dialect, start, end, options)
+
+
+def _outside(text: str) -> bool:
+    """Whether what follows a text is in none of its strings and comments."""
+    try:
+        tokens = DIALECTS["spark"]().tokenize(f"{text} x")
+    except TokenError:
+        return False
+    return tokens[-1].text == "x" and tokens[-1].start == len(text) + 1
 
 
 @dataclass
@@ -47,14 +93,36 @@ class Translator:
             UnknownDialect: it sets the dialect to one that there isn't.
         """
         self._take_setting(sql)
+        sql = self._with_blocks(sql)
         start = 0 if self.dialect == "spark" else query_start(sql)
         if start is None:
             return sql
-        # As many lines and columns before the query as the statement has, so that errors have their place in it.
+        return sql[:start] + self._translated(sql, start, len(sql), self.dialect)
+
+    def _translated(self, sql: str, start: int, end: int, dialect: str, **options: Any) -> str:
+        """A part of a statement as Spark SQL."""
+        # As many lines and columns before it as the statement has, so that errors have their place in that.
         blank = "".join("\n" if c == "\n" else " " for c in sql[:start])
         schema = Descriptions(self.rows_of).of
-        found = translate(blank + sql[start:], self.dialect, schema=schema, warn=self.warn)
-        return sql[:start] + found.removeprefix(blank)
+        try:
+            found = translate(blank + sql[start:end], dialect, schema=schema, warn=self.warn, **options)
+        except TranslationError as error:
+            error.source_line = sql.split("\n")[error.line - 1]
+            raise
+        return found.removeprefix(blank)
+
+    def _with_blocks(self, sql: str) -> str:
+        """A statement with the blocks of the macro `window_sql` translated, each by its own dialect."""
+        written, at = "", 0
+        while (begin := sql.find(BLOCK, at)) >= 0:
+            block = _Block.read(sql, begin)
+            if block is None:
+                written, at = written + sql[at : begin + len(BLOCK)], begin + len(BLOCK)
+                continue
+            written += sql[at:begin]
+            written += self._translated(sql, block.start, block.end, block.dialect, **block.options)
+            at = block.end + len(_END)
+        return written + sql[at:] if at else sql
 
     def _take_setting(self, sql: str) -> None:
         text = after_comments(sql).rstrip().removesuffix(";")
