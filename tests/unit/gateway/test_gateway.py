@@ -46,7 +46,7 @@ class Spark:
 
     def OpenSession(self, request: Any) -> Any:
         self.sessions += 1
-        handle = ttypes.TSessionHandle(ttypes.THandleIdentifier(b"%016d" % self.sessions, b"s" * 16))
+        handle = ttypes.TSessionHandle(ttypes.THandleIdentifier(b"\x86\xff%014d" % self.sessions, b"\xda" * 16))
         return ttypes.TOpenSessionResp(OK, request.client_protocol, handle)
 
     def ExecuteStatement(self, request: Any) -> Any:

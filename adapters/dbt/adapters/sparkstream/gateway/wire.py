@@ -98,6 +98,14 @@ class _Taken(TTransportBase):
         return data
 
 
+class _Bytes(TBinaryProtocol):
+    """Texts as bytes: a handle is no UTF-8."""
+
+    def readString(self) -> bytes:
+        data: bytes = self.readBinary()
+        return data
+
+
 def read_message(read: Read) -> Message:
     """The next message of Thrift's binary protocol.
 
@@ -106,18 +114,18 @@ def read_message(read: Read) -> Message:
         NoMessage: these are no messages.
     """
     taken = _Taken(read)
-    protocol = TBinaryProtocol(taken, strictRead=True, string_length_limit=MOST_BYTES)
+    protocol = _Bytes(taken, strictRead=True, string_length_limit=MOST_BYTES)
     session, place = b"", None
     try:
         name, _, number = protocol.readMessageBegin()
-        if name == "ExecuteStatement":
+        if name == b"ExecuteStatement":
             for field, kind in _fields(protocol):
                 if (field, kind) != (1, TType.STRUCT):
                     protocol.skip(kind)
                     continue
                 for part, of in _fields(protocol):
                     start = len(taken.data)
-                    protocol.readBinary() if of == TType.STRING else protocol.skip(of)
+                    protocol.skip(of)
                     if (part, of) == (1, TType.STRUCT):
                         session = bytes(taken.data[start:])
                     elif (part, of) == (2, TType.STRING):
@@ -128,7 +136,7 @@ def read_message(read: Read) -> Message:
         raise
     except Exception as error:  # of the library, whatever the bytes are
         raise NoMessage(f"no message of Thrift's binary protocol: {error}") from error
-    return Message(bytes(taken.data), name, number, session, place)
+    return Message(bytes(taken.data), name.decode("utf-8", "replace"), number, session, place)
 
 
 def _fields(protocol: Any) -> Iterator[tuple[int, int]]:
