@@ -6,15 +6,19 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from dbt.adapters.sparkstream import redaction
+from dbt.adapters.sparkstream import private, redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.redaction import learn, redacted
 from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.server import ServerConfig, ServerError
+from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.session_conf import java_properties
 from dbt.adapters.sparkstream.streaming.reader import given_options
 
 FORMS = [
@@ -204,7 +208,11 @@ from dbt.adapters.sparkstream.session import spark_session
 spark = spark_session(json.loads(sys.argv[1]), Path(sys.argv[2]))
 lines = [path.read_text() for path in Path("/proc").glob("[0-9]*/cmdline") if path.stat().st_uid == os.getuid()
          and int((path.parent / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()]
-print(json.dumps([lines, [spark.conf.get(name, None) for name in json.loads(sys.argv[1])]]))
+java = spark._jvm.java.lang
+fetched = java.Thread.currentThread().getContextClassLoader().getResource("probe.txt")
+left = [str(path) for path in Path(sys.argv[2]).rglob("launch-*")]
+values = [spark.conf.get(name, None) for name in json.loads(sys.argv[1])]
+print(json.dumps([lines, values, java.System.getProperty("probe"), fetched is not None, left]))
 """
 
 
@@ -212,16 +220,45 @@ print(json.dumps([lines, [spark.conf.get(name, None) for name in json.loads(sys.
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no /proc on this machine")
 def test_the_process_list(tmp_path: Path) -> None:
     (tmp_path / "run.py").write_text(SESSION)
-    given = {**SECRETS, "spark.driver.memory": "600m"}
+    with zipfile.ZipFile(tmp_path / "probe.jar", "w") as jar:
+        jar.writestr("probe.txt", "here")
+    options = tmp_path / "java options"
+    private.write(options, "-Dprobe=S3CR3T-9\n")
+    given = {
+        **SECRETS,
+        "spark.driver.memory": "600m",
+        "spark.driver.extraJavaOptions": f'"@{options}"',
+        # A file system that is known by settings alone.
+        "spark.hadoop.fs.viewfs.mounttable.shop.link./jars": tmp_path.as_uri(),
+        "spark.jars": "viewfs://shop/jars/probe.jar",
+    }
     environ = {**os.environ, "DBT_ENV_SECRET_X": "S3CR3T-7"}
     command = [sys.executable, str(tmp_path / "run.py"), "@", str(tmp_path)]
     # The secrets of this test reach the process by its code, not by its arguments.
     (tmp_path / "run.py").write_text(SESSION.replace("sys.argv[1]", repr(json.dumps(given))))
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, cwd=tmp_path)
-    lines, values = json.loads(done.stdout.splitlines()[-1])
+    lines, values, option, fetched, left = json.loads(done.stdout.splitlines()[-1])
     assert any("-Xmx600m" in line for line in lines)
     assert not [line for line in lines if "S3CR3T" in line]
-    assert values == list(given.values())  # Spark has them all the same
+    # Spark has them all the same, and has fetched the jar by them.
+    assert values[: len(SECRETS)] == list(SECRETS.values())
+    assert (option, fetched, left) == ("S3CR3T-9", True, [])
+
+
+@pytest.mark.parametrize("options", ["-Djavax.net.ssl.trustStorePassword=S3CR3T", "-Dharmless=S3CR3T-known"])
+@pytest.mark.parametrize("name", ["spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions"])
+def test_java_options_with_a_secret_are_refused(options: str, name: str, tmp_path: Path) -> None:
+    learn({"password": "S3CR3T-known"})
+    with pytest.raises(RuntimeError, match="@/path/of/the/file") as refused:
+        spark_session({name: options}, tmp_path)
+    assert "S3CR3T" not in str(refused.value)
+    with pytest.raises(ServerError, match="@/path/of/the/file"):
+        ServerConfig(conf={name: options})
+
+
+def test_a_file_of_java_properties() -> None:
+    settings = {"spark.a": " x\\y\n=z", "spark.b:c d": "${x}"}
+    assert java_properties(settings) == "spark.a=\\ x\\\\y\\n=z\nspark.b\\:c\\ d=${x}\n"
 
 
 def test_names() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -11,22 +12,22 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream import private
-from dbt.adapters.sparkstream.redaction import redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.session_conf import (
     AUTHENTICATE,
     LOCAL_DIR,
     METASTORE_POOL,
     METASTORE_URL,
     embedded_session_conf,
+    java_properties,
     read_properties,
+    secret_java_options,
 )
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 CATALOG = "spark.sql.catalogImplementation"
@@ -39,12 +40,8 @@ PLACES = (
 )
 """Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
 
-_OF_LAUNCH = (
-    *("spark.master", "spark.app.name", "spark.submit.", "spark.driver.memory", "spark.driver.extra"),
-    *("spark.driver.defaultJavaOptions", "spark.driver.userClassPathFirst", "spark.driver.cores"),
-    *("spark.jars", "spark.files", "spark.archives", "spark.pyspark.", "spark.yarn.", "spark.kubernetes."),
-)
-"""Beginnings of the settings that Spark's launcher reads: Java's memory, options, class path, and what it fetches."""
+_SUBMIT = "PYSPARK_SUBMIT_ARGS"
+"""The variable with what pyspark gives to Spark's launcher: options, and `pyspark-shell`."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None
@@ -60,6 +57,7 @@ def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
 
     Raises:
         JavaNotFound: there is no Java to run Spark on.
+        RuntimeError: an option of Java holds a secret, or Spark doesn't start.
     """
     global _session, _parameters
     with _lock:
@@ -89,23 +87,40 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     _silence_python_log()
     defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
+    if why := secret_java_options(settings):
+        raise RuntimeError(why)
     with _own_control_c():
         if WAREHOUSE in defaults:
             _launch(Path(defaults[WAREHOUSE]).parent, settings)
         else:
-            SparkContext._ensure_initialized(conf=_arguments(settings))
+            with _handed_over(settings, None):
+                SparkContext._ensure_initialized()
         return _build(settings)
 
 
-def _arguments(settings: Mapping[str, str]) -> SparkConf:
-    """The settings that Java is started with, where everybody on the machine sees them.
+@contextmanager
+def _handed_over(settings: Mapping[str, str], folder: Path | None) -> Iterator[None]:
+    """Has Spark's launcher read the settings from a file, as everybody on the machine sees a command line.
 
-    Spark gets the others when Java runs. A value that holds a secret isn't put there under any name.
+    All of them: it fetches jars itself, and needs the settings of the file systems that they come from.
+
+    Args:
+        settings: of Spark.
+        folder: for the file, which only this user can read; the machine's folder of temporary files if None.
     """
-    from pyspark import SparkConf
-
-    given = {name: value for name, value in settings.items() if name.startswith(_OF_LAUNCH)}
-    return SparkConf().setAll([(n, v) for n, v in given.items() if not is_secret(n) and redacted(v) == v])
+    before = os.environ.get(_SUBMIT)
+    with TemporaryDirectory(prefix="launch-", dir=folder) as temporary:
+        file = Path(temporary) / "spark.conf"
+        private.write(file, java_properties({n: v for n, v in settings.items() if n.startswith("spark.")}))
+        options = f"--load-spark-defaults --properties-file {shlex.quote(str(file))}"
+        os.environ[_SUBMIT] = f"{options} {before or 'pyspark-shell'}"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SUBMIT]
+            else:
+                os.environ[_SUBMIT] = before
 
 
 def _launch(home: Path, settings: Mapping[str, str]) -> None:
@@ -122,7 +137,8 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
     with claimed(home) as handle, open(private.opened(log), "wb") as output:
         _remove_temporary(Path(settings.get(LOCAL_DIR, "")), home)
         try:
-            gateway = launch_gateway(_arguments(settings), popen_kwargs={"stderr": output, "pass_fds": handle})
+            with _handed_over(settings, home):
+                gateway = launch_gateway(popen_kwargs={"stderr": output, "pass_fds": handle})
             SparkContext(conf=SparkConf().setAll(list(settings.items())), gateway=gateway)
         except Exception as error:
             raise RuntimeError(f"{error}\nits log is {log}") from error
@@ -130,9 +146,9 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
 
 def _remove_temporary(folder: Path, home: Path) -> None:
     """Removes the temporary folders that a killed Spark has left in the session's own; nobody else has it open now."""
-    if folder.parent == home:
-        for left in [*folder.glob("blockmgr-*"), *folder.glob("spark-*")]:
-            shutil.rmtree(left, ignore_errors=True)
+    own = [*folder.glob("blockmgr-*"), *folder.glob("spark-*")] if folder.parent == home else []
+    for left in [*own, *home.glob("launch-*")]:
+        shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+
+from dbt.adapters.sparkstream.redaction import redacted
 
 LOOPBACK = "127.0.0.1"
 
@@ -16,6 +19,9 @@ AUTHENTICATE = "spark.authenticate"
 
 LOCAL_DIR = "spark.local.dir"
 """The setting with the folder of rows between two stages, which Spark writes for everybody to read."""
+
+JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions")
+"""The settings whose values are on Java's command line."""
 
 SUBSTITUTE = "spark.sql.variable.substitute"
 """The setting by which Spark replaces `${env:HOME}` in statements, in texts and comments of theirs, too."""
@@ -110,6 +116,29 @@ def read_properties(path: Path) -> dict[str, str]:
 
 def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
+
+
+def java_properties(settings: Mapping[str, str]) -> str:
+    """Settings as a file of Java's properties, which `spark-defaults.conf` is one of."""
+
+    def escaped(text: str) -> str:
+        text = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        return re.sub(r"^ ", r"\\ ", text)
+
+    names = {name: re.sub(r"[ =:#!]", r"\\\g<0>", escaped(name.strip())) for name in settings}
+    return "".join(f"{names[name]}={escaped(value)}\n" for name, value in settings.items())
+
+
+def secret_java_options(settings: Mapping[str, str]) -> str | None:
+    """Why Java can't be started with these settings, and what to write; None if no option of Java holds a secret."""
+    for name in JAVA_OPTIONS:
+        options = settings.get(name, "")
+        if redacted(options) != options:
+            return (
+                f"{name} holds a secret, and everybody on this machine sees Java's arguments\n"
+                "  write the option to a file that only you can read, and '@/path/of/the/file' in its place"
+            )
+    return None
 
 
 def java_property(name: str, value: Path) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt.adapters.sparkstream.redaction import learn, redacted
+from dbt.adapters.sparkstream.redaction import learn
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
+from dbt.adapters.sparkstream.session_conf import secret_java_options
 
 # Settings that have an option of their own, or that would open the server to the network.
 _OWN_SETTINGS = {
@@ -106,12 +107,8 @@ class ServerConfig:
                 "and no streaming model would run\n"
                 "  python -c 'import secrets; print(secrets.token_urlsafe())' makes one"
             )
-        java_options = self.conf.get("spark.driver.extraJavaOptions", "")
-        if redacted(java_options) != java_options:
-            raise ServerError(
-                "spark.driver.extraJavaOptions holds a password, and everybody on this machine sees Java's arguments\n"
-                "  write the option to a file that only you can read, and '@/path/of/the/file' here"
-            )
+        if why := secret_java_options(self.conf):
+            raise ServerError(why)
 
     @property
     def ports(self) -> list[int]:

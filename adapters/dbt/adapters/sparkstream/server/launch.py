@@ -16,8 +16,7 @@ from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environm
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.server.state import java_property_value
-from dbt.adapters.sparkstream.session_conf import AUTHENTICATE, LOOPBACK, java_property, local_conf
+from dbt.adapters.sparkstream.session_conf import AUTHENTICATE, LOOPBACK, java_properties, java_property, local_conf
 
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
@@ -94,9 +93,8 @@ class Folder:
             (self.spark / part).symlink_to(spark.home / part)
         if self.log.exists():
             self.log.replace(self.log.with_name("server.log.1"))
-        lines = [f"{key}={java_property_value(value)}\n" for key, value in settings.items()]
         # Settings may hold passwords, for storage for example.
-        private.write(self.conf / "spark-defaults.conf", "".join(lines))
+        private.write(self.conf / "spark-defaults.conf", java_properties(settings))
         private.write(self.conf / "log4j2.properties", _LOGGING)
 
 

@@ -14,8 +14,7 @@ from dbt.adapters.sparkstream.java import find_java
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.server.state import java_property_value
-from dbt.adapters.sparkstream.session_conf import METASTORE_URL
+from dbt.adapters.sparkstream.session_conf import METASTORE_URL, java_properties
 
 DRIVERS = {
     "postgresql": "org.postgresql.Driver",
@@ -113,8 +112,7 @@ def make_catalog(conf: Mapping[str, str], spark: Path, folder: Path, environ: Ma
         if name.startswith(_CONNECTION)
     }
     properties, tables = folder / "catalog.properties", folder / _TABLES
-    lines = (f"{name}={java_property_value(value)}\n" for name, value in {**_AS_HIVE, **given}.items())
-    private.write(properties, "".join(lines))
+    private.write(properties, java_properties({**_AS_HIVE, **given}))
     try:
         with zipfile.ZipFile(jar) as hive:
             hive.extract(_TABLES, folder)

@@ -152,8 +152,3 @@ def write_state(path: Path, state: ServerState) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     private.write(temporary, json.dumps(asdict(state), indent=2) + "\n")
     os.replace(temporary, path)
-
-
-def java_property_value(text: str) -> str:
-    """Text as the value in a Java properties file."""
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
