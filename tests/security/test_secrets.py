@@ -65,6 +65,7 @@ FORMS = [
     '.set("spark.x.password", "S3CR3T")',
     "Row(key='password', value='S3CR3T')",
     "spark-sql --password S3CR3T",
+    "user/password: S3CR3T/tiger",
     "Bearer S3CR3T",
     "'Bearer S3CR3T'",
     "Basic bWU6UzNDUjNU",
@@ -91,6 +92,7 @@ def test_by_pattern(form: str) -> None:
     [
         *("at https://host:8080/a@b", "user=me&ssl=true", "max_tokens: 5", "credentials.provider=x"),
         *("a Bearer token is missing", "basic authentication", "abfss://box@shop.dfs.core.windows.net/x"),
+        *("can't read /etc/shop/secrets.conf: Permission denied", "./token: not there"),
         *("unexpected token 'x', expecting 'y'", r'"a": "b\"c", "d": "e"'),
     ],
 )

@@ -26,12 +26,12 @@ _STATEMENT = f"select 1 as {_NAME}"
 """What stands for a query in another dialect."""
 
 # A model before Jinja has rendered it is no SQL yet, so only what can hide an island is told apart.
-_QUOTED = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"
+_QUOTED = r"'(?:[^'\\]|\\.|'')*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|`[^`]*(?:`|\Z)"
+"""What isn't closed goes on to the end, or each place would be read to the end."""
 _CALL = rf"(?P<before><<|\b(?:from|join)\b)(?P<call>\s*(?:{'|'.join(WINDOWS)})\s*\()"
-_PARTS = re.compile(rf"{_CALL}|--[^\n]*|/\*.*?\*/|{{#.*?#}}|{_QUOTED}", re.I | re.S)
+_PARTS = re.compile(rf"{_CALL}|--[^\n]*|/\*.*?(?:\*/|\Z)|{{#.*?(?:#}}|\Z)|{_QUOTED}", re.I | re.S)
 _BRACKETS = re.compile(rf"[()]|{_QUOTED}", re.S)
 _END = re.compile(r"\s*>>")
-_HERE = re.compile("")
 
 
 def windows(text: str) -> Iterator[tuple[int, int]]:
@@ -54,7 +54,9 @@ def _end(text: str, at: int, island: bool) -> int | None:
     for found in _BRACKETS.finditer(text, at):
         depth += {"(": 1, ")": -1}.get(found[0], 0)
         if depth == 0:
-            closed = (_END if island else _HERE).match(text, found.end())
+            if not island:
+                return found.end()
+            closed = _END.match(text, found.end())
             return closed.end() if closed else None
     return None
 

@@ -187,12 +187,19 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             assigns = _BLANKS.match(text, at)
         elif assigns is not None and "token" in name[0].lower() and not re.search("[=:,]", assigns[0]):
             continue  # unexpected token 'x'
-        if assigns is None:
+        if assigns is None or (": " in assigns[0] and _ends_path(text, name.start())):
             continue
         start, end = _value(text, assigns.end())
         if end > start and not text.startswith(HIDDEN, start):
             yield start, end
         at = max(end, at)
+
+
+def _ends_path(text: str, at: int) -> bool:
+    """Whether a name is the last of a path: `can't read /etc/shop/secrets.conf: Permission denied`."""
+    if not text.startswith("/", at - 1 if at else 0):
+        return False
+    return text[max(0, at - 300) : at].split()[-1].lstrip("'\"(=").startswith(("/", "./", "../", "~"))
 
 
 def _value(text: str, at: int) -> tuple[int, int]:
@@ -229,16 +236,15 @@ def _without_keys(text: str) -> str:
     begins, kind, ends = _KEY
     shown: list[str] = []
     at = 0
-    while (key := text.find(kind, at)) >= 0:
-        key += len(kind)
-        end = text.find(ends, key)
-        if begins not in text[max(at, key - 60) : key]:
-            shown, at = [*shown, text[at:key]], key
-            continue
-        shown += [text[at:key], HIDDEN]
-        if end < 0:
-            return "".join(shown)
-        at = end
+    while (found := text.find(kind, at)) >= 0:
+        since, key = at, found + len(kind)
+        shown.append(text[at:key])
+        at = key
+        if begins in text[max(since, found - 60) : found]:
+            shown.append(HIDDEN)
+            at = text.find(ends, key)
+            if at < 0:
+                return "".join(shown)
     return "".join([*shown, text[at:]])
 
 

@@ -48,7 +48,9 @@ class EndedAfterRepeat(StreamingError):
     """Spark 4.1 has done an interrupted micro-batch of Kafka again, and failed when it reported that."""
 
 
-_REPEATED = re.compile(r'Cannot invoke "scala\.collection\.IterableOps\.map\(.*"scala\.Option\.get\(\)" is null')
+_REPEATED = re.compile(
+    r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
+)
 """How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
 
 UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
@@ -98,11 +100,12 @@ NO_TOPIC = "UnknownTopicOrPartitionException"
 """Part of what Spark says when a topic isn't there."""
 
 _NOT_SENT = re.compile(rf"{NOT_SENT} (\S+):")
-_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.\S+: (.+)")
+_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.[\w.$]{1,200}: (.+)")
 
 _REASON = re.compile(
-    r"(Partition \S+ offset was changed from \d+ to \d+|Could not read records in offset .*|Starting offset for .*|"
-    r"Cannot find initial offsets for partitions .*|Partitions .* have been deleted|Added partition .* starts from .*)"
+    r"(Partition \S{1,300} offset was changed from \d{1,19} to \d{1,19}|Could not read records in offset .*"
+    r"|Starting offset for .*|Cannot find initial offsets for partitions .*|Partitions .{1,500} have been deleted"
+    r"|Added partition .{1,500} starts from .*)"
 )
 
 

@@ -182,7 +182,7 @@ class _Rewriting:
         """Takes the mark out of every `*`, and adds it behind the last item."""
         names = [name_of(s) or "" for s in sources(select)]
         for item in block.projections:
-            star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*", self._source.text[slice(*item)].strip(), re.S)
+            star = re.fullmatch(r"(?:(.*\S)\s*\.\s*)?\*", self._source.text[slice(*item)].strip(), re.S)
             if not star or (star[1] and _plain(star[1]) != _plain(lead or "")):
                 continue
             if star[1] or len(names) == 1:
@@ -219,4 +219,4 @@ class _Rewriting:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\s*\.\s*", ".", name).replace("`", "").replace('"', "").casefold()
+    return ".".join(part.strip() for part in name.split(".")).replace("`", "").replace('"', "").casefold()

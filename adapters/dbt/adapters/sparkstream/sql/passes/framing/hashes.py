@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/|#[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 """A comment; it is looked for between tokens only."""
 
 

@@ -293,7 +293,7 @@ class Query:
 
     def _projection(self, item: Span, replaced: dict[Call, str], hidden: list[str]) -> Iterator[tuple[Span, str]]:
         text = self._select.source.text[slice(*item)].strip()
-        star = re.fullmatch(r"(?:(.+)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
+        star = re.fullmatch(r"(?:(.*\S)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
         if star:
             if self._relation.qualified and (hidden or self._relation.structured):
                 if star[2] and not star[1]:
