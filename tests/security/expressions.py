@@ -44,7 +44,8 @@ class Expression:
 
     def texts(self, size: int) -> Iterator[str]:
         """Texts that begin to match again and again, or once and for long."""
-        for before, repeated in dict.fromkeys(_starts([*parser.parse(self.pattern.pattern, self.pattern.flags)])):
+        items: Any = parser.parse(self.pattern.pattern, self.pattern.flags)
+        for before, repeated in dict.fromkeys(_starts(items)):
             again = before + repeated
             yield (again * (size // len(again) + 1))[:size]
             if before:

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner, Result
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli import main
+from dbt.adapters.sparkstream.cli.server import _exposed
 from dbt.adapters.sparkstream.server import (
     Phase,
     Server,
@@ -27,6 +30,7 @@ from dbt.adapters.sparkstream.server import (
     probe,
     process,
 )
+from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN
 from dbt.adapters.sparkstream.server.state import read_state, write_state
 from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, local_conf, read_properties
 
@@ -292,3 +296,62 @@ def test_the_python_of_executors(tmp_path: Path) -> None:
     config = ServerConfig(folder=tmp_path, conf={"spark.pyspark.python": "/opt/python3.12"})
     environ, _ = launch.environment(config, launch.find_spark())
     assert environ["PYSPARK_PYTHON"] == "/opt/python3.12"
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    private.write(path, "S3CR3T-token\n")
+    return path
+
+
+def given(*arguments: str | Path) -> ServerConfig:
+    """The server that a command line describes; it isn't started."""
+    made: list[ServerConfig] = []
+    with patch("dbt.adapters.sparkstream.cli.server.Server", side_effect=lambda config: made.append(config)):
+        run("start", *arguments)
+    return made[0]
+
+
+def test_a_token_leaves_thrift_out_unless_its_port_is_given(token_file: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "settings"
+    settings.write_text(f"{CONNECT_TOKEN}=S3CR3T-token")
+    for way in [("--token-file", token_file), ("--properties-file", settings)]:
+        assert (given(*way).port, given(*way).conf[CONNECT_TOKEN]) == (None, "S3CR3T-token")
+        assert given(*way, "--port", "10000").port == 10000
+        assert given(*way, "--no-connect").port == 10000
+    assert given().port == 10000
+
+
+def test_a_file_of_a_token_that_others_can_read(token_file: Path) -> None:
+    token_file.chmod(0o640)
+    refused = run("start", "--token-file", token_file)
+    assert refused.exit_code == 1
+    assert f"chmod 600 {token_file}" in refused.output
+    token_file.chmod(0o600)
+    link = token_file.with_name("link")
+    link.symlink_to(token_file)
+    assert "is a link" in run("start", "--token-file", link).output
+    token_file.write_text(" ")
+    assert "has no token" in run("start", "--token-file", token_file).output
+
+
+@pytest.mark.parametrize(
+    ("ports", "conf", "words"),
+    [
+        ((1, 2), {}, "run commands as you and read files that you can read"),
+        ((None, 2), {}, "run commands as you and read files that you can read"),
+        ((1, 2), {CONNECT_TOKEN: "S3CR3T"}, "see the token of Spark Connect"),
+        ((None, 2), {CONNECT_TOKEN: "S3CR3T"}, None),
+    ],
+)
+def test_what_others_can_do_is_said(ports: tuple[int | None, int], conf: dict[str, str], words: str | None) -> None:
+    said = _exposed(
+        ServerState(**{**STATE, "phase": Phase.RUNNING, "port": ports[0], "connect_port": ports[1], "conf": conf})
+    )
+    assert said is None if words is None else words in str(said)
+
+
+def test_passwords_of_thrift_are_not_silently_left_out() -> None:
+    with pytest.raises(ServerError, match="takes no passwords"):
+        ServerConfig(conf={"spark.hadoop.hive.server2.authentication": "LDAP"})

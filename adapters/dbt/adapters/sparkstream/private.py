@@ -50,6 +50,20 @@ def check_file(path: Path) -> None:
         raise NotOurs(path, "can be written by another user")
 
 
+def read_secret(path: Path) -> str:
+    """The text of a file that only this user can read and write, without blanks around it.
+
+    Raises:
+        OSError: others can read it, it is another user's or a link, or it can't be read.
+    """
+    check_file(path)
+    handle = os.open(path, os.O_RDONLY | _NO_LINK)
+    with open(handle, encoding="utf-8") as file:
+        if stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
+            raise OSError(0, f"others can read it: chmod 600 {path}")
+        return file.read().strip()
+
+
 def opened(path: Path, flags: int = os.O_WRONLY | os.O_TRUNC) -> int:
     """Opens a file to write it; a link is not followed.
 

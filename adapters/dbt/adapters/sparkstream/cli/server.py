@@ -13,10 +13,12 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli.common import fail
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
+from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN
 from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.metastore import metastore_conf
@@ -54,7 +56,7 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
         return click.option(name, type=kind, default=value if defaults else None, show_default=defaults, help=text)
 
     options = (
-        option("--port", int, ServerConfig.port, "Port for SQL (Thrift)."),
+        click.option("--port", type=int, help=f"Port for SQL (Thrift): {ServerConfig.port}, or none with a token."),
         option("--connect-port", int, ServerConfig.connect_port, "Port for Spark Connect: streams, or all there is."),
         click.option("--no-connect", is_flag=True, help="Start without Spark Connect."),
         click.option("--connect-only", is_flag=True, help="Start with Spark Connect alone, for `method: connect`."),
@@ -84,6 +86,12 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             help="File with a Spark setting on each line, as in spark-defaults.conf: the place for passwords.",
         ),
+        click.option(
+            "--token-file",
+            type=click.Path(path_type=Path),
+            help="File that only you can read, with the token that Spark Connect asks for. SQL (Thrift), which asks "
+            "for none, is off then unless --port is given.",
+        ),
         option("--timeout", float, ServerConfig.timeout, "Seconds that starting may take."),
     )
 
@@ -107,6 +115,7 @@ def _given(
     jars: tuple[str, ...],
     conf: tuple[str, ...],
     properties_file: Path | None,
+    token_file: Path | None,
     timeout: float | None,
 ) -> dict[str, Any]:
     """The options that were given, as attributes of ServerConfig."""
@@ -124,6 +133,10 @@ def _given(
         if JARS in settings:
             fail(f"--jars and the setting {JARS} say the same\n  write all of it with --jars")
         settings[JARS] = ",".join(jars)
+    if token_file is not None:
+        settings[CONNECT_TOKEN] = _token(token_file)
+    if settings.get(CONNECT_TOKEN) and port is None and not no_connect:
+        given["port"] = None
     if settings:
         given["conf"] = settings
     return given
@@ -176,6 +189,8 @@ def restart(folder: Path, **options: Any) -> None:
         if state is None:
             fail("no server runs, so its options aren't known; write sparkstream server start")
         given = _given(**options)
+        if state.connect_token and options["port"] is None and not options["connect_only"]:
+            given.pop("port", None)  # whether it has SQL beside a token was said at its start
         given["conf"] = {**state.conf, **given.get("conf", {})}
         local = Server(replace(state.config(folder), **given))
         _show_start(local.restart(on_launch=_describe_launch))
@@ -193,6 +208,16 @@ def _settings(conf: tuple[str, ...]) -> dict[str, str]:
                 param_hint="--conf",
             )
     return {key.strip(): value for key, _, value in pairs}
+
+
+def _token(path: Path) -> str:
+    try:
+        token = private.read_secret(path)
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"can't read the token in {path}\n  {getattr(error, 'strerror', None) or error}")
+    if not token:
+        fail(f"{path} has no token\n  python -c 'import secrets; print(secrets.token_urlsafe())' > {path}")
+    return token
 
 
 def _properties(path: Path | None) -> dict[str, str]:
@@ -215,7 +240,21 @@ def _describe_launch(state: ServerState) -> None:
 def _show_start(started: Start) -> None:
     for warning in started.warnings:
         click.echo(f"warning: {warning}", err=True)
+    if exposed := _exposed(started.state):
+        click.echo(f"warning: {exposed}", err=True)
     click.echo(_describe_start(started.state, started.already_running))
+
+
+def _exposed(state: ServerState) -> str | None:
+    """What other users of the machine can do by a server; None if all its ports ask for a token."""
+    if state.port is None and state.connect_token:
+        return None
+    token = " and see the token of Spark Connect," if state.connect_token else ""
+    return (
+        f"every user of this machine can run commands as you and read files that you can read,{token} by this server, "
+        "as it asks for no password; on a machine with others, use --token-file"
+        + (" without --port" if state.connect_token else "")
+    )
 
 
 def _describe_start(state: ServerState, already_running: bool) -> str:

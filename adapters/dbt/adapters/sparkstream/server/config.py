@@ -21,6 +21,8 @@ _OWN_SETTINGS = {
     "spark.hadoop.hive.server2.thrift.port": "use --port",
     "spark.connect.grpc.binding.port": "use --connect-port",
     "spark.hadoop.hive.server2.thrift.bind.host": "the server has no passwords, so it listens on this machine only",
+    "spark.hadoop.hive.server2.authentication": "the port for SQL takes no passwords; use --token-file for Spark "
+    "Connect alone, or Spark's own Thrift server: docs/security.md",
     "spark.connect.grpc.binding.address": "the server has no passwords, so it listens on this machine only",
 }
 
