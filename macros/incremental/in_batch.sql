@@ -18,7 +18,9 @@
   {%- if not time.strip('`').replace('_', 'a').replace('.', 'a').isalnum() -%}{%- set time = '(' ~ time ~ ')' -%}{%- endif -%}
   {%- set edges = [] -%}
   {%- for operator, edge in [('>=', model.batch.event_time_start), ('<', model.batch.event_time_end)] -%}
-    {%- do edges.append(time ~ ' ' ~ operator ~ " CAST('" ~ edge ~ "' AS TIMESTAMP_NTZ)") -%}
+    {%- do edges.append(
+      time ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ edge.replace(tzinfo=none).isoformat() | replace('T', ' ') ~ "'"
+    ) -%}
   {%- endfor -%}
   {{ return('(/* rows of the batch */ ' ~ edges | join(' AND ') ~ ')') }}
 {%- endmacro %}

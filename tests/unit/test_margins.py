@@ -57,7 +57,7 @@ def test_without_a_batch_all_rows_are_read(elsewhere: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("given", "column"), [((), "ts"), (("o.bidtime",), "o.bidtime")])
 def test_the_rows_of_the_batch(given: tuple[str, ...], column: str) -> None:
-    edges = (f"{sign} CAST('2024-01-0{day} 00:00:00+00:00' AS TIMESTAMP_NTZ)" for sign, day in ((">=", 2), ("<", 3)))
+    edges = (f"{sign} TIMESTAMP_NTZ'2024-01-0{day} 00:00:00'" for sign, day in ((">=", 2), ("<", 3)))
     first, last = (f"{column} {edge}" for edge in edges)
     assert macros().call("in_batch", *given) == f"(/* rows of the batch */ {first} AND {last})"
 

@@ -11,7 +11,10 @@ from dbt.adapters.sparkstream.sql.core.windows import Window
 from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 from tests.unit.sql.pairs import flat
 
-CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
+CUT = (
+    "(select * from db.bid where `ts` >= TIMESTAMP_NTZ'2024-01-02 00:00:00' "
+    "and `ts` < TIMESTAMP_NTZ'2024-01-03 00:00:00')"
+)
 
 
 def _widen(window: Window, time: str, cut: CutTable) -> BatchRows:

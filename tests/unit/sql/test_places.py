@@ -14,7 +14,10 @@ from dbt.adapters.sparkstream.sql.core.windows import Window
 from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 from dbt.adapters.sparkstream.sql.streaming import plan
 
-CUT = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
+CUT = (
+    "(select * from db.bid where `ts` >= TIMESTAMP_NTZ'2024-01-02 00:00:00' "
+    "and `ts` < TIMESTAMP_NTZ'2024-01-03 00:00:00')"
+)
 HOPS = {
     "spark": "hop({}, {}, '5 minutes', '1 hour')",
     "flink": "HOP(TABLE {}, DESCRIPTOR({}), INTERVAL '5' MINUTE, INTERVAL '1' HOUR)",

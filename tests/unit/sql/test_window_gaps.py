@@ -46,7 +46,10 @@ def test_once_for_a_statement() -> None:
 
 def test_once_in_a_batch() -> None:
     """Where the text with the windows widened is translated in turn."""
-    rows = "(select * from db.bid where `ts` >= '2024-01-02 00:00:00+00:00' and `ts` < '2024-01-03 00:00:00+00:00')"
+    rows = (
+        "(select * from db.bid where `ts` >= TIMESTAMP_NTZ'2024-01-02 00:00:00' "
+        "and `ts` < TIMESTAMP_NTZ'2024-01-03 00:00:00')"
+    )
     batch = Microbatch(
         datetime(2024, 1, 2), datetime(2024, 1, 3), lambda window, time, cut: BatchRows(cut.relation, "true")
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from dbt.adapters.base.relation import BaseRelation, Policy
+from dbt.adapters.base.relation import BaseRelation, EventTimeFilter, Policy
 from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 
@@ -33,6 +34,12 @@ class SparkStreamRelation(SparkRelation):
         """The name as SQL has it; dbt-spark's refuses one of three parts."""
         return BaseRelation.render(self)
 
+    def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
+        """The condition on the rows of a batch, by the clock on the wall, as windows are; dbt's has times in UTC."""
+        edges = ((">=", event_time_filter.start), ("<", event_time_filter.end))
+        time = event_time_filter.field_name
+        return " and ".join(f"{time} {sign} {on_the_wall_clock(edge)}" for sign, edge in edges if edge is not None)
+
     def quoted(self, identifier: str) -> str:
         return backticked(identifier)
 
@@ -40,6 +47,11 @@ class SparkStreamRelation(SparkRelation):
         if field is ComponentName.Database:  # dbt looks for it in lower case
             return (self.database or "").lower() == value.lower()
         return super()._is_exactish_match(field, value)
+
+
+def on_the_wall_clock(edge: datetime) -> str:
+    """An edge of a batch in SQL: what dbt calls UTC is the time that the clock of the session's zone shows."""
+    return f"TIMESTAMP_NTZ'{edge.replace(tzinfo=None)}'"
 
 
 def catalog_of(database: Any, schema: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """Windows over rows that dbt has cut to a batch: at the batch's edges they have rows outside of it.
 
-dbt renders a ref of a microbatch model as `(select * from bid where bidtime >= '...' and bidtime < '...')`. A window
+A ref of a microbatch model is `(select * from bid where bidtime >= TIMESTAMP_NTZ'...' and bidtime < ...)`. A window
 function right on such a query gets the rows that its windows need, and keeps the windows of the batch. A window on
 more than such a query, on a join for one, is refused; for a frame of OVER there is a warning.
 """
@@ -179,9 +179,9 @@ def _inputs(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _time(literal: exp.Expr) -> datetime | None:
-    """A time as dbt writes it into a ref, on the wall clock."""
+    """A time as the adapter writes it into a ref, `TIMESTAMP_NTZ'2024-01-02 00:00:00'`."""
     try:
-        return datetime.fromisoformat(literal.name).replace(tzinfo=None) if isinstance(literal, exp.Literal) else None
+        return datetime.fromisoformat(literal.name) if isinstance(literal, exp.Cast) else None
     except ValueError:
         return None
 
