@@ -175,7 +175,7 @@
       "window_columns are not two names: " ~ names ~ "\n  write window_columns=['window_start', 'window_end']"
     ) }}
   {%- endif -%}
-  {{ return({'start': names[0], 'end': names[1]}) }}
+  {{ return({'start': adapter.named(names[0]), 'end': adapter.named(names[1])}) }}
 {% endmacro %}
 
 {#- Refuses a model of strategy window_replace without the bounds of its windows. `what` has the columns. -#}
@@ -192,37 +192,74 @@
 
 {#- What may still change in a table of windows, as SQL literals; none if the table is empty.
     `since`: a window that ends at or after this time may. The latest window began no later than the latest row that
-    the table has seen, and rows come at most `lateness` behind that.
+    the table has seen, and rows come at most `lateness` behind that: by the clock on the wall, or in time that has passed.
     `rows_from`: the time from which those windows have rows; only with `kind`. -#}
 {% macro default__sparkstream_open_windows(table, kind=none) %}
-  {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set settled = adapter.dispatch('sparkstream_settled', 'sparkstream') -%}
+  {%- set wall = adapter.dispatch('sparkstream_wall_clock', 'sparkstream') -%}
   {%- set columns = adapter.dispatch('sparkstream_window_columns', 'sparkstream')() -%}
   {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(
     adapter.get_columns_in_relation(table) | map(attribute='name') | list, table
   ) -%}
-  {%- set lateness = interval(config.get('lateness', '0 seconds'), 'window_replace', 'lateness') -%}
-  {%- set start = 'CAST(' ~ columns.start ~ ' AS TIMESTAMP_NTZ)' -%}
+  {%- set lateness = written(
+    adapter.dispatch('sparkstream_interval', 'sparkstream')(config.get('lateness', '0 seconds'), 'window_replace', 'lateness'),
+    literal=true
+  ) -%}
+  {%- set half_day = "INTERVAL '12' HOUR" -%}
+  {%- set rows_from = 'since' -%}
+  {%- if kind and kind.gap -%}
+    {%- set rows_from = 'least(since, min(CASE WHEN ' ~ columns.end ~ ' >= since THEN ' ~ wall(columns.start) ~ ' END))' -%}
+  {%- elif kind -%}
+    {%- set rows_from = settled('since - ' ~ written(kind.size, literal=true)) -%}
+  {%- endif -%}
+  {#- Where a clock goes forward, a start in the hour that isn't there stands an hour later; read with the clock of half a day
+      before, it is where it was meant to be. Where it goes back, later rows have earlier times, of no more than the half day. -#}
   {%- set query -%}
-SELECT
-  CAST(since AS STRING),
-  CAST(least(since, min(CASE WHEN {{ columns.end }} >= since THEN {{ start }} END)) AS STRING)
+WITH __latest AS (
+  SELECT
+    max({{ columns.start }}) AS latest,
+    max(least({{ wall(columns.start) }}, {{ wall(columns.start ~ ' - ' ~ half_day) }} + {{ half_day }})) AS meant
+  FROM {{ table }}
+),
+__oldest AS (
+  SELECT *, latest - ({{ wall('latest') }} - meant) - {{ lateness }} AS oldest FROM __latest
+),
+__open AS (
+  SELECT
+    *,
+    least(
+      meant - {{ lateness }},
+      {{ wall('oldest') }}
+        - greatest(INTERVAL '0' SECOND, {{ half_day }} - ({{ wall('oldest + ' ~ half_day) }} - {{ wall('oldest') }}))
+    ) AS open
+  FROM __oldest
+)
+SELECT CAST(since AS STRING), CAST({{ rows_from }} AS STRING)
 FROM {{ table }}
-CROSS JOIN (SELECT max({{ start }}) - {{ written(lateness, literal=true) }} AS since FROM {{ table }})
-GROUP BY since
+CROSS JOIN (SELECT latest, {{ settled('open') }} AS since FROM __open)
+GROUP BY since, latest
   {%- endset -%}
   {%- set found = run_query(query).rows -%}
   {%- if not found or found[0][0] is none -%}
     {{ return({'since': none, 'rows_from': none}) }}
   {%- endif -%}
-  {%- set since = "TIMESTAMP_NTZ'" ~ found[0][0] ~ "'" -%}
-  {%- set rows_from = none -%}
-  {%- if kind and kind.gap -%}
-    {%- set rows_from = "TIMESTAMP_NTZ'" ~ found[0][1] ~ "'" -%}
-  {%- elif kind -%}
-    {%- set rows_from = since ~ ' - ' ~ written(kind.size, literal=true) -%}
-  {%- endif -%}
-  {{ return({'since': since, 'rows_from': rows_from}) }}
+  {{ return({
+    'since': "TIMESTAMP_NTZ'" ~ found[0][0] ~ "'",
+    'rows_from': "TIMESTAMP_NTZ'" ~ found[0][1] ~ "'" if kind else none
+  }) }}
+{% endmacro %}
+
+{#- A time on the wall, set back to before the clock goes forward where it stands in the hour that isn't there, or within three
+    hours after it: bounds that were meant to be in that hour stand there, and a TIMESTAMP can't be compared with such a time. -#}
+{% macro default__sparkstream_settled(time) %}
+  {%- set wall = adapter.dispatch('sparkstream_wall_clock', 'sparkstream') -%}
+  {%- set instant = 'CAST(' ~ time ~ ' AS TIMESTAMP)' -%}
+  {%- set passed = '(' ~ wall(instant) ~ ' - ' ~ wall(instant ~ " - INTERVAL '3' HOUR") ~ ')' -%}
+  {{ return(
+    time ~ " - CASE WHEN typeof(latest) = 'timestamp' AND " ~ passed ~ " > INTERVAL '3' HOUR THEN " ~ passed
+    ~ " ELSE INTERVAL '0' SECOND END"
+  ) }}
 {% endmacro %}
 
 {#- Refuses a streaming model on another adapter: when a window macro is in it, as dbt compiles it, else when it runs. -#}
