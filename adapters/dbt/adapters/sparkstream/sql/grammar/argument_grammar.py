@@ -7,6 +7,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WINDOWS
@@ -65,11 +66,12 @@ class ArgumentGrammar(SpecGrammar):
                 relation = self._parse_table_parts()
         elif self._match(TokenType.L_PAREN, advance=False):
             relation = self._parse_table()
-        elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.VALUES)):
+        elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.VALUES)):
             text = first.token_type == TokenType.STRING
             raise self._error(
                 "the relation is a name, not a string" if text else f"{function} takes a relation here",
-                f"write TABLE {first.text}" if text else f"{usage(function)}, or a query in parentheses: (SELECT ...)",
+                (f"write TABLE {first.text}" if text else f"{usage(function)}, or a query in parentheses: (SELECT ...)")
+                + self._own(function),
                 first,
             )
         elif self.STRICT_FLINK and not self._at_window():
@@ -83,9 +85,16 @@ class ArgumentGrammar(SpecGrammar):
         else:
             relation = self._parse_table_parts()
         if relation is None:
-            raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", usage(function))
+            hint = usage(function) + self._own(function)
+            raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", hint)
         relation.meta[SPAN] = span_of(start, self._prev)
         return relation, self._parse_window_keys(function)
+
+    def _own(self, function: str) -> str:
+        """How a function of the user's that has the name of a window function is called; Flink has none."""
+        name = function.lower()
+        own = f"; a function of your own that is called {name} is {backticked(name)}(...), in backticks"
+        return "" if self.STRICT_FLINK else own
 
     def _at_dbt_subquery(self) -> bool:
         """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
@@ -175,7 +184,8 @@ class ArgumentGrammar(SpecGrammar):
             )
         column = None if not self._curr else self._parse_id_var(any_token=True)
         if not isinstance(column, exp.Identifier):
-            raise self._error(f"{function} needs its time column here", usage(function), first)
+            hint = usage(function) + self._own(function)
+            raise self._error(f"{function} needs its time column here", hint, first)
         name = self._prev
         if described:
             if self._match(TokenType.COMMA, advance=False):

@@ -77,7 +77,7 @@ class WindowParser(ArgumentGrammar):
         if missing:
             raise self._error(
                 f"{window_type.name} needs {len(required)} arguments, and its {missing[0]} is missing",
-                usage(window_type.name),
+                usage(window_type.name) + (self._own(window_type.name) if "timecol" in missing else ""),
                 first,
                 self._prev,
             )
@@ -164,7 +164,8 @@ class WindowParser(ArgumentGrammar):
             optional = "close_on" in names
             raise self._error(
                 f"{function} has no argument {token.text}",
-                f"{usage(function)}; {_OPTIONS}" if optional else usage(function),
+                (f"{usage(function)}; {_OPTIONS}" if optional else usage(function))
+                + ("" if given else self._own(function)),
                 token,
             )
         if name in given:
