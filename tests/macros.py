@@ -13,11 +13,14 @@ from typing import Any, NoReturn
 
 import jinja2
 
+from dbt.adapters.sparkstream.sql.core.names import named
+
 FOLDER = Path(__file__).parents[1] / "macros"
 _FILES = (
+    "spark/configs.sql",  # what others call without dispatch
     *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql"),
     *("incremental/read.sql", "incremental/in_batch.sql", "incremental/logged.sql", "incremental/merge.sql"),
-    "spark/persist_constraints.sql",
+    *("spark/persist_constraints.sql", "spark/clauses.sql"),
 )
 
 
@@ -44,7 +47,7 @@ class Macros:
         self._adapter = adapter
         self._environment = _environment()
         self._environment.globals.update(
-            adapter=SimpleNamespace(dispatch=self._dispatch, type=lambda: adapter),
+            adapter=SimpleNamespace(dispatch=self._dispatch, type=lambda: adapter, named=named),
             exceptions=SimpleNamespace(raise_compiler_error=_fail, warn=lambda message: ""),
             execute=True,
             config=SimpleNamespace(get=lambda name, default=None: default),

@@ -7,8 +7,7 @@
     stay, which MERGE by the key refuses. -#}
 {% macro sparkstream__get_incremental_delete_insert_sql(arg_dict) %}
   {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
-  {%- set unique_key = arg_dict['unique_key'] -%}
-  {%- set keys = [unique_key] if unique_key is string else unique_key -%}
+  {%- set keys = sparkstream_columns_of('unique_key', arg_dict['unique_key']) -%}
   {%- set same = [] -%}
   {%- for key in keys -%}{%- do same.append('going.__key' ~ loop.index ~ ' <=> DBT_INTERNAL_DEST.' ~ key) -%}{%- endfor -%}
   {%- set predicates = adapter.dispatch('sparkstream_conditions', 'sparkstream')(arg_dict['incremental_predicates']) -%}

@@ -13,12 +13,7 @@
     create table {{ complete }} using parquet tblproperties ('sparkstream.complete' = 'true') as
     select {{ columns }} from {{ fresh }}
   {%- endcall -%}
-  {%- do sparkstream_move_in(complete, relation, sparkstream_partition_names()) -%}
-{% endmacro %}
-
-{% macro sparkstream_partition_names() %}
-  {%- set partition_by = config.get('partition_by') -%}
-  {{ return([partition_by] if partition_by is string else partition_by) }}
+  {%- do sparkstream_move_in(complete, relation, sparkstream_columns_of('partition_by')) -%}
 {% endmacro %}
 
 {#- Puts complete partitions into a table. May be done again at any time, and comes to the same.

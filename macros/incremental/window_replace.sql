@@ -8,7 +8,7 @@
   {%- set end = adapter.dispatch('sparkstream_window_columns', 'sparkstream')().end -%}
   {%- set since = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(relation).since -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
-  {%- set partition = sparkstream_partition_names() -%}
+  {%- set partition = sparkstream_columns_of('partition_by') -%}
   {#- Rows of the source may come while this runs: what the windows are is settled once. -#}
   {%- set fresh = sparkstream_beside(relation, '__dbt_windows') -%}
   {%- set complete = sparkstream_beside(relation, '__dbt_partitions') -%}

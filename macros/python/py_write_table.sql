@@ -3,6 +3,7 @@
 {% macro py_write_table(compiled_code, target_relation) %}
 {%- set on_databricks = target.method in ['http', 'odbc'] -%}
 {%- set file_format = config.get('file_format', 'delta' if on_databricks else 'parquet') -%}
+{%- do sparkstream_columns_of('partition_by') -%}
 {%- set partition_by = config.get('partition_by') or [] -%}
 {%- set partition_by = [partition_by] if partition_by is string else partition_by -%}
 {%- set options = dict(config.get('options') or {}) -%}

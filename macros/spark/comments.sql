@@ -19,6 +19,11 @@
 
 {% macro sparkstream__tblproperties_clause() %}
   {%- set given = config.get('tblproperties') -%}
+  {%- if given is not none and given is not mapping -%}
+    {{ exceptions.raise_compiler_error(
+      "tblproperties is no mapping: " ~ given ~ "\n  write it such as tblproperties={'owner': 'analytics'}"
+    ) }}
+  {%- endif -%}
   {%- if given is not none %}
     tblproperties (
       {%- for name, value in given.items() -%}

@@ -44,9 +44,9 @@ class Project(Macros):
         self.statements.append(caller())
         return ""
 
-    def _merge(self, target: str, source: str, key: str, columns: Any, predicates: list[str]) -> str:
+    def _merge(self, target: str, source: str, keys: list[str], columns: Any, predicates: list[str]) -> str:
         """The statement of dbt-spark, as far as its condition goes."""
-        every = " and ".join([*predicates, f"DBT_INTERNAL_SOURCE.{key} = DBT_INTERNAL_DEST.{key}"])
+        every = " and ".join([*predicates, *(f"DBT_INTERNAL_SOURCE.{k} = DBT_INTERNAL_DEST.{k}" for k in keys)])
         return (
             f"merge into {target} as DBT_INTERNAL_DEST using {source} as DBT_INTERNAL_SOURCE on {every} "
             "when matched then update set * when not matched then insert *"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.names import backticked, named
 
 ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
 
@@ -56,3 +56,13 @@ def test_any_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["²", "ª", "é", "1a", "a b", ""])
 def test_no_plain_names(name: str) -> None:
     assert quoted(name) == f"`{name}`"
+
+
+@pytest.mark.parametrize("name", ["my col", "b-c", "größe", "1st", "a'b", "x;y", "a\\b", "-"])
+def test_columns_of_configs_are_quoted(name: str) -> None:
+    assert named(name) == named(f" {name} ") == f"`{name}`"
+
+
+@pytest.mark.parametrize("name", ["day", "Day_2", "s.day", "`my col`", "s.`my col`", "days(ts)", "bucket(4, `my id`)"])
+def test_columns_of_configs_stay(name: str) -> None:
+    assert named(name) == name

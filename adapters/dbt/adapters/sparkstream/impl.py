@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.python_models import PythonModels
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.names import backticked, named
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
 
@@ -241,6 +241,11 @@ class SparkStreamAdapter(Namespaces):
         """A name in backticks; dbt-spark's leaves backticks in it as they are. dbt asks for None, too."""
         return backticked(str(identifier))
 
+    @available
+    def named(self, name: str) -> str:
+        """A column as SQL names it, for macros: of a config, which may name an expression, too."""
+        return named(name)
+
     @property
     def default_python_submission_method(self) -> str:
         """Where a Python model runs that doesn't say so: on the same Spark as SQL."""
@@ -282,8 +287,8 @@ class SparkStreamAdapter(Namespaces):
         arguments = {
             "relation": table,
             "complete": complete,
-            "partition": [names] if isinstance(names, str) else names,
-            "end": columns[-1],
+            "partition": [named(name) for name in ([names] if isinstance(names, str) else names)],
+            "end": named(columns[-1]),
         }
         self.execute_macro("sparkstream_finish_overwrite", kwargs=arguments)
 

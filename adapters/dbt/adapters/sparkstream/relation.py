@@ -10,7 +10,7 @@ from dbt.adapters.base.relation import BaseRelation, EventTimeFilter, Policy
 from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.names import backticked, named
 
 
 @dataclass
@@ -37,7 +37,7 @@ class SparkStreamRelation(SparkRelation):
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
         """The condition on the rows of a batch, by the clock on the wall, as windows are; dbt's has times in UTC."""
         edges = ((">=", event_time_filter.start), ("<", event_time_filter.end))
-        time = event_time_filter.field_name
+        time = named(event_time_filter.field_name)
         return " and ".join(f"{time} {sign} {on_the_wall_clock(edge)}" for sign, edge in edges if edge is not None)
 
     def quoted(self, identifier: str) -> str:
