@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import getpass
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dbt.adapters.spark.connections import SparkCredentials
-from dbt_common.dataclass_schema import StrEnum
+from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import dbtlog, spark_connect
+from dbt.adapters.sparkstream import dbtlog, profilekeys, spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
 from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
@@ -53,9 +53,17 @@ class SparkStreamCredentials(SparkCredentials):
 
     @classmethod
     def validate(cls, data: Any) -> None:
-        """Checks the keys of a profile. What is wrong with them is said without their values."""
+        """Checks the keys of a profile and their values.
+
+        Raises:
+            ValidationError: a key that is a known one misspelt, or a value of the wrong kind.
+        """
         _learn(data)
-        super().validate(data)
+        profilekeys.check(data, {f.name for f in fields(cls) if not f.name.startswith("_")} | {*cls._ALIASES})
+        try:
+            super().validate(data)
+        except ValidationError as error:
+            raise ValidationError(redacted(profilekeys.told(error, [str(m) for m in Method]))) from None
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:

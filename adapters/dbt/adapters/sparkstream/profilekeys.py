@@ -1,0 +1,59 @@
+"""Keys and values of a profile that dbt takes without a word, or refuses without saying which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.dataclass_schema import ValidationError
+
+logger = AdapterLogger("SparkStream")
+
+_OF_DBT = frozenset({"type", "threads"})
+_NEAR = 0.8
+"""How alike a key and a known one are, at least, so that it is taken for that one misspelt."""
+
+
+def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
+    """Warns of keys that nothing reads.
+
+    Args:
+        profile: the keys of a target and their values.
+        known: the keys that the adapter reads.
+
+    Raises:
+        ValidationError: a key is a known one, misspelt.
+    """
+    for key in profile:
+        if key in known or key in _OF_DBT:
+            continue
+        near = get_close_matches(str(key).lower().replace("-", "_"), sorted(known), 1, _NEAR)
+        if near:
+            raise ValidationError(f"there is no key {key!r}\n  did you mean {near[0]!r}?")
+        logger.warning(f"nothing reads the key {key!r} of the profile; it has {', '.join(sorted(known))}")
+
+
+def told(error: ValidationError, methods: Iterable[str]) -> str:
+    """What is wrong with a value, by its key; dbt says the value alone.
+
+    Args:
+        error: what JSON schema says.
+        methods: the values of `method`.
+    """
+    if not error.path:
+        return str(error.message)
+    key, value = ".".join(map(str, error.path)), error.instance
+    kinds = error.validator_value
+    if key == "method":
+        near = get_close_matches(str(value).lower(), methods, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"write one of {', '.join(methods)}"
+    elif error.validator == "type":
+        hint = f"write a value of type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
+    elif error.validator == "anyOf":
+        types = [str(one["type"]) for one in kinds if one.get("type") not in (None, "null")]
+        hint = f"write a value of type {' or '.join(types)}"
+    else:
+        hint = str(error.message)
+    return f"{key} can't be {value!r}\n  {hint}"
