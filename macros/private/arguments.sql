@@ -34,6 +34,16 @@
   {%- endfor -%}
 {% endmacro %}
 
+{#- Refuses columns that a relation hasn't, where its columns are known: `names` are (argument, name) pairs. A query, a CTE and a
+    table that isn't there are for Spark to judge. -#}
+{% macro default__sparkstream_check_columns(macro_name, relation, names) %}{% endmacro %}
+
+{% macro sparkstream__sparkstream_check_columns(macro_name, relation, names) %}
+  {%- if relation is not string and relation is not none and flags.WHICH not in ['compile', 'generate'] -%}
+    {%- do adapter.check_columns(macro_name, relation.render(), names) -%}
+  {%- endif -%}
+{% endmacro %}
+
 {#- A text of an argument as one piece of SQL, which can't end what stands around it: its quotes and parentheses are
     closed, and no semicolon or comment stands outside its strings.
     comments: whether it may have comments that end within it; lists: whether it may have commas outside parentheses. -#}

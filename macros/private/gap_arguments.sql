@@ -8,6 +8,7 @@
   macro_name, relation, by, size, slide, step, offset, since, until, fill, max_gap, span, spine, flag
 ) %}
   {%- set relation_of = adapter.dispatch('sparkstream_relation', 'sparkstream') -%}
+  {%- set windows = relation -%}
   {%- set relation = relation_of(relation, macro_name) -%}
   {%- set start = relation | lower | replace('\n', ' ') -%}
   {%- if start.startswith('session(') or start.startswith('(   /* session: ') -%}
@@ -85,9 +86,19 @@
       macro_name ~ "'s flag is a name that the windows have: " ~ flag ~ "\n  write another one, such as 'is_filled'"
     ) }}
   {%- endif -%}
+  {%- set fills = adapter.dispatch('sparkstream_fills', 'sparkstream')(macro_name, fill, taken + [flag.strip('`') | lower]) -%}
+  {%- set check_columns = adapter.dispatch('sparkstream_check_columns', 'sparkstream') -%}
+  {%- set of_windows, of_spine = [('windows', 'window_start'), ('windows', 'window_end')], [] -%}
+  {%- for key in keys -%}
+    {%- do of_windows.append(('by', key)) -%}
+    {%- do of_spine.append(('by', key)) -%}
+  {%- endfor -%}
+  {%- for name, how, constant in fills -%}{%- do of_windows.append(('fill', name)) -%}{%- endfor -%}
+  {%- do check_columns(macro_name, windows, of_windows) -%}
+  {%- do check_columns(macro_name, spine, of_spine) -%}
   {{ return({
     'name': macro_name, 'relation': relation, 'by': keys, 'window': window, 'first': first, 'last': last,
-    'fills': adapter.dispatch('sparkstream_fills', 'sparkstream')(macro_name, fill, taken + [flag.strip('`') | lower]),
+    'fills': fills,
     'limit': limit, 'all': span == 'all', 'flag': flag, 'streams': streams,
     'spine': none if spine is none else relation_of(spine, macro_name, 'spine')
   }) }}

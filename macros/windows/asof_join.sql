@@ -13,6 +13,7 @@
 {% macro default__asof_join(left, right, on, left_time, right_time, direction, tolerance, allow_exact, type, columns, ties) -%}
   {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
   {%- set same = adapter.dispatch('sparkstream_is_among', 'sparkstream') -%}
+  {%- set sides = {'left': left, 'right': right} -%}
   {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'asof_join', 'left') -%}
   {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'asof_join', 'right') -%}
   {%- set words = {
@@ -50,11 +51,11 @@
     {%- do taken.append(left_name) -%}
     {%- if same(left_name, [right_name]) -%}{%- do shared.append(right_name) -%}{%- endif -%}
   {%- endfor -%}
-  {%- set kept = [] -%}
+  {%- set kept, given = [], {} -%}
   {%- if columns is none -%}
     {%- do kept.append('*' ~ (' EXCEPT (' ~ shared | join(', ') ~ ')' if shared else '')) -%}
   {%- else -%}
-    {%- set given = columns if columns is mapping else {} -%}
+    {%- do given.update(columns if columns is mapping else {}) -%}
     {%- if columns is not mapping -%}
       {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(columns, 'asof_join', 'columns') -%}
         {%- do given.update({name: name}) -%}
@@ -79,6 +80,16 @@
     {%- endfor -%}
   {%- endif -%}
   {%- set tied = adapter.dispatch('sparkstream_keys', 'sparkstream')(ties, 'asof_join', 'ties') -%}
+  {%- set of_left, of_right = [('left_time', left_time)], [('right_time', right_time)] -%}
+  {%- for left_key, right_key in pairs -%}
+    {%- do of_left.append(('on', left_key)) -%}
+    {%- do of_right.append(('on', right_key)) -%}
+  {%- endfor -%}
+  {%- for name in (given if columns is not none else []) -%}{%- do of_right.append(('columns', name | trim)) -%}{%- endfor -%}
+  {%- for name in tied -%}{%- do of_right.append(('ties', name)) -%}{%- endfor -%}
+  {%- for side, names in [('left', of_left), ('right', of_right)] -%}
+    {%- do adapter.dispatch('sparkstream_check_columns', 'sparkstream')('asof_join', sides[side], names) -%}
+  {%- endfor -%}
   {%- set keys = [] -%}
   {%- for left_key, right_key in pairs -%}
     {%- do keys.append(left_key if left_key == right_key else left_key ~ ' = ' ~ right_key) -%}

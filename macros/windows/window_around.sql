@@ -9,6 +9,7 @@
 
 {% macro default__window_around(left, right, on, left_time, right_time, before, after, columns) -%}
   {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
+  {%- set sides = [left, right] -%}
   {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'window_around', 'left') -%}
   {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'window_around', 'right') -%}
   {%- set pairs = adapter.dispatch('sparkstream_pairs', 'sparkstream')(on, 'window_around') -%}
@@ -71,6 +72,14 @@
     {%- do bounds.append(
       'CURRENT ROW' if micros == 0 else length ~ (' PRECEDING' if micros < 0 else ' FOLLOWING')
     ) -%}
+  {%- endfor -%}
+  {%- set of_left, of_right = [('left_time', left_time)], [('right_time', right_time)] -%}
+  {%- for left_key, right_key in pairs -%}
+    {%- do of_left.append(('on', left_key)) -%}
+    {%- do of_right.append(('on', right_key)) -%}
+  {%- endfor -%}
+  {%- for side, its in [(sides[0], of_left), (sides[1], of_right)] -%}
+    {%- do adapter.dispatch('sparkstream_check_columns', 'sparkstream')('window_around', side, its) -%}
   {%- endfor -%}
   {%- set matched = [] -%}
   {%- for left_key, right_key in pairs -%}

@@ -15,6 +15,7 @@
       "window_join knows no type '" ~ type ~ "'\n  write one of " ~ joins | join(', ')
     ) }}
   {%- endif -%}
+  {%- set sides = [left, right] -%}
   {%- set left = adapter.dispatch('sparkstream_relation', 'sparkstream')(left, 'window_join', 'left') -%}
   {%- set right = adapter.dispatch('sparkstream_relation', 'sparkstream')(right, 'window_join', 'right') -%}
   {%- set l = adapter.dispatch('sparkstream_column', 'sparkstream')(left_alias, 'window_join', 'left_alias') -%}
@@ -23,13 +24,18 @@
     l ~ '.window_start = ' ~ r ~ '.window_start',
     l ~ '.window_end = ' ~ r ~ '.window_end'
   ] -%}
+  {%- set names = [('windows', 'window_start'), ('windows', 'window_end')] -%}
   {%- if on is string and not on.replace('_', 'a').isalnum() -%}
     {%- do conditions.append(adapter.dispatch('sparkstream_condition', 'sparkstream')(on, 'window_join', 'on')) -%}
   {%- else -%}
     {%- for name in adapter.dispatch('sparkstream_keys', 'sparkstream')(on, 'window_join', 'on') -%}
       {%- do conditions.append(l ~ '.' ~ name ~ ' = ' ~ r ~ '.' ~ name) -%}
+      {%- do names.append(('on', name)) -%}
     {%- endfor -%}
   {%- endif -%}
+  {%- for side in sides -%}
+    {%- do adapter.dispatch('sparkstream_check_columns', 'sparkstream')('window_join', side, names) -%}
+  {%- endfor -%}
 (
   /* window_join: {{ joins[type] | lower }}, window by window */
   SELECT

@@ -16,8 +16,12 @@
 
 {#- Private. The first n rows of each window and key; keep_number says whether the row's number stays a column. -#}
 {% macro default__sparkstream_window_rank_query(macro_name, relation, order_by, partition_by, rownum, n, keep_number) -%}
+{%- set rows = relation -%}
 {%- set relation = adapter.dispatch('sparkstream_relation', 'sparkstream')(relation, macro_name) -%}
 {%- set keys = ['window_start', 'window_end'] + adapter.dispatch('sparkstream_keys', 'sparkstream')(partition_by, macro_name) -%}
+{%- set names = [] -%}
+{%- for key in keys -%}{%- do names.append(('windows' if loop.index < 3 else 'partition_by', key)) -%}{%- endfor -%}
+{%- do adapter.dispatch('sparkstream_check_columns', 'sparkstream')(macro_name, rows, names) -%}
 {%- set order = order_by if order_by is string else (order_by or []) | join(', ') -%}
 {%- if not order | trim -%}
   {{ exceptions.raise_compiler_error(macro_name ~ "'s order_by is missing\n  write it such as 'price desc'") }}

@@ -84,7 +84,7 @@ class Run(Macros):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("type_", ["TIMESTAMP", "TIMESTAMP_NTZ"])
+@pytest.mark.parametrize("type_", ["TIMESTAMP", pytest.param("TIMESTAMP_NTZ", marks=pytest.mark.full)])
 @pytest.mark.parametrize("lateness", [0, 35, 200])
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("kind", WINDOWS)

@@ -242,6 +242,32 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         with self._described(f"the call of {macro}"):
             raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
 
+    def check_columns(self, macro: str, relation: str, names: list[tuple[str, str]]) -> None:
+        """Says where in the node's file a macro is given a column that its relation hasn't, if the columns are known.
+
+        Args:
+            macro: the macro.
+            relation: the relation.
+            names: (argument, column); the argument `windows` for the bounds that windows have.
+
+        Raises:
+            CompilationError: there is no such column.
+        """
+        columns = self.schema_of(relation)
+        known = {column.casefold() for column in columns}
+        for argument, name in names if columns else []:
+            plain = name[1:-1].replace("``", "`") if name.startswith("`") else name
+            if plain.casefold() in known:
+                continue
+            near = get_close_matches(plain, list(columns), 1)
+            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(columns)}"
+            message = f"{macro}'s {argument} names {plain}, and {relation} has no such column"
+            if argument == "windows":
+                message = f"{macro} takes windows, and {relation} has no column {plain}"
+                hint = "give it rows of tumble, hop or cumulate, with window_start and window_end among their columns"
+            with self._described(f"the call of {macro}"):
+                raise TranslationError(message, hint=hint, source_line=plain, width=len(plain))
+
     def warn(self, warning: TranslationWarning, text: str) -> None:
         """Makes dbt's warning of the translator's; `text` is how to call the SQL where it is no node's."""
         message = described(warning, self.node, self.project, text)

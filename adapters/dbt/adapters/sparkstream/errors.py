@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.sql.core.names import backticked
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.errors import Finding
@@ -86,6 +87,7 @@ _HINTS_OF_OTHERS = [
 ]
 """Part of a message without a condition -> the same. One with a condition may quote data, in which all of this can
 stand."""
+_SUGGESTED = " Did you mean one of the following? ["
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
@@ -104,12 +106,27 @@ def readable(error: BaseException | str | Fault) -> str:
             lines.append(line)
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
     # An analysis error ends with the plan of the query.
-    text = re.split(r";\n(?=['+:\w])", text)[0].strip()
+    text = _without_ours(re.split(r";\n(?=['+:\w])", text)[0].strip())
     if text.startswith("["):
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
         found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
+
+
+def _without_ours(text: str) -> str:
+    """What Spark says; among the columns that it suggests, none that only the SQL of a window has (`__wall`)."""
+    before, found, rest = text.partition(_SUGGESTED)
+    names, closed, after = rest.partition("]")
+    if not (found and closed and "`__" in names):
+        return text
+    kept: list[str] = []
+    for name in names.split(", "):
+        parts = name.removeprefix("`").removesuffix("`").split("`.`")
+        parts = [part.replace("``", "`") for part in parts]
+        if not parts[-1].startswith("__"):
+            kept.append(".".join(map(backticked, parts[1:] if parts[0].startswith("__") else parts)))
+    return f"{before}{found}{', '.join(dict.fromkeys(kept))}]{after}" if kept else before + after
 
 
 def described(error: Finding, node: Any | None, project: Path, text: str) -> str:

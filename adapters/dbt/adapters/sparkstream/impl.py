@@ -79,6 +79,20 @@ class SparkStreamAdapter(Namespaces):
         self.connections.refuse_argument(macro, argument, known)
 
     @available
+    def check_columns(self, macro: str, relation: str, names: list[tuple[str, str]]) -> None:
+        """Refuses columns that a relation hasn't, for `sparkstream_check_columns`; one that isn't there has any.
+
+        Args:
+            macro: the macro that is called.
+            relation: its name in SQL.
+            names: the macro's arguments and the columns that they name.
+
+        Raises:
+            CompilationError: where the name stands, and which one was meant.
+        """
+        self.connections.check_columns(macro, relation, names)
+
+    @available
     def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
         """What a model gives for rows that aren't stored, each on its own, for the macro of the same name.
 

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.written import Written
 
 _HARMLESS = frozenset(
-    ("dispatch", "type", "quote", "window_sql", "refuse_argument", "stream", "get_incremental_strategy_macro")
+    (
+        "dispatch",
+        "type",
+        "quote",
+        "window_sql",
+        "refuse_argument",
+        "check_columns",
+        "stream",
+        "get_incremental_strategy_macro",
+    )
 )
 """What a template may ask of the adapter: nothing of the warehouse."""
 
