@@ -53,6 +53,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
+        self.with_sources: Callable[[str], str] = lambda sql: sql
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
         self.descriptions = Descriptions(self._rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
@@ -157,7 +158,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return next((str(row[1]) for row in self._rows_of(f"DESCRIBE {of}") if row[0] == "Location"), "")
 
     def _sent(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
-        """Sends a statement to Spark as it is."""
+        """Sends a statement to Spark as it is, but for sources that no table is behind."""
+        sql = self.with_sources(sql)
         try:
             return super().add_query(sql, *args, **kwargs)
         finally:

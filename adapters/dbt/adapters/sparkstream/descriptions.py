@@ -100,6 +100,11 @@ def changes_tables(sql: str) -> bool:
     return not after_comments(sql)[:8].lower().startswith(READING)
 
 
+def asks_columns(sql: str) -> bool:
+    """Whether a statement asks for columns alone."""
+    return after_comments(sql)[:8].lower() == "describe"
+
+
 def after_comments(sql: str) -> str:
     """A statement without the comments before its first word; a comment that isn't closed, or is nested, stays."""
     sql = sql.lstrip()

@@ -54,6 +54,10 @@ _HINTS_OF_CONDITIONS = [
         "for a model, seed or snapshot of the project write {{ ref('name') }}",
     ),
     (
+        re.compile(r"\[INVALID_TEMP_OBJ_REFERENCE\][^\n]{0,2000}?`sparkstream_[0-9a-f]{20}`"),
+        "it reads a source with meta: stream:, which is no table, and a view can't: write materialized='table'",
+    ),
+    (
         re.compile(r"\[LOCATION_ALREADY_EXISTS\]"),
         "files lie where the table is to lie, and no table has them: look at them, and move or remove the folder",
     ),

@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
+    from dbt.adapters.sparkstream.streaming.batchsources import BatchSources
 
 
 PARTITIONS = "__dbt_partitions"
@@ -49,8 +50,27 @@ class SparkStreamAdapter(Namespaces):
         self.translated: set[str] = set()
         dbtlog.install()
         self.connections.batch_of = partial(batches.batch_of, self)
+        self.connections.with_sources = self._with_sources
+        self._sources: tuple[Any, BatchSources | None] = (None, None)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
+
+    def _with_sources(self, sql: str) -> str:
+        """A statement with views in place of the sources that a stream reads from what is no table."""
+        sources = getattr(self.get_macro_resolver(), "sources", None)
+        if not sources:
+            return sql
+        known, views = self._sources
+        if known is not sources:
+            from dbt.adapters.sparkstream.streaming.batchsources import BatchSources, without_tables
+
+            found = without_tables(sources.values())
+            views = BatchSources(self.connections.environment, found) if found else None
+            self._sources = sources, views
+        if views is None:
+            return sql
+        with self._streaming.as_dbt_errors():
+            return views.read_by(sql)
 
     @available.parse(lambda *args, **kwargs: "")
     def window_sql(

@@ -85,7 +85,7 @@ class StreamingModels:
         node = self._node(name)
         if str(model["resource_type"]) != "model" or self._shown:
             return models.as_batch(str(relation), node)
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             environment = self._adapter.connections.environment
             source = models.stream_of(
                 model, name, node, watermark, event_time, environment.project, environment.is_here
@@ -114,7 +114,7 @@ class StreamingModels:
     def planned(self, node: Any, sql: str) -> StreamPlan:
         """The plan of a streaming model."""
         connections = self._adapter.connections
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             config = models.read_config(node.config.to_dict(omit_none=True), connections.project)
         utc = connections.shows_utc()
         dialect = node.config.get("sql_dialect") or "spark"
@@ -168,7 +168,7 @@ class StreamingModels:
         def report(line: str) -> None:
             (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
 
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             engine = Engine.open(adapter.connections.environment)
             try:
                 utc = engine.is_utc()
@@ -196,7 +196,7 @@ class StreamingModels:
     def _read(self, node: Mapping[str, Any], sql: str, relation: Any, run_id: str) -> Model:
         runs = relation.incorporate(path={"identifier": RUNS})
         streams, project = self._registry.of(node["unique_id"]), self._adapter.connections.project
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             return models.read_model(node, sql, str(relation), str(runs), streams, run_id, project)
 
     def backfill(self, name: str, range_: Range, removes: bool, run_id: str = "") -> str:
@@ -223,7 +223,7 @@ class StreamingModels:
         relation = adapter.Relation.create_from(adapter.config, compiled)
         sql = str(compiled.compiled_code)
         model = self._read(compiled.to_dict(omit_none=True), sql, relation, run_id)
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             engine = Engine.open(adapter.connections.environment)
             try:
                 utc = engine.is_utc()
@@ -276,7 +276,7 @@ class StreamingModels:
             DbtRuntimeError: a name is no streaming model's.
         """
         chosen = self._chosen(names)
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             engine = Engine.open(self._adapter.connections.environment)
             try:
                 return overview(engine, chosen)
@@ -299,7 +299,7 @@ class StreamingModels:
         chosen, environment = self._chosen(names), self._adapter.connections.environment
         if environment.python == SESSION:
             return stopped({model.name: Announced(environment.project, model.id) for model in chosen}, patience)
-        with self._as_dbt_errors():
+        with self.as_dbt_errors():
             engine = Engine.open(environment)
             try:
                 return stopped({model.name: Noted(engine, model) for model in chosen}, patience)
@@ -333,7 +333,8 @@ class StreamingModels:
             "\n  set spark.sql.session.timeZone to UTC where that matters"
         )
 
-    def _as_dbt_errors(self) -> _AsDbtErrors:
+    def as_dbt_errors(self) -> _AsDbtErrors:
+        """Turns a StreamingError of the block into dbt's."""
         return _AsDbtErrors()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -61,28 +62,46 @@ def stream_of(
             f"stream() stands in a streaming model, and this one is materialized as {model['config']['materialized']}\n"
             f"  write config(materialized='{MATERIALIZATION}'), or read the relation without stream()"
         )
-    identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     config = getattr(node, "config", None)
     streaming = config is not None and config.get("materialized") == MATERIALIZATION
     # A streaming model's own event_time is a column of what it reads, not of what it has.
     own = config.get("event_time") if config is not None and not streaming else None
-    meta: Mapping[str, Any] = {}
-    if node is not None and str(node.resource_type) == "source":
-        meta = {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
+    source = read_from(relation, meta_of(node), root, is_here)
+    checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
+    return replace(
+        source,
+        event_time=event_time or own,
+        watermark=None if delay is None else watermark(delay),
+        checksum=getattr(checksum, "checksum", None),
+    )
+
+
+def meta_of(node: Any | None) -> Mapping[str, Any]:
+    """The meta of a source; nothing of other nodes."""
+    if node is None or str(node.resource_type) != "source":
+        return {}
+    config = getattr(node, "config", None)
+    return {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
+
+
+def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
+    """A relation, or what the meta of a source says of it.
+
+    Args:
+        relation: the relation, as SQL names it.
+        meta: of a source.
+        root: the project's folder.
+        is_here: whether Spark has the files of this machine.
+
+    Raises:
+        StreamingError: what is wrong with the meta.
+    """
+    identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     reader = reader_of(meta, relation, root)
     path = reader.get("path") if "format" in reader else None
     if path is not None:
         reader["path"] = located(path, relation, root, is_here)
-    checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
-    return StreamSource(
-        view=f"stream_{identifier}",
-        relation=relation,
-        event_time=event_time or own,
-        watermark=None if delay is None else watermark(delay),
-        reader=reader,
-        checksum=getattr(checksum, "checksum", None),
-        path=path,
-    )
+    return StreamSource(f"stream_{identifier}", relation, reader=reader, path=path)
 
 
 def as_batch(relation: str, node: Any | None) -> str:

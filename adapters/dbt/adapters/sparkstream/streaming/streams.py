@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.streaming.reader import (
     has_values,
     is_kafka,
     is_other,
+    kind_of,
 )
 from dbt.adapters.sparkstream.streaming.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
@@ -195,6 +196,36 @@ class Streams:
                 rows = rows.where(f"coalesce({backticked(source.event_time)} < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
 
+    def define_globally(self, source: StreamSource, name: str, is_question: bool) -> None:
+        """Makes the rows that a source has by now known to all sessions.
+
+        Args:
+            source: the source, which is no table.
+            name: the view's name.
+            is_question: whether only its columns are asked for, which it may have before its files are there.
+
+        Raises:
+            StreamingError: the source can't be read by a batch.
+        """
+        try:
+            with spark_errors(f"can't read {source.relation}"):
+                rows = self._stored(source)
+        except StreamingError as error:
+            if not (is_question and _has_columns(source.reader)):
+                raise _without_batch(error, source) from error
+            with spark_errors(f"can't read {source.relation}"):
+                rows = self._without_rows(source.reader)
+        with spark_errors(f"can't read {source.relation}"):
+            self._as_streamed(rows, source, ()).createOrReplaceGlobalTempView(name)
+
+    def _without_rows(self, reader: Mapping[str, Any]) -> DataFrame:
+        """The columns that a source states, or that it has as a stream, without a row."""
+        if has_values(reader) and "path" in reader:
+            return self._spark.createDataFrame([], "value string")
+        if "path" in reader and DATA_SOURCE not in reader:
+            return self._spark.createDataFrame([], str(reader["schema"]))
+        return self._spark.createDataFrame([], self._as_it_is(reader, {}).schema)
+
     def _as_streamed(self, rows: DataFrame, source: StreamSource, drop: tuple[str, ...]) -> DataFrame:
         """Rows that a source has, as the stream gives them to the model."""
         if source.reader:
@@ -243,13 +274,17 @@ class Streams:
         return rows.where(f"_metadata.file_path IN ({names})" if portion.files else "FALSE")
 
     def _stored(self, source: StreamSource) -> DataFrame:
-        """All rows of a table, or of a source's files."""
+        """All rows that a table, files, topics or another source have by now."""
         reader = source.reader
         if not reader:
             return self._spark.read.table(source.relation)
-        loader = self._spark.read.format(str(reader["format"])).options(**given_options(reader))
+        options = given_options(reader)
+        if is_kafka(reader):  # a batch has to begin somewhere, and has an end
+            options = {name: text for name, text in options.items() if text.casefold() != "latest"}
+        loader = self._spark.read.format(self._format(reader)).options(**options)
         with_schema = "schema" in reader and not has_values(reader)
-        return (loader.schema(str(reader["schema"])) if with_schema else loader).load(str(reader["path"]))
+        loader = loader.schema(str(reader["schema"])) if with_schema else loader
+        return loader.load(str(reader["path"])) if "path" in reader else loader.load()
 
     def records(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
         """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.
@@ -284,6 +319,26 @@ class Streams:
         }
         places = {"assign": partitions, "startingOffsets": since, "endingOffsets": portion.until}
         return loader.options(**options, **{name: json.dumps(place) for name, place in places.items()}).load()
+
+
+def _has_columns(reader: Mapping[str, Any]) -> bool:
+    """Whether the columns of a source are known before it has anything."""
+    return "schema" in reader or is_other(reader)
+
+
+def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError:
+    """What is wrong where a batch can't read a source."""
+    if not is_other(source.reader) or error.fault.condition in ("", "PATH_NOT_FOUND"):
+        return error
+    reader = source.reader
+    advice = (
+        "give the class a method reader, beside the one for streams"
+        if DATA_SOURCE in reader
+        else "keep its rows in a streaming model, and read that"
+    )
+    return StreamingError(
+        f"{source.relation} is read as a stream alone, and not by a batch: it is {kind_of(reader)}\n  {advice}"
+    )
 
 
 def _spellings(file: str) -> set[str]:
