@@ -70,7 +70,7 @@ class TestScripts:
         assert seed["config"]["event_time"] == "bidtime"
         assert seed["config"]["column_types"]["bidtime"] == "timestamp_ntz"
         assert seed["description"] == "What was bid.\nBids"
-        assert seed["columns"][1]["description"] == "in dollars; never {{ '{{' }} negative }}"
+        assert seed["columns"][1]["description"] == "{{ 'in dollars; never {{ negative }}' }}"
         rows = list(csv.reader(made.files["seeds/bid.csv"].splitlines()))
         assert rows[:2] == [
             ["bidtime", "price", "item", "supplier_id"],

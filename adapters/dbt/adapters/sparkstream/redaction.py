@@ -55,7 +55,7 @@ _LOGIN = re.compile(r"user[._-]info|credential|authorization", re.IGNORECASE)
 """Names of settings that hold `user:password`."""
 _URL = re.compile(r"://(?=[^\s@\"'<>]{0,300}@)")
 _AUTHORITY = re.compile(r"[^\s\"'<>]{1,1000}")
-_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
+CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
 """Azure's addresses, which have a container before the @."""
 _ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)[^\s@\"']{1,100}(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
@@ -80,18 +80,23 @@ def learn(values: Mapping[str, object], settings: bool = False) -> None:
         settings: the names are those of Spark's settings, so all values count but those under names that are known to
             be harmless.
     """
-    found = {
+    found = forms_of(values, settings)
+    global _known
+    with _lock:
+        if not found <= _known:
+            _known = _known | found
+
+
+def forms_of(values: Mapping[str, object], settings: bool = False) -> frozenset[str]:
+    """The secrets that `learn` takes note of, in all forms in which they may be written."""
+    return frozenset(
         form
         for name, value in values.items()
         if isinstance(value, (str, int, float)) and not isinstance(value, bool)
         for part in _parts(name, str(value), settings)
         if len(part) >= _SHORTEST and not is_common(part)
         for form in _forms(part)
-    }
-    global _known
-    with _lock:
-        if not found <= _known:
-            _known = _known | found
+    )
 
 
 def learn_environment() -> None:
@@ -149,21 +154,26 @@ def _found_as(value: str) -> str:
     return first + begins + rest + ends
 
 
-def redacted(text: str) -> str:
+def redacted(text: str, known: frozenset[str] = frozenset(), hidden: str = HIDDEN) -> str:
     """A text with `*****` for the secrets in it.
 
     These are: values that were learnt; values behind names that say so (`password=...`, `'password' = '...'`); logins
     before a host (`//me:...@host`); what HTTP has as credentials (`Bearer ...`); private keys; in addresses of Spark
     Connect, all parameters that aren't known to be harmless.
+
+    Args:
+        text: the text.
+        known: further values, as `forms_of` gives them.
+        hidden: what stands for a secret.
     """
-    if _known:
-        text = _known_pattern(_known).sub(HIDDEN, text)
-    text = _CONNECT.sub(lambda address: _connect(address[0]), text)
-    text = _ORACLE.sub(rf"\g<1>{HIDDEN}", text)
-    text = _SCHEME.sub(_without_credentials, _without_keys(text))
+    if known := _known | known:
+        text = _known_pattern(known).sub(hidden, text)
+    text = _CONNECT.sub(lambda address: _connect(address[0], hidden), text)
+    text = _ORACLE.sub(rf"\g<1>{hidden}", text)
+    text = _SCHEME.sub(lambda scheme: _without_credentials(scheme, hidden), _without_keys(text, hidden))
     pieces, at = [], 0
     for start, end in _spans(text):
-        pieces += [text[at:start], HIDDEN]
+        pieces += [text[at:start], hidden]
         at = end
     return "".join([*pieces, text[at:]])
 
@@ -231,7 +241,7 @@ def _value(text: str, at: int) -> tuple[int, int]:
     return start, line
 
 
-def _without_keys(text: str) -> str:
+def _without_keys(text: str, hidden: str) -> str:
     """A text without private keys, which have several lines."""
     begins, kind, ends = _KEY
     shown: list[str] = []
@@ -241,14 +251,14 @@ def _without_keys(text: str) -> str:
         shown.append(text[at:key])
         at = key
         if begins in text[max(since, found - 60) : found]:
-            shown.append(HIDDEN)
+            shown.append(hidden)
             at = text.find(ends, key)
             if at < 0:
                 return "".join(shown)
     return "".join([*shown, text[at:]])
 
 
-def _without_credentials(scheme: re.Match[str]) -> str:
+def _without_credentials(scheme: re.Match[str], hidden: str) -> str:
     given = scheme[1] or scheme[2]
     if scheme[2] is not None:
         try:
@@ -256,7 +266,7 @@ def _without_credentials(scheme: re.Match[str]) -> str:
                 return scheme[0]
         except binascii.Error:
             return scheme[0]
-    return scheme[0].removesuffix(given) + HIDDEN
+    return scheme[0].removesuffix(given) + hidden
 
 
 def _logins(text: str) -> Iterator[tuple[int, int]]:
@@ -275,16 +285,16 @@ def _logins(text: str) -> Iterator[tuple[int, int]]:
         user, colon, password = login.partition(":")
         start = url.end() + (len(user) + 1 if colon else 0)
         hidden = password if colon else user
-        if not colon and text.endswith(_CONTAINERS, 0, url.start()):
+        if not colon and text.endswith(CONTAINERS, 0, url.start()):
             continue
         if hidden and not hidden.startswith(HIDDEN):
             yield start, url.end() + len(login)
 
 
-def _connect(address: str) -> str:
+def _connect(address: str, hidden: str) -> str:
     host, *parameters = address.split(";")
     shown = [host]
     for parameter in parameters:
         name, equals, value = parameter.partition("=")
-        shown.append(name + equals + (value if name in _CONNECT_PARAMETERS or not value else HIDDEN))
+        shown.append(name + equals + (value if name in _CONNECT_PARAMETERS or not value else hidden))
     return ";".join(shown)

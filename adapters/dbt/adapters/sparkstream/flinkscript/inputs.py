@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.sparkstream.flinkscript.escapes import (
+    Jinja,
+    Variable,
+    is_plain_yaml,
+    jinja_value,
+    markdown_code,
+    markdown_text,
+)
 from dbt.adapters.sparkstream.flinkscript.formats import csv_options, json_options
+from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, Topic, read_from
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 SMALLEST = 1_000_000
 """Bytes up to which a CSV file becomes a seed: dbt compares no larger ones."""
@@ -27,6 +39,9 @@ FILE_COLUMNS = {
     "file.modification-time": "_metadata.file_modification_time",
 }
 """Metadata columns of Flink's filesystem connector, in Spark."""
+
+_GLOB = re.compile(r"[\\*?{}\[\]]")
+"""What has a meaning of its own in Spark's patterns of file names."""
 
 _SIMPLE = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "date", "string", "timestamp")
 
@@ -45,19 +60,20 @@ class Input:
 
     Attributes:
         format: of the table that Spark makes: `csv`, or `parquet` for one that is empty at first.
-        location: the files, with Jinja; None for an empty table of Spark's own.
+        location: the files; None for an empty table of Spark's own.
+        relative: whether the location is one in the folder of the project's variable.
         options: of the format.
         columns: name and Spark type.
         seed: the text of a seed's CSV file; None for a source.
-        setup: what is left to do for it to have rows; empty if nothing is.
-        notes: what is different from Flink.
+        setup: what is left to do for it to have rows, in Markdown; empty if nothing is.
+        notes: what is different from Flink, likewise.
         partitions: the columns whose values are in the names of folders.
         stream: what `meta: stream:` says of a topic, which a model reads into a table; empty of other inputs.
         changes: whether a record of the topic can change or delete a row.
     """
 
     format: str
-    location: str | None
+    location: str | Variable | None
     options: dict[str, str]
     columns: tuple[tuple[str, str, str], ...]
     seed: str | None = None
@@ -66,6 +82,18 @@ class Input:
     partitions: tuple[str, ...] = ()
     stream: dict[str, Any] = field(default_factory=dict)
     changes: bool = False
+    relative: bool = False
+
+    @property
+    def place(self) -> str | Variable:
+        """The files as the project's files name them."""
+        if not self.relative or not isinstance(self.location, str):
+            return self.location or ""
+        folder = "{{ var('" + FOLDER + "')"
+        if not self.location:
+            return Jinja(folder + " }}")
+        behind = "/" + self.location
+        return Jinja(f"{folder} }}}}{behind}" if is_plain_yaml(behind) else f"{folder} ~ {jinja_value(behind)} }}}}")
 
     def is_bounded(self, table: TableDefinition) -> bool:
         """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
@@ -83,7 +111,8 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
     Args:
         folder: that relative paths are in: the script's.
     """
-    files = table.connector == "filesystem" and table.options.get("format") in _FORMATS and "path" in table.options
+    path = table.value("path")
+    files = table.connector == "filesystem" and table.options.get("format") in _FORMATS and path is not None
     columns = tuple(
         (c.name, c.type or "string", c.comment)
         for c in table.columns
@@ -96,46 +125,54 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         setup = _setup(table)
         return Input("parquet", None, {}, columns, setup=f"{topic.fault}; {setup}" if topic.fault else setup)
     name = table.options["format"]
-    path = table.options["path"]
-    local = folder / _local(path)
-    seed = _seed(table, local) if name == "csv" and "://" not in _local(path) else None
     options = csv_options(table.options) if name == "csv" else json_options(table.options) if name == "json" else {}
-    location = _location(path)
-    if "://" not in _local(path) and local.is_file():  # Spark's streams read folders
-        location, _, options["pathGlobFilter"] = location.rpartition("/")
+    location: str | Variable | None = path
+    seed, relative = None, False
+    if isinstance(path, str) and "://" not in (written := _local(path)):
+        local = folder / written
+        relative = not Path(written).is_absolute()
+        location = written.removeprefix("./") if relative else written
+        seed = _seed(table, local) if name == "csv" else None
+        if os.path.isfile(local):  # Spark's streams read folders
+            parent, slash, file = location.rpartition("/")
+            location = parent or ("" if relative else slash)
+            options["pathGlobFilter"] = _GLOB.sub(r"\\\g<0>", file)
     notes = []
     if name == "csv":
         nested = [n for n, type_, _ in columns if type_.startswith(("array", "map", "struct"))]
         columns = tuple((n, "string" if n in nested else t, c) for n, t, c in columns)
         if nested:
-            notes.append(f"{', '.join(nested)}: a CSV file of Spark has no nested values, so these are STRING")
+            notes.append(
+                f"{markdown_text(', '.join(nested))}: a CSV file of Spark has no nested values, so these are STRING"
+            )
         if seed is None and any(t == "string" for _, t, _ in columns):
             notes.append("an empty text without quotes is NULL in Spark, and '' in Flink")
     if name == "avro":
         notes.append("needs spark-avro: `spark.jars.packages` under server_side_parameters")
-    return Input(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions)
+    return Input(
+        *(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions), relative=relative
+    )
 
 
-def _of_database(options: dict[str, str]) -> str:
+def _of_database(table: TableDefinition) -> str:
     """How a table of a database comes to have rows."""
-    given = {"url": options.get("url", "..."), "dbtable": options.get("table-name", "...")}
-    given |= {"user": "...", "password": "..."} if "username" in options else {}
-    said = ", ".join(f"{key} '{value}'" for key, value in given.items())
+    given = {"url": table.options.get("url", HIDDEN), "dbtable": table.options.get("table-name", HIDDEN)}
+    given |= {"user": HIDDEN, "password": HIDDEN} if table.value("username") is not None else {}
+    said = ", ".join(f"{key} {string_literal(value)}" for key, value in given.items())
     return (
         "load the database's table; or drop this one, and have Spark read the database, with its driver in "
-        f"spark.jars.packages: `CREATE TABLE ... USING jdbc OPTIONS ({said})`"
+        f"spark.jars.packages: {markdown_code(f'CREATE TABLE ... USING jdbc OPTIONS ({said})')}"
     )
 
 
 def _setup(table: TableDefinition) -> str:
     if table.connector == "jdbc":
-        return _of_database(table.options)
+        return _of_database(table)
     said = _SETUP.get(table.connector, _SETUP[""])
     if table.connector == "filesystem":
-        missing = (
-            "path" if "path" not in table.options else f"a format that Spark reads ({table.options.get('format')})"
-        )
-        return f"WITH has no {missing}; {said}" if "path" not in table.options else f"not {missing}; {said}"
+        if table.value("path") is None:
+            return f"WITH has no path; {said}"
+        return f"not a format that Spark reads ({markdown_text(table.options.get('format', 'none'))}); {said}"
     return said
 
 
@@ -147,13 +184,6 @@ def _local(path: str) -> str:
     return path
 
 
-def _location(path: str) -> str:
-    local = _local(path)
-    if "://" in local or Path(local).is_absolute():
-        return local
-    return "{{ var('" + FOLDER + "') }}/" + local.removeprefix("./")
-
-
 def _seed(table: TableDefinition, path: Path) -> str | None:
     """The rows of a small CSV file as dbt has them; None where a seed wouldn't hold the same rows.
 
@@ -162,7 +192,7 @@ def _seed(table: TableDefinition, path: Path) -> str | None:
     options = {key for key in table.options if key.startswith("csv.")}
     if options - {"csv.field-delimiter", "csv.quote-character", "csv.null-literal"} or not _is_plain(table.columns):
         return None
-    if not path.is_file() or path.stat().st_size > SMALLEST:
+    if not os.path.isfile(path) or path.stat().st_size > SMALLEST:
         return None
     null = table.options.get("csv.null-literal")
     try:

@@ -7,6 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable
+from dbt.adapters.sparkstream.flinkscript.hidden import (
+    REGISTRY_LOGIN,
+    REGISTRY_URLS,
+    Variables,
+    is_harmless,
+    is_harmless_setting,
+    without_login,
+)
 from dbt.adapters.sparkstream.flinkscript.leftovers import Leftover, leftover
 from dbt.adapters.sparkstream.flinkscript.script import Cursor, Script, Statement
 from dbt.adapters.sparkstream.flinkscript.tables import Name, TableDefinition, like, read_columns, read_options
@@ -80,7 +89,7 @@ class Job:
         views: by full name, in order.
         inserts: in order.
         queries: the queries that stand alone.
-        settings: what SET has set at the end of the script.
+        settings: what SET has set at the end of the script; a secret is the variable that holds it.
         functions: the names, in lower case, of what CREATE FUNCTION makes.
         leftovers: what has no counterpart.
     """
@@ -90,7 +99,7 @@ class Job:
     views: dict[Name, ViewDefinition] = field(default_factory=dict)
     inserts: list[Insert] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str | Variable] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     leftovers: list[Leftover] = field(default_factory=list)
 
@@ -101,7 +110,36 @@ def read(text: str) -> Job:
     Raises:
         TranslationError: what of it isn't Flink SQL, with its place.
     """
-    return _Reader(Script.read(text)).job
+    job = _Reader(Script.read(text)).job
+    variables = Variables()
+    hidden = job.script.hidden
+    job.tables = {name: _without_secrets(table, variables, hidden) for name, table in job.tables.items()}
+    job.views = {name: replace(view, comment=hidden(view.comment)) for name, view in job.views.items()}
+    job.settings = {
+        key: value
+        if isinstance(value, Variable) or is_harmless_setting(key, value)
+        else variables.of_setting(key, value)
+        for key, value in job.settings.items()
+    }
+    return job
+
+
+def _without_secrets(table: TableDefinition, variables: Variables, hidden: Callable[[str], str]) -> TableDefinition:
+    """A table whose secrets are variables."""
+    options: dict[str, str] = {}
+    secrets: dict[str, Variable] = {}
+    for option, value in table.options.items():
+        address = without_login(value) if option.endswith(REGISTRY_URLS) else value
+        if address != value and is_harmless(option, address):
+            # Its login can't be in it here, and has a place of its own; Flink has an option for it, too.
+            options[option] = address
+            secrets.setdefault(REGISTRY_LOGIN, variables.of_option(table.name[2], REGISTRY_LOGIN, value))
+        elif is_harmless(option, value):
+            options[option] = value
+        else:
+            secrets[option] = variables.of_option(table.name[2], option, value)
+    columns = tuple(replace(column, comment=hidden(column.comment)) for column in table.columns)
+    return replace(table, options=options, secrets=secrets, columns=columns, comment=hidden(table.comment))
 
 
 MODE = "execution.runtime-mode"
@@ -130,7 +168,7 @@ class _Reader:
             self._leave(statement)
 
     def _leave(self, statement: Statement) -> None:
-        found = leftover(self._text, statement)
+        found = leftover(self.job.script, statement)
         if found is None:
             raise Cursor(self._text, statement.tokens).error(
                 f"{statement.words[0]} begins no statement of Flink SQL", "leave it out of the script"
@@ -197,7 +235,7 @@ class _Reader:
 
     @property
     def _streaming(self) -> bool:
-        return self.job.settings.get(MODE, "streaming").lower() == "streaming"
+        return str(self.job.settings.get(MODE, "streaming")).lower() == "streaming"
 
     def _use(self, cursor: Cursor, statement: Statement) -> None:
         if cursor.takes("CATALOG"):
@@ -239,7 +277,7 @@ class _Reader:
     def _table(self, cursor: Cursor, statement: Statement) -> None:
         lenient = cursor.takes("IF", "NOT", "EXISTS")
         name, span = self._name(cursor)
-        table, named = self._columns(cursor, TableDefinition(name, span, comment=statement.comment))
+        table, named = self._columns(cursor, TableDefinition(name, span, remark=statement.comment))
         while cursor.current:
             if cursor.takes("AS"):
                 query = self._query(cursor, statement)
@@ -263,7 +301,7 @@ class _Reader:
     def _clause(self, cursor: Cursor, table: TableDefinition) -> TableDefinition:
         """A table with what a clause behind its columns says."""
         if cursor.takes("COMMENT"):
-            return replace(table, comment="\n".join(filter(None, (table.comment, cursor.string()))))
+            return replace(table, comment=cursor.string())
         if cursor.takes("PARTITIONED", "BY"):
             return replace(table, partitions=tuple(c.name() for c in cursor.group()))
         if cursor.takes("DISTRIBUTED"):

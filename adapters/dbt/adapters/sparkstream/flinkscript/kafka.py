@@ -8,9 +8,21 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_code, markdown_text
+from dbt.adapters.sparkstream.flinkscript.hidden import PROPERTIES
 from dbt.adapters.sparkstream.flinkscript.queries import named
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
-from dbt.adapters.sparkstream.flinkscript.values import REGISTRY, csv_values, format_of, option, registry, values_of
+from dbt.adapters.sparkstream.flinkscript.values import (
+    REGISTRY,
+    csv_values,
+    format_of,
+    option,
+    registry,
+    registry_notes,
+    unread,
+    values_of,
+)
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 KAFKA = "kafka"
 UPSERT = "upsert-kafka"
@@ -18,7 +30,6 @@ UPSERT = "upsert-kafka"
 OFFSET, DELETED = "kafka_offset", "kafka_deleted"
 """Columns of the model with all changes of a topic: the record's place, and whether it deletes its key."""
 
-_PROPERTIES = "properties."
 _NOT_SPARKS = ("bootstrap.servers", "group.id", "auto.offset.reset", "client.id.prefix")
 """Properties of Flink's client that Spark has no use for, or that have a place of their own."""
 
@@ -50,8 +61,8 @@ class Topic:
 
     Attributes:
         stream: what `meta: stream:` of the source says, or a model's config `sink`; empty where it can't be said.
-        fault: why it can't be said; empty where it can.
-        notes: what is different from Flink.
+        fault: why it can't be said, in Markdown; empty where it can.
+        notes: what is different from Flink, likewise.
         changes: whether a record can change or delete the row of its key.
     """
 
@@ -102,7 +113,7 @@ def read_from(table: TableDefinition) -> Topic:
     if deletes:
         items += [OFFSET if of_kafka else f"offset AS {OFFSET}", f"{deletes} AS {DELETED}"]
     begin = _EARLIEST if upserts else _begin(options)
-    stream: dict[str, Any] = {"format": KAFKA, "options": {**_client(options), **_where(options), **begin}}
+    stream: dict[str, Any] = {"format": KAFKA, "options": {**_client(table), **_where(table), **begin}}
     stream |= values.stream
     if any(c.metadata == "headers" for c in columns):
         stream["options"]["includeHeaders"] = "true"
@@ -118,11 +129,11 @@ def sent_to(table: TableDefinition) -> Topic:
     fault = _fault(table, ("topic",)) or _fault_of_sink(table, value_format)
     if fault:
         return Topic(fault=fault)
-    sink: dict[str, Any] = {"format": KAFKA, "topic": options["topic"]}
+    sink: dict[str, Any] = {"format": KAFKA, "topic": table.value("topic")}
     keys = list(table.keys) if table.connector == UPSERT else _listed(options.get("key.fields", ""))
     if keys:
         sink["key"] = keys[0] if len(keys) == 1 else keys
-    notes = []
+    notes = list(registry_notes(table))
     if value_format != "json":
         sink["value_format"] = "avro" if value_format == REGISTRY else value_format
     if value_format == REGISTRY:
@@ -130,7 +141,7 @@ def sent_to(table: TableDefinition) -> Topic:
         notes.append("the schema is made of the columns: a TIMESTAMP is a local-timestamp-micros")
     elif given := dict(_json_times(table)) if value_format == "json" else csv_values(options):
         sink["value_options"] = given
-    sink["options"] = _client(options)
+    sink["options"] = _client(table)
     if len(keys) == 1 and options.get("key.format") == "json":
         notes.append("a key of one column is written as text, and not as JSON")
     if options.get("value.fields-include") == "EXCEPT_KEY" or "key.fields-prefix" in options:
@@ -144,27 +155,26 @@ def sent_to(table: TableDefinition) -> Topic:
 
 def _fault(table: TableDefinition, topics: tuple[str, ...]) -> str:
     """Why records of a table can't be read or written, whatever they are."""
-    options = table.options
-    if not any(options.get(name) for name in topics):
+    if not any(table.value(name) for name in topics):
         return "WITH has no topic"
-    if not options.get(f"{_PROPERTIES}bootstrap.servers"):
+    if not table.value(f"{PROPERTIES}bootstrap.servers"):
         return "WITH has no properties.bootstrap.servers"
     return ""
 
 
 def _fault_of_sink(table: TableDefinition, value_format: str) -> str:
     """Why rows can't be written to the topic of a table."""
-    if ";" in table.options["topic"]:
+    if ";" in table.options.get("topic", ""):
         return "Flink chooses between several topics by a metadata column, and a sink has one topic"
     if value_format not in ("json", "csv", REGISTRY):
-        return f"values in the format {value_format} need a schema, a registry or a function of your own"
+        return unread("values", value_format)
     return f"WITH has no {REGISTRY}.url" if value_format == REGISTRY and not registry(table) else ""
 
 
 def _fault_of_keys(table: TableDefinition, keys: Sequence[str]) -> str:
     """Why columns can't be read from the keys of records."""
     if keys and (format_ := table.options.get("key.format", "")) not in ("json", "csv", "raw"):
-        return f"keys in the format {format_} need a schema, a registry or a function of your own"
+        return unread("keys", format_)
     return ""
 
 
@@ -182,20 +192,21 @@ def _listed(text: str) -> list[str]:
     return [name.strip() for name in text.split(";") if name.strip()]
 
 
-def _client(options: Mapping[str, str]) -> dict[str, str]:
+def _client(table: TableDefinition) -> dict[str, str | Variable | None]:
     """The settings of Kafka's client, under Spark's names."""
-    found = {"kafka.bootstrap.servers": options[f"{_PROPERTIES}bootstrap.servers"]}
-    for key, value in options.items():
-        name = key.removeprefix(_PROPERTIES)
+    found = {"kafka.bootstrap.servers": table.value(f"{PROPERTIES}bootstrap.servers")}
+    for key in (*table.options, *table.secrets):
+        name = key.removeprefix(PROPERTIES)
         if name != key and name not in _NOT_SPARKS:
-            found[f"kafka.{name}"] = value
+            found[f"kafka.{name}"] = table.value(key)
     return found
 
 
-def _where(options: Mapping[str, str]) -> dict[str, str]:
-    if "topic" in options:
-        return {"subscribe": ",".join(_listed(options["topic"]))}
-    return {"subscribePattern": options["topic-pattern"]}
+def _where(table: TableDefinition) -> dict[str, str | Variable | None]:
+    topic = table.value("topic")
+    if topic is None:
+        return {"subscribePattern": table.value("topic-pattern")}
+    return {"subscribe": ",".join(_listed(topic)) if isinstance(topic, str) else topic}
 
 
 def _begin(options: Mapping[str, str]) -> dict[str, str]:
@@ -214,7 +225,7 @@ def _begin(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _resets(options: Mapping[str, str]) -> str:
-    return options.get(f"{_PROPERTIES}auto.offset.reset", "")
+    return options.get(f"{PROPERTIES}auto.offset.reset", "")
 
 
 def _offsets(text: str) -> Iterator[tuple[str, int]]:
@@ -236,11 +247,9 @@ def _begin_notes(options: Mapping[str, str]) -> Iterator[str]:
 
 
 def _notes(table: TableDefinition) -> Iterator[str]:
-    options, value_format = table.options, format_of(table.options)
+    value_format = format_of(table.options)
     if value_format != "raw" and option(table, f"{value_format}.ignore-parse-errors").lower() != "true":
         yield "a value that can't be read is set aside and counted, where Flink's job fails"
-    if any("password" in key or "jaas" in key for key in options):
-        yield "a secret of the script stands in models/inputs.yml: put it into a file on Spark's machines"
 
 
 def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str], notes: list[str]) -> str:
@@ -249,7 +258,7 @@ def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str
         return _as(f"CAST({of_values[key]} AS {column.type})", column)
     found = _METADATA.get(key)
     if found is None:
-        notes.append(f"{column.name} is NULL: Spark doesn't know {column.metadata!r} of a record")
+        notes.append(f"{markdown_text(column.name)} is NULL: Spark doesn't know {markdown_code(key)} of a record")
         return f"CAST(NULL AS {column.type}) AS {named(column.name)}"
     value = f"{prefix}{found}"
     if found == "headers":
@@ -263,7 +272,8 @@ def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys
     text = f"CAST({prefix}key AS STRING)"
     kind = options.get("key.format", "")
     if kind == "json":
-        return f"from_json({text}, '{named(name)} {column.type}').{named(name)} AS {named(column.name)}"
+        schema = string_literal(f"{named(name)} {column.type}")
+        return f"from_json({text}, {schema}).{named(name)} AS {named(column.name)}"
     if kind == "csv":
         fields = ", ".join(f"f{number} STRING" for number in range(len(keys)))
         at = keys.index(column.name)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dbt.adapters.sparkstream.flinkscript.script import Statement
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable
+from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN, is_harmless, is_plain
+from dbt.adapters.sparkstream.flinkscript.script import Script, Statement
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -12,10 +18,10 @@ class Leftover:
     """What of a script isn't in the project.
 
     Attributes:
-        what: the statement or setting, in a few words.
+        what: the statement or setting, in a few words, without secrets.
         line: its line in the script; None of a setting.
-        why: why it isn't there.
-        instead: what to do.
+        why: why it isn't there, in Markdown.
+        instead: what to do, likewise.
     """
 
     what: str
@@ -80,16 +86,36 @@ _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {
 }
 
 
-def leftover(text: str, statement: Statement) -> Leftover | None:
+def leftover(script: Script, statement: Statement) -> Leftover | None:
     """What is to be said of a statement; None for one that Flink doesn't have."""
     words = [w for w in statement.words if w not in ("TEMPORARY", "SYSTEM")]
     found = next((f for head, f in _STATEMENTS.items() if tuple(words[: len(head)]) == head), None)
     if found is None:
         return None
-    start, end = statement.span
-    first = text[start:end].split("\n")[0].strip()
-    line = text.count("\n", 0, start) + 1
+    first = script.hidden("".join(_first_line(script.text, statement.tokens)))
+    line = script.text.count("\n", 0, statement.span[0]) + 1
     return Leftover(first if len(first) <= 80 else f"{first[:77]}...", line, *found)
+
+
+def _first_line(text: str, tokens: Tokens) -> Iterator[str]:
+    """The first line of a statement in pieces, without comments and texts that aren't known to be harmless."""
+    end = tokens[0].start
+    for i, token in enumerate(tokens):
+        if "\n" in text[tokens[0].start : token.start]:
+            return
+        yield " " if token.start > end else ""
+        end = token.end + 1
+        known = token.token_type is not TokenType.STRING or _is_known(tokens, i)
+        yield text[token.start : end].partition("\n")[0] if known else f"'{HIDDEN}'"
+
+
+def _is_known(tokens: Tokens, i: int) -> bool:
+    """Whether a text is a key, the value of a harmless option, a jar or a class."""
+    if i + 1 < len(tokens) and tokens[i + 1].text == "=":
+        return True
+    if i > 1 and tokens[i - 1].text == "=":
+        return is_harmless(tokens[i - 2].text, tokens[i].text)
+    return i > 0 and tokens[i - 1].text.upper() in ("JAR", "ARTIFACT", "AS") and is_plain(tokens[i].text)
 
 
 _SETTINGS: dict[str, tuple[str, str]] = {
@@ -121,7 +147,7 @@ _SETTINGS: dict[str, tuple[str, str]] = {
 }
 
 
-def setting(key: str, value: str) -> Leftover:
+def setting(key: str, value: str | Variable) -> Leftover:
     """What is to be said of a setting without a counterpart."""
     why, instead = next(said for prefix, said in _SETTINGS.items() if key.startswith(prefix))
-    return Leftover(f"SET '{key}' = '{value}'", None, why, instead)
+    return Leftover(f"SET '{key}' = '{HIDDEN if isinstance(value, Variable) else value}'", None, why, instead)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
@@ -233,9 +232,8 @@ class Models(Tables):
         relation.bounded = all(r.bounded for r in inlining.streams.values())
         if relation.bounded and planned.waits:
             model.config["flush"] = True
-        target = replace(table, options={}) if table is not None else None
         relation.event_time = table.watermark.column if table and table.watermark else None
-        relation.stream = streamed(f"ref('{model.node}')", model.node, target, relation.event_time)
+        relation.stream = streamed(f"ref('{model.node}')", model.node, table, relation.event_time)
         relation.feeds = (relation.event_time is not None, True)
         return body
 

@@ -6,16 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from dbt.adapters.sparkstream.flinkscript.escapes import (
+    Jinja,
+    Variable,
+    comment_line,
+    jinja_text,
+    jinja_value,
+    variables_in,
+    yaml_file,
+)
 from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
 from dbt.adapters.sparkstream.flinkscript.job import MODE, Job
 from dbt.adapters.sparkstream.flinkscript.kafka import packages
 from dbt.adapters.sparkstream.flinkscript.leftovers import setting
 from dbt.adapters.sparkstream.flinkscript.models import Models
-from dbt.adapters.sparkstream.flinkscript.queries import sql
 from dbt.adapters.sparkstream.flinkscript.readme import readme
-from dbt.adapters.sparkstream.flinkscript.relations import SOURCE, Model, Source, plain_comment
+from dbt.adapters.sparkstream.flinkscript.relations import SOURCE, Model, Source, description
 
 _SPARK = {
     "table.local-time-zone": "spark.sql.session.timeZone",
@@ -31,7 +37,7 @@ _CREATE = """\
   {%- set sources = graph.sources.values() if execute else [] %}
   {%- for source in sources if source.source_name == 'inputs' and source.config.meta.table %}
     {%- set table = source.config.meta.table %}
-    {%- do run_query('create schema if not exists ' ~ source.schema) %}
+    {%- do adapter.create_schema(api.Relation.create(database=source.database, schema=source.schema)) %}
     {%- set columns %}
       {%- for column in source.columns.values() -%}
         {{ adapter.quote(column.name) }} {{ column.data_type }}{{ ', ' if not loop.last }}
@@ -41,11 +47,13 @@ _CREATE = """\
       create table if not exists {{ source.relation_name }} ({{ columns }}) using {{ table.format }}
       {%- if table.options %} options (
         {%- for key, value in table.options.items() -%}
-          {{ key }} '{{ value | replace("\\\\", "\\\\\\\\") | replace("'", "\\\\'") }}'{{ ', ' if not loop.last }}
+          {{ key }} {{ input_literal(value) }}{{ ', ' if not loop.last }}
         {%- endfor %})
       {%- endif %}
-      {%- if table.partitions %} partitioned by ({{ table.partitions | join(', ') }}){% endif %}
-      {%- if table.location %} location '{{ table.location }}'{% endif %}
+      {%- if table.partitions %} partitioned by (
+        {%- for column in table.partitions %}{{ adapter.quote(column) }}{{ ', ' if not loop.last }}{% endfor %})
+      {%- endif %}
+      {%- if table.location %} location {{ input_literal(table.location) }}{% endif %}
     {%- endset %}
     {%- do run_query(sql) %}
     {%- if table.location %}
@@ -55,6 +63,11 @@ _CREATE = """\
     {%- endif %}
   {%- endfor %}
 {% endmacro %}
+
+{#- A text as a literal of Spark SQL. -#}
+{% macro input_literal(text) -%}
+  '{{ text | replace("\\\\", "\\\\\\\\") | replace("'", "\\\\'") }}'
+{%- endmacro %}
 """
 
 
@@ -68,6 +81,7 @@ class Project:
         sources: tables that nothing in the script writes to, but for seeds.
         seeds: the tables that are small files.
         leftovers: what has no counterpart.
+        variables: the variables that hold secrets of the script -> where they are used.
 
     Args:
         job: the script, read.
@@ -84,6 +98,7 @@ class Project:
         unset = ((k, v) for k, v in job.settings.items() if k not in (*_SPARK, MODE))
         self.leftovers = [*job.leftovers, *made.leftovers, *(setting(k, v) for k, v in unset)]
         self._settings = {_SPARK[key]: value for key, value in job.settings.items() if key in _SPARK}
+        self.variables: dict[Variable, list[str]] = {}
         self.files = dict(self._written(folder))
         self.files["README.md"] = readme(self, file.name)
 
@@ -94,23 +109,38 @@ class Project:
 
     def _written(self, folder: Path) -> Sequence[tuple[str, str]]:
         files = [
-            ("dbt_project.yml", _yaml(self._project(folder))),
-            ("profiles.yml", _yaml(self._profile())),
+            ("dbt_project.yml", yaml_file(self._project(folder))),
+            ("profiles.yml", yaml_file(self._used("`profiles.yml`", self._profile()))),
             (".gitignore", "target/\nlogs/\n.sparkstream/\n.user.yml\n"),
         ]
         if self.sources:
-            files.append(("models/inputs.yml", _yaml(self._sources())))
+            files.append(("models/inputs.yml", yaml_file(self._sources())))
         if self._tables:
             files.append(("macros/create_inputs.sql", _CREATE))
-        files += [(f"models/{model.node}.sql", _model(model)) for model in self.models]
+        for model in self.models:
+            self._used(f"`models/{model.node}.sql`", model.config)
+            files.append((f"models/{model.node}.sql", _model(model)))
         if any(model.description or model.columns for model in self.models):
-            files.append(("models/models.yml", _yaml({"models": [_properties(m) for m in self.models]})))
+            files.append(("models/models.yml", yaml_file({"models": [_properties(m) for m in self.models]})))
         for seed in self.seeds:
             assert seed.input is not None
             files.append((f"seeds/{seed.node}.csv", seed.input.seed or ""))
         if self.seeds:
-            files.append(("seeds/seeds.yml", _yaml({"seeds": [_seed(seed) for seed in self.seeds]})))
+            files.append(("seeds/seeds.yml", yaml_file({"seeds": [_seed(seed) for seed in self.seeds]})))
         return files
+
+    def _used(self, place: str, content: dict[str, Any]) -> dict[str, Any]:
+        """What a file holds, whose variables README.md lists.
+
+        Args:
+            place: where it is, in Markdown.
+            content: what it holds.
+        """
+        for variable in variables_in(content):
+            places = self.variables.setdefault(variable, [])
+            if place not in places:
+                places.append(place)
+        return content
 
     @property
     def _tables(self) -> list[Source]:
@@ -127,10 +157,10 @@ class Project:
             "clean-targets": ["target", "logs", ".sparkstream"],
             "flags": {"send_anonymous_usage_stats": False},
         }
-        if any("var(" in (s.input.location or "") for s in self._tables if s.input):
-            project["vars"] = {FOLDER: str(folder)}
+        if any(s.input.relative for s in self._tables if s.input):
+            project["vars"] = {FOLDER: Jinja(folder)}  # dbt doesn't render it
         if self._tables:
-            project["on-run-start"] = ["{{ create_inputs() }}"]
+            project["on-run-start"] = [Jinja("{{ create_inputs() }}")]
         return project
 
     def _profile(self) -> dict[str, Any]:
@@ -145,24 +175,42 @@ class Project:
         return {self.name: {"target": "session", "outputs": {"session": session}}}
 
     def _sources(self) -> dict[str, Any]:
-        by_schema: dict[str, list[dict[str, Any]]] = {}
+        groups: dict[str, list[Source]] = {}
         for source in self.sources:
-            by_schema.setdefault(source.schema, []).append(_source(source))
+            groups.setdefault(source.group, []).append(source)
+        inputs = Jinja("{{ target.schema }}_" + SOURCE)
         return {
             "sources": [
-                {"name": schema or SOURCE, "schema": schema or "{{ target.schema }}_" + SOURCE, "tables": tables}
-                for schema, tables in by_schema.items()
+                {"name": group, "schema": found[0].schema or inputs, "tables": [self._source(each) for each in found]}
+                for group, found in groups.items()
             ]
         }
+
+    def _source(self, source: Source) -> dict[str, Any]:
+        entry: dict[str, Any] = {"name": source.node}
+        table, given = source.table, source.input
+        if table is None or given is None:
+            return {**entry, "description": "The script doesn't define this table."}
+        if said := description(table):
+            entry["description"] = said
+        meta: dict[str, Any] = {"format": given.format}
+        if given.location is not None:
+            meta["location"] = given.place
+        if given.options:
+            meta["options"] = given.options
+        if given.partitions:
+            meta["partitions"] = given.partitions
+        config: dict[str, Any] = {"meta": {"stream": given.stream} if given.stream else {"table": meta}}
+        of_rows = {name for name, _, _ in given.columns}
+        if table.watermark and table.watermark.column in of_rows and not given.stream:
+            config["event_time"] = table.watermark.column
+        self._used(f"`models/inputs.yml`, table `{source.node}`", config)
+        return {**entry, "config": config, "columns": _columns(given.columns)}
 
 
 def _project_name(stem: str) -> str:
     clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem.lower()).strip("_") or "job"
     return clean if clean[0].isalpha() else f"job_{clean}"
-
-
-def _yaml(content: dict[str, Any]) -> str:
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _columns(columns: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
@@ -172,40 +220,9 @@ def _columns(columns: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
         if type_:
             entry["data_type"] = type_
         if comment:
-            entry["description"] = sql(comment).jinja
+            entry["description"] = comment
         found.append(entry)
     return found
-
-
-def _source(source: Source) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": source.node}
-    table, given = source.table, source.input
-    if table is None or given is None:
-        return {**entry, "description": "The script doesn't define this table."}
-    description = plain_comment(table.comment)
-    if description:
-        entry["description"] = sql(description).jinja
-    meta: dict[str, Any] = {"format": given.format}
-    if given.location is not None:
-        meta["location"] = given.location
-    if given.options:
-        meta["options"] = {key: sql(value).jinja for key, value in given.options.items()}
-    if given.partitions:
-        meta["partitions"] = list(given.partitions)
-    config: dict[str, Any] = {"meta": {"stream": _escaped(given.stream)} if given.stream else {"table": meta}}
-    of_rows = {name for name, _, _ in given.columns}
-    if table.watermark and table.watermark.column in of_rows and not given.stream:
-        config["event_time"] = table.watermark.column
-    return {**entry, "config": config, "columns": _columns(given.columns)}
-
-
-def _escaped(content: Any) -> Any:
-    """What stands in YAML, with what would open Jinja in its texts escaped."""
-    if isinstance(content, dict):
-        return {key: _escaped(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [_escaped(value) for value in content]
-    return sql(content).jinja if isinstance(content, str) else content
 
 
 def _seed(seed: Source) -> dict[str, Any]:
@@ -215,16 +232,15 @@ def _seed(seed: Source) -> dict[str, Any]:
     if seed.table.watermark:
         config["event_time"] = seed.table.watermark.column
     entry: dict[str, Any] = {"name": seed.node}
-    description = plain_comment(seed.table.comment)
-    if description:
-        entry["description"] = sql(description).jinja
+    if said := description(seed.table):
+        entry["description"] = said
     return {**entry, "config": config, "columns": _columns(seed.input.columns)}
 
 
 def _properties(model: Model) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": model.node}
     if model.description:
-        entry["description"] = sql(model.description).jinja
+        entry["description"] = model.description
     if model.columns:
         entry["columns"] = _columns(model.columns)
     return entry
@@ -233,16 +249,12 @@ def _properties(model: Model) -> dict[str, Any]:
 def _model(model: Model) -> str:
     """The text of a model."""
     config = {**model.config, **({"enabled": False} if model.disabled else {})}
-    arguments = ", ".join(f"{key}={value!r}" for key, value in config.items())
+    arguments = ", ".join(f"{key}={jinja_value(value)}" for key, value in config.items())
     lines = ["{{ config(" + arguments + ") }}"]
     if model.disabled:
-        lines.append(f"-- Disabled: {_line(model.disabled)}")
+        lines.append(comment_line(f"Disabled: {model.disabled}"))
     if model.reason:
-        lines.append(f"-- A table, and no stream: {_line(model.reason)}")
+        lines.append(comment_line(f"A table, and no stream: {model.reason}"))
     if model.comment:
-        lines.append(sql(model.comment).jinja)
+        lines.append(jinja_text(model.comment))
     return "\n".join([*lines, model.sql]) + "\n"
-
-
-def _line(text: str) -> str:
-    return sql(" ".join(text.split())).jinja

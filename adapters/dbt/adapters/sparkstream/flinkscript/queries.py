@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.flinkscript.escapes import jinja_text
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
+from dbt.adapters.sparkstream.flinkscript.script import comments
 from dbt.adapters.sparkstream.flinkscript.tables import Name
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.schema import Schema
@@ -21,8 +24,6 @@ from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.flink.reserved import is_reserved
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
-
-_OPENING = ("{{", "{%", "{#")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Text:
         return Text(self.jinja + other.jinja, self.plain + other.plain)
 
 
+_BLANK = re.compile(r"(?:\s|--[^\n]*|/\*(?s:.*?)\*/)*")
 _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 
@@ -50,19 +52,8 @@ def named(name: str) -> str:
 
 
 def sql(text: str) -> Text:
-    """SQL as a model's text: `{{`, `{%` and `{#` in it are written so that dbt doesn't read them as Jinja."""
-    jinja = text
-    if any(opening in text for opening in _OPENING):
-        jinja = "".join(_escaped(text))
-    return Text(jinja, text)
-
-
-def _escaped(text: str) -> Iterable[str]:
-    at = 0
-    while at < len(text):
-        two = text[at : at + 2]
-        yield "{{ '" + two + "' }}" if two in _OPENING else text[at]
-        at += 2 if two in _OPENING else 1
+    """SQL as a model's text: dbt reads no Jinja in it."""
+    return Text(jinja_text(text), text)
 
 
 @dataclass(frozen=True)
@@ -335,20 +326,20 @@ def computed(text: str, expression: Span, table: str) -> Parsed:
     return Parsed(query, Query((len(query) - len(query.lstrip()), len(query)), ("", "")))
 
 
+def hints_behind(text: str, end: int) -> Iterable[Span]:
+    """Where hints stand behind the last word of a query, which are no part of it."""
+    blank = _BLANK.match(text, end)
+    assert blank is not None
+    for first, last in comments(blank[0]):
+        if text.startswith("/*+", end + first):
+            yield end + first, end + last
+
+
 def _hints(text: str) -> Iterable[Span]:
     """Where `/*+ OPTIONS(...) */` stands behind the name of a table: sqlglot takes it for a comment there."""
     end = 0
     for token in Flink().tokenize(text):
-        at = end
-        while at < token.start:
-            if text.startswith("--", at):
-                line = text.find("\n", at)
-                at = token.start if line < 0 else line
-            elif text.startswith("/*", at):
-                close = text.find("*/", at + 2) + 2
-                if text.startswith("/*+", at):
-                    yield at, close
-                at = close if close > 1 else token.start
-            else:
-                at += 1
+        for first, last in comments(text[end : token.start]):
+            if text.startswith("/*+", end + first):
+                yield end + first, end + last
         end = token.end + 1

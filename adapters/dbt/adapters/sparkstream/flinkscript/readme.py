@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_code, markdown_text
+from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
+
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript.inputs import Input
     from dbt.adapters.sparkstream.flinkscript.project import Project
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
 _CONNECTOR = (
     "Spark fetches its connector to Kafka at its first start: `spark.jars.packages` in `profiles.yml` has the version, "
     "which is that of Spark. A server takes it when it is started."
+)
+
+_SECRETS = (
+    "The project has none of these values of the script. Set the variables before you run dbt. dbt writes options of "
+    "sources and models into `target/manifest.json` with their values; what is for Kafka's client may be in a file "
+    "instead, as `${file:...}` (docs: Kafka)."
 )
 
 _FLUSH = (
@@ -34,13 +43,14 @@ def readme(project: Project, file: str) -> str:
 def _lines(project: Project, file: str) -> Iterator[str]:
     yield f"# {project.name}"
     yield ""
-    yield f"Made of `{file}` by `sparkstream import flink`. To build it:"
+    yield f"Made of {markdown_code(file)} by `sparkstream import flink`. To build it:"
     yield ""
     yield "```shell"
     yield "dbt build"
     yield "```"
     yield ""
     yield "`profiles.yml` has a Spark within the dbt process; the tables lie in `.sparkstream/`."
+    yield from _variables(project)
     yield from _table("Models", ("model", "is"), ((f"`{m.node}`", _kind(m)) for m in project.models))
     yield from _inputs(project)
     streams = [m for m in project.models if m.config.get("materialized") == "streaming_incremental"]
@@ -57,26 +67,37 @@ def _lines(project: Project, file: str) -> Iterator[str]:
             "Tables instead of streams",
             "The script runs these as streams. Here they are tables, which each run computes from all rows.",
         )
-        yield from _table("", ("model", "why"), ((f"`{m.node}`", m.reason) for m in tables))
+        yield from _table("", ("model", "why"), ((f"`{m.node}`", markdown_text(m.reason)) for m in tables))
     if project.disabled:
         yield from _section(
             "Disabled", "These can't run as they are. Mend the SQL and take `enabled=False` out of the model's config."
         )
-        yield from _table("", ("model", "why"), ((f"`{m.node}`", m.disabled) for m in project.disabled))
+        yield from _table("", ("model", "why"), ((f"`{m.node}`", markdown_text(m.disabled)) for m in project.disabled))
     if project.leftovers:
         yield from _section("Not in the project")
         rows = (
-            (f"{left.line or ''}", f"`{left.what}`", left.why, left.instead)
+            (f"{left.line or ''}", markdown_code(left.what), left.why, left.instead)
             for left in sorted(project.leftovers, key=lambda left: left.line or 0)
         )
         yield from _table("", ("line", "in the script", "why it isn't here", "instead"), rows)
+
+
+def _variables(project: Project) -> Iterator[str]:
+    if not project.variables:
+        return
+    yield from _section("Secrets", _SECRETS)
+    yield from _table(
+        "",
+        ("variable", "in the script", "used in"),
+        ((f"`{v.name}`", markdown_code(v.option), "; ".join(places)) for v, places in project.variables.items()),
+    )
 
 
 def _kind(model: Model) -> str:
     kind = str(model.config["materialized"]).replace("_", " ")
     sink = model.config.get("sink")
     if isinstance(sink, dict):
-        kind = "; ".join([f"{kind}, whose rows go to the topic `{sink['topic']}`, too", *model.notes])
+        kind = "; ".join([f"{kind}, whose rows go to {_topic(sink['topic'])}, too", *model.notes])
     return f"{kind}, disabled" if model.disabled else kind
 
 
@@ -94,22 +115,31 @@ def _inputs(project: Project) -> Iterator[str]:
     for source in (*project.sources, *project.seeds):
         given = source.input
         if given is None or source.table is None:
-            place = f"in schema `{source.schema}`" if source.schema else "in the schema of the inputs"
+            place = f"in schema {markdown_code(source.schema)}" if source.schema else "in the schema of the inputs"
             rows.append((f"`{source.node}`", "", f"the script doesn't define it: make it {place}"))
             continue
         what = given.setup or _rows_of(given)
         said = "; ".join([what, *given.notes])
         if source.table.watermark_fault:
             said += f"; no watermark: {source.table.watermark_fault[0]}. Write `event_time` and `watermark` by hand"
-        rows.append((f"`{source.node}`", source.table.connector, said))
+        rows.append((f"`{source.node}`", markdown_text(source.table.connector), said))
     yield from _table("", ("table", "connector", "rows"), rows)
 
 
 def _rows_of(given: Input) -> str:
     if given.stream:
         options = given.stream["options"]
-        return f"the topic `{options.get('subscribe') or options['subscribePattern']}`"
-    return "a seed" if given.seed is not None else f"files in `{given.location}`"
+        return _topic(options.get("subscribe") or options["subscribePattern"])
+    if given.seed is not None:
+        return "a seed"
+    if isinstance(given.location, Variable):
+        return f"files in `{given.location.name}`"
+    folder = ["{{ var('" + FOLDER + "') }}"] if given.relative else []
+    return f"files in {markdown_code('/'.join(filter(None, [*folder, given.location])))}"
+
+
+def _topic(name: str | Variable) -> str:
+    return f"the topic {markdown_code(name) if isinstance(name, str) else f'in `{name.name}`'}"
 
 
 def _section(title: str, *lines: str) -> Iterator[str]:
@@ -130,4 +160,4 @@ def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|').replace(chr(10), ' ') for cell in row)} |"
+        yield f"| {' | '.join(row)} |"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from dbt.adapters.sparkstream.flinkscript.escapes import jinja_value
 from dbt.adapters.sparkstream.flinkscript.inputs import Input
 from dbt.adapters.sparkstream.flinkscript.queries import Text, named, sql
 from dbt.adapters.sparkstream.flinkscript.tables import TableDefinition
@@ -102,19 +103,26 @@ class Source:
         node: its name.
         table: what the script says of it; None where it doesn't define it.
         input: where its rows come from; None where it has to be there.
-        schema: where a table that the script doesn't define has to be.
+        schema: where a table that the script doesn't define has to be; empty where the other inputs are.
+        group: the name of the source that has the table.
     """
 
     node: str
     table: TableDefinition | None = None
     input: Input | None = None
     schema: str = ""
+    group: str = SOURCE
 
 
 def plain_comment(text: str) -> str:
     """A comment's words, for a description."""
     lines = (line.strip().removeprefix("/*").removesuffix("*/").lstrip("-*").strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def description(table: TableDefinition) -> str:
+    """What the script says of a table: in comments before it, and by COMMENT."""
+    return "\n".join(filter(None, (plain_comment(table.remark), table.comment)))
 
 
 class Names:
@@ -138,7 +146,7 @@ class Names:
 def streamed(kind: str, node: str, table: TableDefinition | None, event_time: str | None = None) -> Text:
     """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
     watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
-    time = f", event_time='{event_time}'" if event_time else ""
+    time = f", event_time={jinja_value(event_time)}" if event_time else ""
     return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")
 
 

@@ -1,18 +1,31 @@
-"""A script's statements, each with the comments before it."""
+"""A script's statements, each with the comments before it, and the script's comments without secrets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN, is_harmless, is_harmless_setting, without_pairs
+from dbt.adapters.sparkstream.redaction import forms_of, redacted
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
 from dbt.adapters.sparkstream.sql.grammar.statements import split, unclosed
+
+_OPENING = re.compile(r"/\*+")
+
+
+class _ScriptReader(Flink):
+    """Flink's dialect with its comments, of which one ends where the first `*/` is; Spark nests them."""
+
+    class Tokenizer(Flink.Tokenizer):
+        NESTED_COMMENTS = False
 
 
 @dataclass(frozen=True)
@@ -20,12 +33,14 @@ class Script:
     """A script.
 
     Attributes:
-        text: all of it.
+        text: all of it; its comments are without secrets, and open no further comment where Spark reads them.
         statements: what it does, in order.
+        secrets: values of it that aren't known to be harmless, in all their forms.
     """
 
     text: str
     statements: tuple[Statement, ...]
+    secrets: frozenset[str]
 
     @classmethod
     def read(cls, text: str) -> Script:
@@ -34,15 +49,118 @@ class Script:
         Raises:
             TranslationError: a string, name, comment or statement set in it is never closed.
         """
-        reader = Flink()
-        try:
-            tokens = Tokens(reader.tokenize(text))
-        except TokenError as error:
-            start = unclosed(reader, text)
-            raise error_at(
-                text, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
-            ) from error
-        return cls(text, tuple(_statements(text, split(Tokens(_words(text, tokens))))))
+        tokens = _tokens(text)
+        secrets = frozenset[str]().union(
+            *(forms_of(dict([pair]), settings=True) for pair in _secret_pairs(text, tokens))
+        )
+        # What is behind a comment on its line may move; lines stay.
+        text = "".join(_with_comments(text, tokens, partial(_hidden, known=secrets)))
+        tokens = _tokens(text)
+        return cls(text, tuple(_statements(text, split(Tokens(_words(text, tokens))))), secrets)
+
+    def hidden(self, text: str) -> str:
+        """A text of the script, such as what COMMENT says, without secrets."""
+        return _hidden(text, self.secrets)
+
+
+def _hidden(text: str, known: frozenset[str]) -> str:
+    return redacted(without_pairs(text), known, HIDDEN)
+
+
+def _tokens(text: str) -> Tokens:
+    reader = _ScriptReader()
+    try:
+        return Tokens(reader.tokenize(text))
+    except TokenError as error:
+        start = unclosed(reader, text)
+        raise error_at(
+            text, (start, start + 1), "a string, quoted name or comment that begins here is never closed"
+        ) from error
+
+
+def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
+    """Options and settings of a script, `'key' = 'value'`, whose values aren't known to be harmless."""
+    for i, token in enumerate(tokens):
+        if token.token_type is not TokenType.EQ or not 0 < i < len(tokens) - 1:
+            continue
+        key, value = tokens[i - 1], tokens[i + 1]
+        if key.token_type is value.token_type is TokenType.STRING and not _is_harmless(key.text, value.text):
+            yield key.text, value.text
+    for statement in split(tokens):
+        if statement[0].text.upper() == "SET" and statement[-1].token_type is not TokenType.STRING:
+            name, equals, written = text[statement[0].end + 1 : statement[-1].end + 1].partition("=")
+            if equals and not _is_harmless(name.strip(), written.strip()):
+                yield name.strip(), written.strip()
+
+
+def _is_harmless(key: str, value: str) -> bool:
+    return is_harmless(key, value) or is_harmless_setting(key, value)
+
+
+def comments(text: str) -> Iterator[Span]:
+    """Where comments stand in what is between two tokens."""
+    at = 0
+    while at < len(text):
+        start = at
+        if text.startswith("--", at):
+            line = text.find("\n", at)
+            at = len(text) if line < 0 else line
+        elif text.startswith("/*", at):
+            close = text.find("*/", at + 2)
+            at = len(text) if close < 0 else close + 2
+        else:
+            at += 1
+            continue
+        yield start, at
+
+
+def _with_comments(text: str, tokens: Tokens, hidden: Callable[[str], str]) -> Iterator[str]:
+    """A script in pieces, with its comments as a model may have them."""
+    end = 0
+    for token in tokens:
+        yield _rewritten(text[end : token.start], hidden)
+        yield text[token.start : token.end + 1]
+        end = token.end + 1
+    yield _rewritten(text[end:], hidden)
+
+
+def _rewritten(between: str, hidden: Callable[[str], str]) -> str:
+    """What is between two tokens, with its comments as a model may have them."""
+    pieces: list[str] = []
+    lines: list[str] = []
+    at = 0
+    for start, end in comments(between):
+        gap, comment = between[at:start], between[start:end]
+        at = end
+        if comment.startswith("--") and lines and not gap.strip():
+            lines += [gap, comment]
+            continue
+        pieces += [*_line_comments(lines, hidden), gap]
+        lines = [comment] if comment.startswith("--") else []
+        if not lines:
+            # Spark would take a comment within it for one that needs an end of its own.
+            inner = _OPENING.sub(lambda opening: "/" * len(opening[0]), _lines_kept(comment[2:-2], hidden))
+            pieces.append(f"/*{inner}{' ' if inner.endswith('/') else ''}*/")
+    return "".join([*pieces, *_line_comments(lines, hidden), between[at:]])
+
+
+def _lines_kept(text: str, hidden: Callable[[str], str]) -> str:
+    """A comment without secrets, with as many lines: what is behind it stays on its line."""
+    found = hidden(text)
+    return found + "\n" * (text.count("\n") - found.count("\n"))
+
+
+def _line_comments(lines: list[str], hidden: Callable[[str], str]) -> Iterator[str]:
+    """Comments of lines, one below another: what is secret may be in several lines.
+
+    Args:
+        lines: a comment, then white space and a comment, and so on.
+    """
+    texts, gaps = [line.removeprefix("--") for line in lines[::2]], [*lines[1::2], ""]
+    found = _lines_kept("\n".join(texts), hidden).split("\n") if texts else []
+    for line, gap in zip(found, gaps, strict=bool(texts)):
+        # Spark goes on with a comment behind a backslash at the end of its line.
+        yield f"--{line}{' ' if line.endswith(chr(92)) else ''}{gap}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +220,7 @@ def _statements(text: str, found: Sequence[Tokens]) -> Iterator[Statement]:
                 behind = tokens[len(head) - 1].end + 1
                 tokens = Tokens(tokens[len(head) :])
                 if tokens:
-                    comment = _joined(comment, text[behind : tokens[0].start].strip())
+                    comment = _joined(comment, _stripped(text[behind : tokens[0].start]))
                 break
         if opened is not None and len(tokens) == 1 and tokens[0].token_type is TokenType.END:
             opened = None
@@ -120,11 +238,22 @@ def _span(token: Token) -> Span:
 def _comment(text: str, end: int, start: int) -> str:
     """The comments before a statement; what stands on the line on which the one before ends belongs to that."""
     between = text[end:start]
-    if end and between.lstrip().startswith(";"):
-        between = between.lstrip()[1:]
-        first, newline, rest = between.partition("\n")
-        between = rest if newline and "/*" not in first else between
-    return between.strip()
+    if end:
+        at, semicolon = 0, -1
+        for first, last in [*comments(between), (len(between), len(between))]:
+            semicolon = max(semicolon, between.rfind(";", at, first))
+            at = last
+        between = between[semicolon + 1 :]
+    if end and semicolon >= 0:
+        line, newline, rest = between.partition("\n")
+        between = rest if newline and "/*" not in line else between
+    return _stripped(between)
+
+
+def _stripped(comment: str) -> str:
+    """A comment without white space around it; a backslash at its end isn't the end of the line."""
+    found = comment.strip()
+    return f"{found} " if found.endswith("\\") else found
 
 
 def _joined(*comments: str) -> str:

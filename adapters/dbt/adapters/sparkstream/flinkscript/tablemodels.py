@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
@@ -16,7 +17,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     Names,
     Relation,
     Source,
-    plain_comment,
+    description,
     streamed,
 )
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, Name, TableDefinition
@@ -47,6 +48,9 @@ class Tables(Texts):
         self.seeds: list[Source] = []
         self._folder = folder
         self._node = Names().new
+        groups = Names()
+        groups.new(SOURCE)
+        self._group = lru_cache(maxsize=None)(groups.new)
         self._written = written = {insert.table for insert in job.inserts}
         self._nodes = {
             name: self._node(name[2]) for name in (*job.tables, *job.views, *sorted(written - {*job.tables}))
@@ -56,8 +60,9 @@ class Tables(Texts):
         """A table that the script doesn't define."""
         node = self._node(name[2])
         schema = "" if name[1] == "default_database" else name[1]
-        self.sources.append(Source(node, schema=schema))
-        return Relation(node, Text("{{ source('" + (schema or SOURCE) + f"', '{node}') }}}}", node))
+        group = self._group(schema) if schema else SOURCE
+        self.sources.append(Source(node, schema=schema, group=group))
+        return Relation(node, Text("{{ source('" + group + f"', '{node}') }}}}", node))
 
     def _input(self, table: TableDefinition) -> Relation:
         node = self._nodes[table.name]
@@ -185,6 +190,6 @@ class Tables(Texts):
     def _declared(self, model: Model, table: TableDefinition | None) -> Model:
         """A model with what the script says of its table."""
         if table is not None:
-            model.description = plain_comment(table.comment)
+            model.description = description(table)
             model.columns = tuple((c.name, c.type or "", c.comment) for c in table.columns)
         return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable
 from dbt.adapters.sparkstream.flinkscript.script import Cursor
 from dbt.adapters.sparkstream.flinkscript.types import nullability, read_type
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
@@ -62,10 +63,12 @@ class TableDefinition:
         columns: in order.
         watermark: None where it has none, or one that isn't a time less an interval.
         watermark_fault: why the watermark isn't known, and where it stands.
-        options: of WITH.
+        options: of WITH. Once the script is read, those that are known to hold no secret.
+        secrets: the other ones, once the script is read.
         partitions: of PARTITIONED BY.
         keys: of PRIMARY KEY.
-        comment: of COMMENT, and the comments before the statement.
+        comment: what COMMENT says.
+        remark: the comments before the statement.
     """
 
     name: Name
@@ -74,9 +77,15 @@ class TableDefinition:
     watermark: WatermarkDefinition | None = None
     watermark_fault: tuple[str, Span] | None = None
     options: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, Variable] = field(default_factory=dict)
     partitions: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     comment: str = ""
+    remark: str = ""
+
+    def value(self, option: str) -> str | Variable | None:
+        """The value of an option, whether it is a secret or not; None where WITH hasn't the option."""
+        return self.options.get(option, self.secrets.get(option))
 
     @property
     def connector(self) -> str:

@@ -6,7 +6,7 @@ from dbt.adapters.sparkstream.flinkscript.fitting import with_ctes
 from dbt.adapters.sparkstream.flinkscript.job import Job, Query
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT
 from dbt.adapters.sparkstream.flinkscript.leftovers import HINT, LOOKUP, PROCTIME, Leftover
-from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, named, sql
+from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, Use, hints_behind, named, sql
 from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Relation, versions
 from dbt.adapters.sparkstream.flinkscript.tables import Name
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
@@ -55,7 +55,7 @@ class Texts:
         except TranslationError as error:
             return sql(self._text[slice(*query.span)]), self._told(error), None
         fault = ""
-        for hint in parsed.hints:
+        for hint in (*parsed.hints, *hints_behind(self._text, query.span[1])):
             self._leave_out(hint, HINT)
         try:
             read = self._uses(parsed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.script import Cursor
@@ -26,6 +28,7 @@ _PLAIN = {
     "TIMESTAMP_LTZ": "timestamp",
     "VARIANT": "variant",
 }
+_SIZE = re.compile(r"[0-9]{1,9}")
 _DECIMAL = ("DECIMAL", "DEC", "NUMERIC")
 
 
@@ -85,7 +88,16 @@ def _sizes(cursor: Cursor) -> list[str]:
     """The numbers behind a type's name, if there are any."""
     if not cursor.sees("("):
         return []
-    return [piece.tokens[0].text for piece in cursor.group() if piece.tokens]
+    sizes = []
+    for piece in cursor.group():
+        token = piece.current
+        if token is None or token.token_type is not TokenType.NUMBER or not _SIZE.fullmatch(token.text):
+            raise (piece if token else cursor).error("a number is missing here")
+        piece.at += 1
+        if piece.current:
+            raise piece.error("this isn't expected behind a number")
+        sizes.append(token.text)
+    return sizes
 
 
 def _inner(cursor: Cursor, count: int) -> list[str]:

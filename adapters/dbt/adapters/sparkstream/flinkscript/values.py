@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_text
 from dbt.adapters.sparkstream.flinkscript.formats import csv_options
+from dbt.adapters.sparkstream.flinkscript.hidden import REGISTRY_URLS
 from dbt.adapters.sparkstream.flinkscript.queries import named
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 from dbt.adapters.sparkstream.streaming.avrosink import record
@@ -46,8 +48,8 @@ class Values:
         item: gives the SQL of a column that stands in the value, over what the source reads.
         metadata: Flink's key of what only such values know -> the same; the column's type comes on top.
         deletes: whether a record deletes the row of its key, as SQL; empty where the value doesn't say so.
-        notes: what is different from Flink.
-        fault: why they can't be read; empty where they can.
+        notes: what is different from Flink, in Markdown.
+        fault: why they can't be read, likewise; empty where they can.
     """
 
     stream: dict[str, Any] = field(default_factory=dict)
@@ -71,8 +73,13 @@ def values_of(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Va
     """
     read = _FORMATS.get(format_ := format_of(table.options))
     if read is None:
-        return Values(fault=f"values in the format {format_} need a schema, a registry or a function of your own")
+        return Values(fault=unread("values", format_))
     return read(table, columns)
+
+
+def unread(what: str, format_: str) -> str:
+    """Why keys or values in a format can't be read or written."""
+    return f"{what} in the format {markdown_text(format_)} need a schema, a registry or a function of your own"
 
 
 def option(table: TableDefinition, name: str) -> str:
@@ -87,11 +94,19 @@ def csv_values(options: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in csv_options(of_csv).items() if key != "mode"}
 
 
-def registry(table: TableDefinition) -> str | dict[str, str]:
+def registry(table: TableDefinition) -> str | Variable | dict[str, str | Variable]:
     """The config `schema_registry` of values in Avro; empty where the script names none."""
-    url = option(table, f"{REGISTRY}.url") or option(table, f"{REGISTRY}.schema-registry.url")
+    names = (f"{before}{name}" for name in REGISTRY_URLS for before in ("value.", ""))
+    url = next((value for name in names if (value := table.value(name))), "")
     subject = option(table, f"{REGISTRY}.subject") or option(table, f"{REGISTRY}.schema-registry.subject")
     return {"url": url, "subject": subject} if url and subject else url
+
+
+def registry_notes(table: TableDefinition) -> Iterator[str]:
+    """What has to be done for a schema registry with logins."""
+    given = (*table.options, *table.secrets)
+    if any(f"{REGISTRY}.{kind}-auth" in key for key in given for kind in ("basic", "bearer")):
+        yield "user and password of the registry stand in ~/.netrc on Spark's machines"
 
 
 def _json(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
@@ -138,16 +153,15 @@ def _avro(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values
     try:
         schema = record([(c.name, c.type or "") for c in columns], "record")
     except StreamingError as error:
-        return Values(fault=f"values are in Avro, {str(error).splitlines()[0].partition('avro, ')[2]}")
+        why = str(error).splitlines()[0].partition("avro, ")[2]
+        return Values(fault=f"values are in Avro, {markdown_text(why)}")
     for column, made in zip(columns, schema["fields"], strict=True):
         if column.type in ("timestamp", "timestamp_ntz"):
             type_ = made["type"][1]
             made["type"][1] = {**type_, "logicalType": type_["logicalType"].replace("micros", _unit(column))}
         elif "timestamp" in (column.type or ""):
-            return Values(fault=f"the times in {column.name} may be milliseconds or microseconds")
-    auth = any(f"{REGISTRY}.{kind}-auth" in key for key in table.options for kind in ("basic", "bearer"))
-    notes = ("user and password of the registry stand in ~/.netrc on Spark's machines",) if auth else ()
-    return Values({**stream, "schema": json.dumps(schema)}, _narrowed, notes=notes)
+            return Values(fault=f"the times in {markdown_text(column.name)} may be milliseconds or microseconds")
+    return Values({**stream, "schema": json.dumps(schema)}, _narrowed, notes=tuple(registry_notes(table)))
 
 
 def _narrowed(column: ColumnDefinition) -> str:

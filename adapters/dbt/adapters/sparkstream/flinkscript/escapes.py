@@ -1,0 +1,127 @@
+"""A script's values in the languages of a project's files: Jinja in SQL, YAML that dbt renders, comments, Markdown.
+
+A text of the script goes into no file but through one of these functions; literals and names of SQL are those of
+`sql/core`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+_OPENING = ("{{", "{%", "{#")
+_RENDERED = re.compile(r"\{[{%#]|\r|\n\Z")
+"""What Jinja changes in a text of YAML."""
+
+_ENTITIES = {c: f"&#{ord(c)};" for c in "&<>~"}
+_EMPHASIS = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+"""An underscore that isn't within a word."""
+_MARKDOWN = {**_ENTITIES, **{c: f"\\{c}" for c in "\\`*[]|"}, "\r": " ", "\n": " "}
+_WITHIN_CODE = {c: f"&#{ord(c)};" for c in "&<>~\\`*_[]|!\r\n{}#"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A value of the script that a variable of the environment holds.
+
+    Attributes:
+        name: the variable.
+        option: what the script calls the value.
+    """
+
+    name: str
+    option: str
+
+    @property
+    def expression(self) -> str:
+        """The value in Jinja."""
+        return f"env_var('{self.name}')"
+
+
+class Jinja(str):
+    """A text of YAML that dbt is to render."""
+
+
+def variables_in(content: Any) -> Iterator[Variable]:
+    """The variables in what a file holds."""
+    if isinstance(content, Variable):
+        yield content
+    elif isinstance(content, Mapping):
+        for value in content.values():
+            yield from variables_in(value)
+    elif isinstance(content, list | tuple):
+        for value in content:
+            yield from variables_in(value)
+
+
+def jinja_text(text: str) -> str:
+    """A text of a model's SQL: dbt reads no Jinja in it."""
+    return "".join(_pieces(text)) if "{" in text else text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    at = 0
+    while (brace := text.find("{", at)) >= 0:
+        two = text[brace : brace + 2]
+        # A brace at the end would open Jinja together with what comes behind it.
+        escaped = two in _OPENING or len(two) == 1
+        yield text[at:brace]
+        yield "{{ '" + two + "' }}" if escaped else "{"
+        at = brace + (len(two) if escaped else 1)
+    yield text[at:]
+
+
+def jinja_value(value: Any) -> str:
+    """A value within Jinja: a text, number, list, mapping or variable."""
+    if isinstance(value, Variable):
+        return value.expression
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{jinja_value(key)}: {jinja_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(jinja_value, value)) + "]"
+    # dbt's parser of config() leaves escapes as they are; of a filter it knows nothing, and has Jinja read it.
+    return f"({value!r} | string)" if isinstance(value, str) and "\\" in repr(value) else repr(value)
+
+
+def yaml_file(content: Mapping[str, Any]) -> str:
+    """A file of YAML whose texts dbt renders: it gets them as they are, and those of type `Jinja` rendered."""
+    return yaml.safe_dump(_yaml(content), sort_keys=False, allow_unicode=True, width=110)
+
+
+def _yaml(content: Any) -> Any:
+    if isinstance(content, Variable):
+        return "{{ " + content.expression + " }}"
+    if isinstance(content, Mapping):
+        return {key: _yaml(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_yaml(value) for value in content]
+    if isinstance(content, Jinja):
+        return str(content)
+    # As one expression: dbt takes what is put together of several for a literal of Python, if it looks like one.
+    return "{{ " + jinja_value(content) + " }}" if isinstance(content, str) and not is_plain_yaml(content) else content
+
+
+def is_plain_yaml(text: str) -> bool:
+    """Whether dbt takes a text of YAML as it is."""
+    return _RENDERED.search(text) is None
+
+
+def comment_line(text: str) -> str:
+    """A comment of a model, in one line. A backslash at its end would have Spark take the next line for one, too."""
+    return "-- " + jinja_text(" ".join(text.split())) + (" " if text.rstrip().endswith("\\") else "")
+
+
+def markdown_text(text: str) -> str:
+    """A text in Markdown, also in a table."""
+    return _EMPHASIS.sub(r"\\_", "".join(_MARKDOWN.get(c, c) for c in text))
+
+
+def markdown_code(text: str) -> str:
+    """A piece of code in Markdown, also in a table."""
+    if text.strip() == text != "" and not any(c in text for c in "`|\r\n"):
+        return f"`{text}`"
+    return f"<code>{''.join(_WITHIN_CODE.get(c, c) for c in text)}</code>"
