@@ -12,7 +12,9 @@ import jinja2
 import markdown  # type: ignore[import-untyped]
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.flinkscript import Project, read
 from dbt.adapters.sparkstream.flinkscript.escapes import (
     comment_line,
@@ -188,6 +190,17 @@ class TestSecrets:
         assert S not in "\n".join(made.files.values())
         [source] = yaml.safe_load(made.files["models/inputs.yml"])["sources"]
         assert source["tables"][0]["description"] == "It is ....\nand ..."
+
+    def test_on_the_terminal(self, tmp_path: Path) -> None:
+        script = tmp_path / "job.sql"
+        options = f"{KAFKA}, 'properties.sasl.jaas.config' = '{JAAS}'"
+        script.write_text(f"CREATE TABLE t (a INT) WITH ({options});\nSELECT NO_SUCH( /* password={S} */ FROM t;")
+        done = CliRunner().invoke(main, ["import", "flink", str(script)])
+        assert done.exit_code == 0
+        assert S not in done.output
+        assert "set 1 variable for the script's secrets: see README.md" in done.output
+        for file in (tmp_path / "job").rglob("*.*"):
+            assert S not in file.read_text()
 
     def test_harmless_options_stay(self) -> None:
         made = project(

@@ -185,6 +185,24 @@ def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> Non
     assert project.rows("select * from {}.o") == [("2020-01-01", 1), ("2020-01-02", 2)]
 
 
+@pytest.mark.long
+def test_texts_that_mean_something_elsewhere(make_project: MakeProject, tmp_path: Path) -> None:
+    """A path, names of columns and a partition with quotes, backticks and Jinja."""
+    folder = tmp_path / "da'ta" / "day`s=1"
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_text('{"it\'s {{ x }}": 1}\n')
+    (tmp_path / "job.sql").write_text(
+        "SET 'execution.runtime-mode' = 'batch';\n/* {{ x }} /* {% raw %} */\n"
+        "CREATE TABLE t (`it's {{ x }}` INT COMMENT '{{ y }}''\\', `day``s` INT) COMMENT '{% raw %}'\n"
+        "PARTITIONED BY (`day``s`) WITH ('connector' = 'filesystem', 'path' = 'da''ta', 'format' = 'json');\n"
+        "CREATE TABLE o WITH ('connector' = 'print') AS\n"
+        "SELECT `it's {{ x }}` AS a, `day``s` AS b, '{{ z }}''\\' AS c -- {# \\\nFROM t;"
+    )
+    project = made(make_project, tmp_path / "job.sql")
+    build(project)
+    assert project.rows("select * from {}.o") == [(1, 1, "{{ z }}'\\")]
+
+
 @pytest.mark.full
 def test_nexmark(make_project: MakeProject, embedded: SparkSession, tmp_path: Path) -> None:
     generator.write(tmp_path / "data", 20_000, file_format="json")

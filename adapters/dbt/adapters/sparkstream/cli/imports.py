@@ -80,7 +80,7 @@ def _report(project: Project, folder: Path) -> None:
         if source.input is None or source.input.setup:
             click.echo(f"{source.node} has no rows yet: see README.md", err=True)
     if project.variables:
-        click.echo(f"set {_counted(len(project.variables), 'variable')} that hold the script's secrets: see README.md")
+        click.echo(f"set {_counted(len(project.variables), 'variable')} for the script's secrets: see README.md")
     if project.leftovers:
         click.echo(
             f"{_counted(len(project.leftovers), 'statement or setting', 'statements and settings')} of the script "

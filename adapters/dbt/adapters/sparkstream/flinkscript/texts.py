@@ -123,7 +123,7 @@ class Texts:
         if relation.expand is not None and feeds:
             if relation.node not in inlining.ctes:
                 inlining.ctes[relation.node] = relation.expand(inlining)
-            return sql(relation.node)
+            return sql(named(relation.node))
         if relation.stream is not None and feeds:
             inlining.streams[relation.stream.plain] = relation
             return relation.stream
