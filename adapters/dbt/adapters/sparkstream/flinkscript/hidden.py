@@ -30,7 +30,7 @@ _OPTIONS = (
     "sink.rolling-policy.check-interval sink.partition-commit.trigger sink.partition-commit.delay "
     "sink.partition-commit.policy.kind sink.parallelism scan.parallelism sink.buffer-flush.max-rows "
     "sink.buffer-flush.interval sink.max-retries scan.fetch-size scan.auto-commit number-of-rows rows-per-second "
-    "topic topic-pattern fields fields-prefix fields-include scan.startup.mode scan.startup.specific-offsets "
+    "topic topics topic-pattern fields fields-prefix fields-include scan.startup.mode scan.startup.specific-offsets "
     "scan.startup.timestamp-millis scan.bounded.mode scan.bounded.specific-offsets scan.bounded.timestamp-millis "
     "scan.topic-partition-discovery.interval scan.watermark.idle-timeout scan.watermark.emit.strategy "
     "scan.watermark.alignment.group scan.watermark.alignment.max-drift source.idle-timeout sink.partitioner "

@@ -12,12 +12,14 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN, is_harmless, is_harmless_setting, without_pairs
 from dbt.adapters.sparkstream.redaction import forms_of, redacted
+from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
 from dbt.adapters.sparkstream.sql.grammar.statements import split, unclosed
 
+_LONG = 8
 _OPENING = re.compile(r"/\*+")
 
 
@@ -79,22 +81,25 @@ def _tokens(text: str) -> Tokens:
 
 
 def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
-    """Options and settings of a script, `'key' = 'value'`, whose values aren't known to be harmless."""
+    """Options and settings of a script, `'key' = 'value'`, whose values are to be hidden where else they stand."""
     for i, token in enumerate(tokens):
         if token.token_type is not TokenType.EQ or not 0 < i < len(tokens) - 1:
             continue
         key, value = tokens[i - 1], tokens[i + 1]
-        if key.token_type is value.token_type is TokenType.STRING and not _is_harmless(key.text, value.text):
+        if key.token_type is value.token_type is TokenType.STRING and _is_hidden(key.text, value.text):
             yield key.text, value.text
     for statement in split(tokens):
         if statement[0].text.upper() == "SET" and statement[-1].token_type is not TokenType.STRING:
             name, equals, written = text[statement[0].end + 1 : statement[-1].end + 1].partition("=")
-            if equals and not _is_harmless(name.strip(), written.strip()):
+            if equals and _is_hidden(name.strip(), written.strip()):
                 yield name.strip(), written.strip()
 
 
-def _is_harmless(key: str, value: str) -> bool:
-    return is_harmless(key, value) or is_harmless_setting(key, value)
+def _is_hidden(key: str, value: str) -> bool:
+    """Whether a value is no word that comments may have, too, and isn't known to be harmless."""
+    if not is_secret(key) and len(value) < _LONG:
+        return False
+    return not (is_harmless(key, value) or is_harmless_setting(key, value))
 
 
 def comments(text: str) -> Iterator[Span]:
