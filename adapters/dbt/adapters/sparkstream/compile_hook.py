@@ -47,7 +47,7 @@ def _translating(original: Any) -> Any:
         if adapter.type() != "sparkstream":
             return original(self, node, *args, **kwargs)
         subject = _subject(node, adapter)
-        with adapter.working_on(subject):
+        with adapter.working_on(subject), adapter.connections.texts.compiling() as compiling:
             adapter.finish_overwrite(node)
             try:
                 node = original(self, node, *args, **kwargs)
@@ -55,10 +55,12 @@ def _translating(original: Any) -> Any:
                 macros = list(getattr(adapter.get_macro_resolver(), "macros", {}).values())
                 raise mistakes.placed(error, subject, adapter.connections.project, macros) from error.__cause__
             if node.compiled_code and getattr(node, "language", "sql") == "sql":
+                compiling.is_rendered(node)
                 try:
                     node.compiled_code = _translated(node, subject, adapter)
                 except DbtRuntimeError as error:
                     raise mistakes.placed_config(error, subject, adapter.connections.project) from error.__cause__
+                compiling.is_compiled(node, subject)
         adapter.translated.add(node.unique_id)
         return node
 

@@ -21,15 +21,17 @@ from dbt.adapters.sparkstream import leftovers
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.descriptions import Descriptions, changes_tables
 from dbt.adapters.sparkstream.environments import Environment, environment_of
-from dbt.adapters.sparkstream.errors import described
+from dbt.adapters.sparkstream.places import described
 from dbt.adapters.sparkstream.sparkerror import SparkError
-from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
+from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.translate import tables
+from dbt.adapters.sparkstream.sql.translate import tables, traced
+from dbt.adapters.sparkstream.texts import Texts
 from dbt.adapters.sparkstream.written import Request, Written
 
 if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.core.traced import Traced
     from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
 
 logger = AdapterLogger("SparkStream")
@@ -57,6 +59,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
         self.descriptions = Descriptions(self._rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
+        self.texts = Texts()
+        """The SQL of nodes, for the places of errors."""
         self._lock = threading.Lock()
         self._environment: Environment | None = None
 
@@ -71,6 +75,23 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         if (mark := getattr(self._thread, "mark", None)) is not None:
             mark.end()
         self._thread.mark = None
+
+    @contextmanager
+    def naming(self, node: Any | None) -> Iterator[None]:
+        """Has errors of Spark name a node, in this thread, where `node` is none: dbt shows one, for example."""
+        outer, self._thread.named = getattr(self._thread, "named", None), node
+        try:
+            yield
+        finally:
+            self._thread.named = outer
+
+    @contextmanager
+    def _placing(self) -> Iterator[None]:
+        """Gives Spark's error about a statement the place in the user's file."""
+        comment = self.query_header.comment if self.query_header is not None else None
+        header = comment.add("") if comment is not None and not comment.append else ""
+        with self.texts.placing(self.node or getattr(self._thread, "named", None), header, self.project):
+            yield
 
     @property
     def _mark(self) -> leftovers.Mark:
@@ -119,7 +140,19 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             DbtRuntimeError: SQL of no node that can't be translated.
             SparkError: what Spark says is wrong.
         """
-        sql = self.translated(sql)
+        # Drivers cut blanks, from which Spark would count.
+        sql = sql.lstrip()
+        sql = self.texts.sending(sql, self._traced(sql))
+        with self._placing():
+            return self._sent_by_node(sql, *args, **kwargs)
+
+    def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        # Rows of a session are computed when they are fetched.
+        with self._placing():
+            return super().execute(sql, *args, **kwargs)
+
+    def _sent_by_node(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
+        """Sends a statement to Spark, again where a killed run has left files in the table's folder."""
         mark = self._mark if leftovers.makes_tables(self.node) and changes_tables(sql) else None
         if mark is None:
             return self._sent(sql, *args, **kwargs)
@@ -194,7 +227,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         request.written = True
         from dbt.adapters.sparkstream.sql.requests import request_sql
 
-        with self._described(text):
+        with self._described(text, sql):
             return request_sql(sql, dialect, request.row, schema=self._schema, arrival=arrival or self._arrival())
 
     def translated(
@@ -218,17 +251,28 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             CompilationError: SQL of a node that can't be translated, or an unknown dialect.
             DbtRuntimeError: SQL of no node that can't be translated.
         """
+        return self.texts.note(sql, self._traced(sql, dialect, text, arrival, optimize))
+
+    def _traced(
+        self,
+        sql: str,
+        dialect: str = "spark",
+        text: str = "the statement",
+        arrival: str | None = None,
+        optimize: bool | None = None,
+    ) -> Traced | None:
+        """As `translated`, with the place that each piece comes from; None where nothing is translated."""
         if dialect != "spark":
             self._check_dialect(dialect)
 
-        with self._described(text):
-            return translate(
+        with self._described(text, sql):
+            return traced(
                 sql,
                 dialect,
                 optimize=self.optimizes() if optimize is None else optimize,
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
-                warn=lambda warning: self.warn(warning, text),
+                warn=lambda warning: self.warn(warning, text, sql),
                 batch=self.batch_of(self.node),
             )
 
@@ -270,18 +314,18 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             with self._described(f"the call of {macro}"):
                 raise TranslationError(message, hint=hint, source_line=plain, width=len(plain))
 
-    def warn(self, warning: TranslationWarning, text: str) -> None:
+    def warn(self, warning: TranslationWarning, text: str, sql: str = "") -> None:
         """Makes dbt's warning of the translator's; `text` is how to call the SQL where it is no node's."""
-        message = described(warning, self.node, self.project, text)
+        message = described(warning, self.node, self.project, text, self.texts.rendered(sql))
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
 
     @contextmanager
-    def _described(self, text: str) -> Iterator[None]:
-        """Turns the translator's errors into dbt's errors."""
+    def _described(self, text: str, sql: str = "") -> Iterator[None]:
+        """Turns the translator's errors into dbt's errors; `text` is how to call the SQL where it is no node's."""
         try:
             yield
         except TranslationError as error:
-            message = described(error, self.node, self.project, text)
+            message = described(error, self.node, self.project, text, self.texts.rendered(sql))
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
         except RequestError as error:
             raise DbtRuntimeError(str(error)) from error
@@ -295,7 +339,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return
         from dbt.adapters.sparkstream.sql.membership import has_row_windows
 
-        with self._described(text):
+        with self._described(text, sql):
             found = has_row_windows(sql, dialect)
         if found:
             raise CompilationError(NO_STRATEGY, self.node)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from copy import copy
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.faults import Fault
+from dbt.adapters.sparkstream.faults import Fault, without_spot
+from dbt.adapters.sparkstream.places import Place, shown
 from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.sql.core.errors import Finding
 from dbt.adapters.sparkstream.sql.core.names import backticked
-
-if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.core.errors import Finding
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 NO_WORKER = "Python worker failed to connect back"
@@ -95,11 +91,12 @@ _SUGGESTED = " Did you mean one of the following? ["
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
-def readable(error: BaseException | str | Fault) -> str:
+def readable(error: BaseException | str | Fault, place: Place | None = None) -> str:
     """What Spark says, without Java's stack trace, what a server puts in front, Spark's query plan behind, and secrets.
 
     Args:
         error: what pyspark or PyHive raised, or its message.
+        place: its place, which is shown instead of the one in Spark's words.
     """
     fault = error if isinstance(error, Fault) else Fault.of(error)
     lines: list[str] = []
@@ -115,6 +112,8 @@ def readable(error: BaseException | str | Fault) -> str:
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
         found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
+    if place is not None:
+        return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
 
 
@@ -131,69 +130,3 @@ def _without_ours(text: str) -> str:
         if not parts[-1].startswith("__"):
             kept.append(".".join(map(backticked, parts[1:] if parts[0].startswith("__") else parts)))
     return f"{before}{found}{', '.join(dict.fromkeys(kept))}]{after}" if kept else before + after
-
-
-def described(error: Finding, node: Any | None, project: Path, text: str) -> str:
-    """What the translator says as text, with its place in the file that the user wrote where that can be told.
-
-    Args:
-        error: what is wrong; its position is in the rendered SQL.
-        node: what dbt is working on, with `raw_code` and `original_file_path`; None where there is no such thing.
-        project: the folder of the dbt project.
-        text: what the rendered SQL is to the user, for an error whose place in the file can't be told.
-    """
-    at = None if node is None else written_place(error, node.raw_code)
-    if node is None or at is None:
-        path = "" if node is None else f"{node.original_file_path}, "
-        return error.describe(f"{path}line {error.line}, column {error.column} of {text}")
-    # dbt cuts blank lines, and what is around a snapshot.
-    written = _file(project / node.original_file_path)
-    start = written.find(node.raw_code)
-    if start < 0:  # a file of a package, or a query on the command line
-        written, start = node.raw_code, 0
-        place = "line {}, column {} of " + node.name
-    else:
-        place = node.original_file_path + ":{}:{}"
-    at += start
-    in_file = copy(error)
-    in_file.column = at - written.rfind("\n", 0, at)
-    in_file.source_line = written[at - in_file.column + 1 :].split("\n", 1)[0]
-    return in_file.describe(place.format(written.count("\n", 0, at) + 1, in_file.column))
-
-
-def _file(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def written_place(error: Finding, raw_code: str) -> int | None:
-    """Where in a template, in characters, what the error points at stands; None where it can't be told.
-
-    The piece at fault is looked for in the template; where it is there several times, the one counts that has most
-    of the text around it in common with the rendered line.
-    """
-    start = error.column - 1
-    piece = error.source_line[start : start + error.width]
-    if not piece.strip():
-        return None
-    before, after = error.source_line[:start], error.source_line[start + len(piece) :]
-    scores: dict[int, int] = {}
-    at = raw_code.find(piece)
-    while at >= 0:
-        left = raw_code[raw_code.rfind("\n", 0, at) + 1 : at]
-        right = raw_code[at + len(piece) :].split("\n", 1)[0]
-        scores[at] = _common(left.lstrip()[::-1], before.lstrip()[::-1]) + _common(right, after)
-        at = raw_code.find(piece, at + 1)
-    best = sorted(scores, key=scores.__getitem__)[-2:]
-    if not best or (len(best) == 2 and scores[best[0]] == scores[best[1]]):
-        return None
-    if len(piece.strip()) + scores[best[-1]] < 3:  # a lone comma or parenthesis says nothing
-        return None
-    return best[-1]
-
-
-def _common(a: str, b: str) -> int:
-    """How many characters two texts begin with alike."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

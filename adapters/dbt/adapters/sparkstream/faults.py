@@ -19,8 +19,43 @@ _THRIFT = re.compile(
 _BEGINNING = re.compile(_CONDITION)
 _RAISED = re.compile(r"^(?:\w+\.)*\w+: ([^\n]*)", re.MULTILINE)
 """The exception below a trace of Python's, whose other lines are indented."""
+_WORD = re.compile(r"[\w.`]*")
 _NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
 """The call in which pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
+
+
+_SPOT = (
+    r"(?:; line (\d{1,9}) pos (\d{1,9})| \(line (\d{1,9}), pos (\d{1,9})\)"
+    r"|\n== SQL \(line (\d{1,9}), position (\d{1,9})\) ==\n)"
+)
+"""The place of an error of the analyser, the parser, or at run time, behind the SQLSTATE that ends Spark's message."""
+_SPOTS = re.compile(rf"SQLSTATE: [0-9A-Z]{{5}}{_SPOT}?")
+_LAST_SPOT = re.compile(rf"(SQLSTATE: [0-9A-Z]{{5}})(?:{_SPOT}|\n+== SQL).*\Z", re.DOTALL)
+_OF_VIEW = "getviewcolumnbynameandordinal("
+"""Part of the plan of a query on a view whose own query is at fault."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The place of an error in the text that Spark got.
+
+    Attributes:
+        line: a line, from 1.
+        start: characters from the beginning of this line; they may reach into later ones.
+        width: how many characters it takes; 0 where nobody knows.
+    """
+
+    line: int
+    start: int
+    width: int = 0
+
+    def within(self, text: str) -> tuple[int, int]:
+        """Its place in the text, in characters, and its width."""
+        at = 0
+        for _ in range(self.line - 1):
+            at = text.find("\n", at) + 1
+        at = min(at + self.start, max(0, len(text) - 1))
+        return at, self.width or _WORD.match(text, at).end() - at or 1  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True)
@@ -30,24 +65,28 @@ class Fault:
     Attributes:
         condition: the error condition, such as `LOCATION_ALREADY_EXISTS`; empty where Spark gives none.
         message: what Spark says, without what a server puts before it.
+        spot: its place in the statement; None where Spark gives none, or that of a view's query.
     """
 
     condition: str
     message: str
+    spot: Spot | None = None
 
     @classmethod
     def of(cls, error: BaseException | str) -> Fault:
         """The fault in what pyspark, PyHive or dbt-spark has raised, or in the text of a Thrift server."""
+        error = _captured(error)
         message = error if isinstance(error, str) else _message(error)
         if hasattr(error, "getCondition"):
             condition = _condition(error)
             if not condition and type(error).__name__ == "StreamingQueryException":
                 condition = "STREAM_FAILED"
-            return cls(condition, message)
+            return cls(condition, message, _spot(error, condition, message))
         # No fields: the server's own words come first, so that data can't stand there.
         wrapped = _THRIFT.match(message)
         if wrapped:
-            return cls(wrapped[1] or "", message[wrapped.end() :])
+            condition, message = wrapped[1] or "", message[wrapped.end() :]
+            return cls(condition, message, _spot_in(condition, message))
         begins = _BEGINNING.match(message)
         return cls(begins[1] if begins else "", message)
 
@@ -61,6 +100,54 @@ class Fault:
             raised = _RAISED.search(self.message)
             return Fault.of(raised[1]) if raised else self
         return self
+
+
+def without_spot(message: str) -> str:
+    """A message of Spark's without the place of the error, and the piece of SQL, at its end."""
+    return _LAST_SPOT.sub(r"\1", message)
+
+
+def _spot(error: Any, condition: str, message: str) -> Spot | None:
+    """The place of an error that has fields."""
+    try:
+        contexts = [context for context in error.getQueryContext() if context.contextType().name == "SQL"]
+        for context in contexts:
+            start, stop = context.startIndex(), context.stopIndex()
+            if start >= 0 and not context.objectType():
+                return Spot(1, start, stop - start + 1)
+    except Exception:  # Java is gone
+        return None
+    # The parser leaves the fields empty.
+    return _spot_in(condition, message) if type(error).__name__ == "ParseException" and not contexts else None
+
+
+def _spot_in(condition: str, message: str) -> Spot | None:
+    """The place of an error in its message.
+
+    Data may imitate one, but not take away what Spark itself writes behind the SQLSTATE. So all of them must agree.
+    """
+    found = {match.groups() for match in _SPOTS.finditer(message)}
+    if not condition or len(found) != 1 or _OF_VIEW in message:
+        return None
+    [(*analysed, line, position)] = found
+    if line:  # at run time; it counts positions from 1
+        return Spot(int(line), int(position) - 1)
+    numbers = [int(number) for number in analysed if number]
+    return Spot(*numbers) if numbers else None
+
+
+def _captured(error: BaseException | str) -> BaseException | str:
+    """An error with Spark's fields for one that pyspark hands on as py4j gives it."""
+    origin = getattr(error, "java_exception", None)
+    if origin is None:
+        return error
+    try:
+        from pyspark.errors.exceptions.captured import CapturedException
+
+        captured = CapturedException(origin=origin)
+        return captured if captured.getCondition() else error
+    except Exception:  # Java is gone
+        return error
 
 
 def _condition(error: Any) -> str:

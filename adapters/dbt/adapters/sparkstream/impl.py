@@ -392,6 +392,17 @@ class SparkStreamAdapter(Namespaces):
         return super().cancel_open_connections()
 
     @contextmanager
+    def connection_named(
+        self, name: str, query_header_context: Any = None, *args: Any, **kwargs: Any
+    ) -> Iterator[None]:
+        """Called by dbt before it works on a node."""
+        with (
+            self.connections.naming(query_header_context),
+            super().connection_named(name, query_header_context, *args, **kwargs),
+        ):
+            yield
+
+    @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:
         """Has errors name a node, and gives its options, in this thread."""
         outer = self.connections.node

@@ -83,4 +83,4 @@ def explain(
             return Explanation(plain, tuple(decisions))
     if not optimize:
         return Explanation(plain, tuple(replace(d, rule=None, reason="the optimizer is off here") for d in decisions))
-    return Explanation(text if any(d.rule for d in decisions) else plain, tuple(decisions))
+    return Explanation(text.text if any(d.rule for d in decisions) else plain, tuple(decisions))

@@ -135,7 +135,19 @@ class Statement:
         request: bool = False,
         batch: Microbatch | None = None,
     ) -> str:
-        """The text with every construct of ours written as Spark SQL.
+        """The text with every construct of ours written as Spark SQL; arguments as for `traced`."""
+        return self.traced(schema, arrival=arrival, optimize=optimize, request=request, batch=batch).text
+
+    def traced(
+        self,
+        schema: Schema | None = None,
+        *,
+        arrival: str | None = None,
+        optimize: bool = False,
+        request: bool = False,
+        batch: Microbatch | None = None,
+    ) -> Traced:
+        """The text with every construct of ours written as Spark SQL, and where its pieces come from.
 
         Args:
             batch: what dbt cuts its relations to.
@@ -152,7 +164,7 @@ class Statement:
         if optimize and (may_pay(self.trees) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
-        return self._edited(schema, arrival, batch=batch, request=request)[0].render()
+        return self._edited(schema, arrival, batch=batch, request=request)[0].traced()
 
     def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
         """What its author hardly expects. Of HOPs with time between their windows, only the first is told.
@@ -176,7 +188,7 @@ class Statement:
 
     def by_rules(
         self, schema: Schema | None = None, *, arrival: str | None = None, batch: Microbatch | None = None
-    ) -> tuple[str, list[Decision]]:
+    ) -> tuple[Traced, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
 
         The rules read Spark's functions. So a statement in Flink's dialect first becomes Spark SQL in all but its
@@ -187,6 +199,7 @@ class Statement:
         """
         if self._dialect == "spark":
             source, decisions = self._edited(schema, arrival, rules=True, sums=True, batch=batch)
+            text = source.traced()
         else:
             framed, decisions = self._edited(schema, arrival, keep_windows=True, sums=True)
             written = framed.traced()
@@ -196,7 +209,8 @@ class Statement:
                 )
                 source, more = statement._edited(schema, arrival, rules=True, frames=self._has_frames, batch=batch)
             decisions += more
-        return source.render(), decisions
+            text = source.traced().after(written)
+        return text, decisions
 
     def _edited(
         self,

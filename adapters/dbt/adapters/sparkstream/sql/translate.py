@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.core.source import Traced
     from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
 
 
@@ -55,8 +56,24 @@ def translate(
             names = tables(sql, dialect, whole=True)
             schema = schema(names) if names else None
         return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival, warn=warn).describe()
+    found = traced(sql, dialect, optimize=optimize, mode=mode, arrival=arrival, schema=schema, warn=warn, batch=batch)
+    return sql if found is None else found.text
+
+
+def traced(
+    sql: str,
+    dialect: str,
+    *,
+    optimize: bool,
+    arrival: str | None,
+    schema: Schema | Describe | None,
+    warn: Warn,
+    batch: Microbatch | None,
+    mode: str = "batch",
+) -> Traced | None:
+    """As `translate`, with the place in the statement that each piece comes from; None where nothing is translated."""
     if dialect == "spark" and not may_hold_windows(sql):
-        return sql
+        return None
     from dbt.adapters.sparkstream.sql.core.net import net
     from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -67,7 +84,7 @@ def translate(
         schema = schema(names) if names else None  # may ask a server, which takes its time
     with _gc_paused(), net(sql):
         found = list(statement.warnings(schema, batch))
-        text = statement.translated(schema, arrival=arrival, optimize=optimize, batch=batch)
+        text = statement.traced(schema, arrival=arrival, optimize=optimize, batch=batch)
     for warning in found:
         warn(warning)
     return text

@@ -15,7 +15,7 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.environments import SESSION
-from dbt.adapters.sparkstream.errors import described
+from dbt.adapters.sparkstream.places import described
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Warn
@@ -120,7 +120,7 @@ class StreamingModels:
         dialect = node.config.get("sql_dialect") or "spark"
 
         def warn(warning: TranslationWarning) -> None:
-            connections.warn(warning, "the compiled SQL")
+            connections.warn(warning, "the compiled SQL", sql)
 
         plan = self._plan(node.unique_id, sql, dialect, config, utc, warn)
         self._plans[node.unique_id] = ((sql, utc), plan)
@@ -144,7 +144,8 @@ class StreamingModels:
                 sql, dialect, streams, schema, config, utc=utc, optimize=slices and connections.optimizes(), warn=warn
             )
         except TranslationError as error:
-            message = described(error, connections.node, connections.project, "the compiled SQL")
+            rendered = connections.texts.rendered(sql)
+            message = described(error, connections.node, connections.project, "the compiled SQL", rendered)
             raise CompilationError(message, connections.node) from error
 
     def _schema(self, model: str, config: StreamConfig) -> dict[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import Finding, TranslationError, TranslationWarning
-from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.core.traced import Span, Traced
 
 SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
@@ -42,44 +43,6 @@ class Edit:
     text: Callable[[], str]
     level: int = 0
     whole: bool = False
-
-
-@dataclass(frozen=True)
-class Traced:
-    """A text after edits, and the place in the original text that each of its pieces comes from.
-
-    Attributes:
-        pieces: for each piece of the text its first character, the span of the original text that it was made from, and
-            whether it is a copy of this span.
-    """
-
-    text: str
-    pieces: tuple[tuple[int, Span, bool], ...]
-
-    def within(self, before: str, after: str) -> Traced:
-        """The text between two other ones, which stand for all of it."""
-        whole = self.pieces[0][1][0], self.pieces[-1][1][1]
-        moved = ((start + len(before), span, copied) for start, span, copied in self.pieces)
-        behind = len(before) + len(self.text), whole, False
-        return Traced(before + self.text + after, ((0, whole, False), *moved, behind))
-
-    def place(self, span: Span) -> Span:
-        """The span of the original text that a span of this text was made from."""
-        return self._origin(span[0])[0], self._origin(max(*span, 1) - 1)[1]
-
-    def place_of(self, finding: Finding) -> Span:
-        """The span of the original text that a finding about this text points at."""
-        start = 0
-        for _ in range(finding.line - 1):
-            start = self.text.index("\n", start) + 1
-        start += finding.column - 1
-        return self.place((start, start + finding.width))
-
-    def _origin(self, offset: int) -> Span:
-        """The span of the original text that the character at an offset was made from."""
-        start, span, copied = self.pieces[bisect_right(self.pieces, offset, key=lambda piece: piece[0]) - 1]
-        at = span[0] + offset - start
-        return (at, at + 1) if copied else span
 
 
 class Source:

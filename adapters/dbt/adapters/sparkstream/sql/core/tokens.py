@@ -8,8 +8,7 @@ from functools import cached_property
 
 from sqlglot.tokens import Token, TokenType
 
-Span = tuple[int, int]
-"""Start and end (exclusive) of a piece of the text, in characters."""
+from dbt.adapters.sparkstream.sql.core.traced import Span
 
 _TEXTS = frozenset("()[]")
 _BRACKETS = (TokenType.L_PAREN, TokenType.R_PAREN, TokenType.L_BRACKET, TokenType.R_BRACKET)

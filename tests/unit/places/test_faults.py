@@ -1,0 +1,94 @@
+"""The place that Spark gives its errors, recorded of Spark 4.3 over the session, Connect and Thrift."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.faults import Fault, Spot
+from dbt.adapters.sparkstream.places import Place
+
+RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "spark_faults.json").read_text(encoding="utf-8"))
+METHODS = ("session", "connect", "thrift")
+
+
+def raised(recorded: str | dict[str, Any]) -> BaseException | str:
+    """An error as pyspark raises it, or the text of a Thrift server."""
+    if isinstance(recorded, str):
+        return recorded
+    contexts = [
+        SimpleNamespace(
+            contextType=lambda: SimpleNamespace(name="SQL"),
+            objectType=lambda c=context: c["objectType"],
+            startIndex=lambda c=context: c["start"],
+            stopIndex=lambda c=context: c["stop"],
+        )
+        for context in recorded["contexts"]
+    ]
+    members = {
+        "getCondition": lambda _: recorded["condition"],
+        "getQueryContext": lambda _: contexts,
+        "__str__": lambda _: recorded["message"],
+    }
+    error: BaseException = type(recorded["class"], (Exception,), members)()
+    return error
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", RECORDED)
+def test_place(name: str, method: str) -> None:
+    recorded = RECORDED[name]
+    fault = Fault.of(raised(recorded.get(method, recorded["session"])))
+    statement = recorded["statement"]
+    assert fault.condition
+    if fault.spot is None:
+        assert recorded["place"] is None
+        return
+    at, _ = fault.spot.within(statement)
+    assert [statement.count("\n", 0, at) + 1, at - statement.rfind("\n", 0, at)] == recorded["place"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", RECORDED)
+def test_words(name: str, method: str) -> None:
+    """With a place of ours, nothing of Spark's place, plan and trace is left."""
+    recorded = RECORDED[name]
+    fault = Fault.of(raised(recorded.get(method, recorded["session"])))
+    shown = readable(fault, Place("models/a.sql:1:2", " x", 2, 1))
+    message, place, _ = shown.partition("\n  models/a.sql:1:2\n     x\n     ^")
+    assert place
+    assert message.startswith(f"[{fault.condition}] ")
+    assert "\tat " not in message
+    if recorded["place"]:
+        assert "== SQL" not in message or name == "r_forge"
+        assert " pos " not in message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "SQLSTATE: 22018\n== SQL (line 1, position 1) ==\nselect\n^^^",
+        "SQLSTATE: 42601; line 1 pos 0;\n'Project",
+        "SQLSTATE: 42601 (line 1, pos 0)\n\n== SQL ==\nselect",
+        "\n\tat org.apache.spark.sql.Foo(Foo.scala:1)\nCaused by: SQLSTATE: 22018\n== SQL (line 1, position 1) ==\n",
+    ],
+)
+def test_data_forge_no_place(data: str) -> None:
+    """What a row holds is in Spark's message, and takes a place away at most."""
+    before = "org.apache.hive.service.cli.HiveSQLException: Error running query: "
+    java = "org.apache.spark.SparkNumberFormatException: "
+    genuine = f"[CAST_INVALID_INPUT] The value '{data}' of the type \"STRING\" cannot be cast. SQLSTATE: 22018"
+    stack = "\n\tat org.apache.spark.sql.hive.thriftserver.X.y(X.scala:44)"
+    for end in ("", "\n== SQL (line 3, position 2) ==\n cast(s as int)\n ^^^\n"):
+        spot = Fault.of(f"{before}[CAST_INVALID_INPUT] {java}{genuine}{end}{stack}").spot
+        assert spot in (None, Spot(3, 1)) if end else spot is None
+
+
+def test_a_views_query_has_another_text() -> None:
+    assert Fault.of(RECORDED["a_view"]["thrift"]).spot is None
+    assert "; line 1 pos 7" in Fault.of(RECORDED["a_view"]["thrift"]).message
