@@ -106,6 +106,12 @@ def test_no_java(tmp_path: Path) -> None:
     assert_shown("There is no Java", debug(tmp_path, {"method": "session"}, nowhere))
 
 
+def test_a_jar_that_nobody_has(tmp_path: Path) -> None:
+    packages = {"spark.master": "local[1]", "spark.jars.packages": "org.nosuch:nothing:1.0"}
+    told = debug(tmp_path, {"method": "session", "server_side_parameters": packages})
+    assert_shown("A jar that can't be had", told)
+
+
 def test_no_such_method(tmp_path: Path) -> None:
     assert_shown("A method that doesn't exist", debug(tmp_path, {"method": "embedded"}))
 

@@ -32,7 +32,7 @@ class Connections(SparkStreamConnectionManager):
         return dict.fromkeys(TABLES[relation], "string")
 
     @contextmanager
-    def _described(self, text: str) -> Iterator[None]:
+    def _described(self, text: str, sql: str = "") -> Iterator[None]:
         yield
 
 

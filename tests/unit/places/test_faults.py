@@ -17,7 +17,7 @@ RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "spark_faults.jso
 METHODS = ("session", "connect", "thrift")
 
 
-def raised(recorded: str | dict[str, Any]) -> BaseException | str:
+def raised(recorded: str | dict[str, Any], statement: str) -> BaseException | str:
     """An error as pyspark raises it, or the text of a Thrift server."""
     if isinstance(recorded, str):
         return recorded
@@ -27,6 +27,7 @@ def raised(recorded: str | dict[str, Any]) -> BaseException | str:
             objectType=lambda c=context: c["objectType"],
             startIndex=lambda c=context: c["start"],
             stopIndex=lambda c=context: c["stop"],
+            fragment=lambda c=context: statement[c["start"] : c["stop"] + 1],
         )
         for context in recorded["contexts"]
     ]
@@ -43,13 +44,14 @@ def raised(recorded: str | dict[str, Any]) -> BaseException | str:
 @pytest.mark.parametrize("name", RECORDED)
 def test_place(name: str, method: str) -> None:
     recorded = RECORDED[name]
-    fault = Fault.of(raised(recorded.get(method, recorded["session"])))
     statement = recorded["statement"]
+    fault = Fault.of(raised(recorded.get(method, recorded["session"]), statement))
     assert fault.condition
     if fault.spot is None:
         assert recorded["place"] is None
         return
-    at, _ = fault.spot.within(statement)
+    at, width = fault.spot.within(statement)
+    assert fault.spot.piece in ("", statement[at : at + width])
     assert [statement.count("\n", 0, at) + 1, at - statement.rfind("\n", 0, at)] == recorded["place"]
 
 
@@ -58,7 +60,7 @@ def test_place(name: str, method: str) -> None:
 def test_words(name: str, method: str) -> None:
     """With a place of ours, nothing of Spark's place, plan and trace is left."""
     recorded = RECORDED[name]
-    fault = Fault.of(raised(recorded.get(method, recorded["session"])))
+    fault = Fault.of(raised(recorded.get(method, recorded["session"]), recorded["statement"]))
     shown = readable(fault, Place("models/a.sql:1:2", " x", 2, 1))
     message, place, _ = shown.partition("\n  models/a.sql:1:2\n     x\n     ^")
     assert place
@@ -86,9 +88,31 @@ def test_data_forge_no_place(data: str) -> None:
     stack = "\n\tat org.apache.spark.sql.hive.thriftserver.X.y(X.scala:44)"
     for end in ("", "\n== SQL (line 3, position 2) ==\n cast(s as int)\n ^^^\n"):
         spot = Fault.of(f"{before}[CAST_INVALID_INPUT] {java}{genuine}{end}{stack}").spot
-        assert spot in (None, Spot(3, 1)) if end else spot is None
+        assert spot in (None, Spot(3, 1, 3, "cas")) if end else spot is None
 
 
 def test_a_views_query_has_another_text() -> None:
     assert Fault.of(RECORDED["a_view"]["thrift"]).spot is None
     assert "; line 1 pos 7" in Fault.of(RECORDED["a_view"]["thrift"]).message
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [("groupby", "s"), ("using", "nosuch"), ("struct", "b"), ("rank_noorder", "rank"), ("r_raise", None)],
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_named(name: str, named: str | None, method: str) -> None:
+    """What the analyser names where it gives no place."""
+    recorded = RECORDED[name]
+    fault = Fault.of(raised(recorded.get(method, recorded["session"]), recorded["statement"]))
+    assert (fault.spot, fault.named) == (None, named)
+
+
+def test_a_stream() -> None:
+    """Spark puts the error of a micro-batch between its own words about the query."""
+    piece = "\n== SQL (line 2, position 8) ==\nselect a / 0 as x\n       ^^^^^\n"
+    cause = f"[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012{piece}"
+    words = f"Query x [id = 1] terminated with exception: {cause} SQLSTATE: XXKST\n=== Streaming Query ===\nPlan: a / 0"
+    fault = Fault("STREAM_FAILED", f"[STREAM_FAILED] {words}").root
+    assert fault.condition == "DIVIDE_BY_ZERO"
+    assert fault.spot == Spot(2, 7, 5, "a / 0")

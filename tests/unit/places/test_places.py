@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream import renderings
 from dbt.adapters.sparkstream.faults import Spot
 from dbt.adapters.sparkstream.places import Place, Text, located
 from dbt.adapters.sparkstream.sql.core.traced import Traced
+from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped
 from dbt.adapters.sparkstream.sql.translate import traced
 
 HEADER = '/* {"app": "dbt"} */\n'
@@ -87,6 +88,21 @@ def test_place(name: str, tmp_path: Path) -> None:
     assert found.name == where
     assert found.line == line or not line
     assert found.in_node
+
+
+@pytest.mark.parametrize(
+    ("sql", "at"),
+    [
+        ("select a,\n  s, count(*) from db.t group by a", 12),
+        ("with q as (select s from db.t)\nselect upper(s) as u, sum(a) as n from q", 44),
+        ("select a, max(s) from db.t where s > 'a' group by a having s > 'b'", 59),
+        ("select a, max(s) from db.t group by a", None),
+        ("select s from db.t", None),
+        ("select a, (select max(s) from db.t), sum(1) from (select s, a from db.t) group by a", None),
+    ],
+)
+def test_columns_that_are_not_grouped(sql: str, at: int | None) -> None:
+    assert ungrouped(sql, "s") == at
 
 
 def test_ephemeral_models(tmp_path: Path) -> None:

@@ -24,15 +24,31 @@ _NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
 """The call in which pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
 
 
+STREAMING_QUERY = "\n=== Streaming Query ==="
+"""The beginning of what Spark writes of the query behind the error of a stream."""
+STREAM_FAILED = "SQLSTATE: XXKST"
+"""The end of such an error."""
 _SPOT = (
     r"(?:; line (\d{1,9}) pos (\d{1,9})| \(line (\d{1,9}), pos (\d{1,9})\)"
-    r"|\n== SQL \(line (\d{1,9}), position (\d{1,9})\) ==\n)"
+    r"|\n== SQL \(line (\d{1,9}), position (\d{1,9})\) ==\n([^\n]*)\n *(\^+))"
 )
 """The place of an error of the analyser, the parser, or at run time, behind the SQLSTATE that ends Spark's message."""
 _SPOTS = re.compile(rf"SQLSTATE: [0-9A-Z]{{5}}{_SPOT}?")
 _LAST_SPOT = re.compile(rf"(SQLSTATE: [0-9A-Z]{{5}})(?:{_SPOT}|\n+== SQL).*\Z", re.DOTALL)
 _OF_VIEW = "getviewcolumnbynameandordinal("
 """Part of the plan of a query on a view whose own query is at fault."""
+
+
+_NAMED = {
+    condition: re.compile(rf"\s*\[{condition}\] {words}")
+    for condition, words in (
+        ("MISSING_AGGREGATION", r'The non-aggregating expression "(\w{1,200})" is'),
+        ("UNRESOLVED_USING_COLUMN_FOR_JOIN", r"USING column `(\w{1,200})` "),
+        ("FIELD_NOT_FOUND", r"No such struct field `(\w{1,200})` "),
+        ("WINDOW_FUNCTION_FRAME_NOT_ORDERED", r"Window function (\w{1,200}) "),
+    )
+}
+"""The beginnings of messages of the analyser that name what is at fault, and have no place."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +59,13 @@ class Spot:
         line: a line, from 1.
         start: characters from the beginning of this line; they may reach into later ones.
         width: how many characters it takes; 0 where nobody knows.
+        piece: the text there; empty where nobody knows.
     """
 
     line: int
     start: int
     width: int = 0
+    piece: str = ""
 
     def within(self, text: str) -> tuple[int, int]:
         """Its place in the text, in characters, and its width."""
@@ -88,14 +106,23 @@ class Fault:
             condition, message = wrapped[1] or "", message[wrapped.end() :]
             return cls(condition, message, _spot_in(condition, message))
         begins = _BEGINNING.match(message)
-        return cls(begins[1] if begins else "", message)
+        condition = begins[1] if begins else ""
+        return cls(condition, message, _spot_in(condition, message))
+
+    @property
+    def named(self) -> str | None:
+        """The name of what is at fault, in an error of the analyser that has no place."""
+        words = _NAMED.get(self.condition)
+        named = words.match(self.message) if words is not None else None
+        return named[1] if named else None
 
     @property
     def root(self) -> Fault:
         """The fault below those that Spark gives each stream, and each sink in Python, which fails."""
         if self.condition == "STREAM_FAILED":
             _, failed, cause = self.message.partition("terminated with exception: ")
-            return Fault.of(cause).root if failed else self
+            cause = cause.rpartition(STREAMING_QUERY)[0] or cause
+            return Fault.of(cause.rstrip().removesuffix(STREAM_FAILED)).root if failed else self
         if self.condition.startswith("FOREACH_BATCH"):
             raised = _RAISED.search(self.message)
             return Fault.of(raised[1]) if raised else self
@@ -114,7 +141,7 @@ def _spot(error: Any, condition: str, message: str) -> Spot | None:
         for context in contexts:
             start, stop = context.startIndex(), context.stopIndex()
             if start >= 0 and not context.objectType():
-                return Spot(1, start, stop - start + 1)
+                return Spot(1, start, stop - start + 1, context.fragment())
     except Exception:  # Java is gone
         return None
     # The parser leaves the fields empty.
@@ -129,11 +156,12 @@ def _spot_in(condition: str, message: str) -> Spot | None:
     found = {match.groups() for match in _SPOTS.finditer(message)}
     if not condition or len(found) != 1 or _OF_VIEW in message:
         return None
-    [(*analysed, line, position)] = found
+    [(*analysed, line, position, text, carets)] = found
     if line:  # at run time; it counts positions from 1
-        return Spot(int(line), int(position) - 1)
+        start, width = int(position) - 1, len(carets)
+        return Spot(int(line), start, width, text[start : start + width])
     numbers = [int(number) for number in analysed if number]
-    return Spot(*numbers) if numbers else None
+    return Spot(numbers[0], numbers[1]) if numbers else None
 
 
 def _captured(error: BaseException | str) -> BaseException | str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.faults import Spot
+from dbt.adapters.sparkstream.faults import Fault, Spot
 from dbt.adapters.sparkstream.sql.core.errors import Finding
 from dbt.adapters.sparkstream.sql.core.traced import Span, Traced
 
@@ -79,7 +79,7 @@ def located(
     for text, compiled in texts:
         for begin in _places(compiled, statement):
             if begin <= at < begin + len(compiled):
-                found = _in_node(text, compiled, at - begin, width, root)
+                found = in_node(text, compiled, at - begin, width, root)
                 if found is not None:
                     return found
     begin = len(header) if header and at >= len(header) and statement.startswith(header) else 0
@@ -88,7 +88,7 @@ def located(
     return Place(f"line {number - statement.count(chr(10), 0, begin)} of the statement", line, column, width, False)
 
 
-def _in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Place | None:
+def in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Place | None:
     """The place of a character of a node's compiled code; None where it is another node's."""
     injected = _injected(compiled, text.translated.text)
     own = injected.exact(at) if injected is not None else None
@@ -111,6 +111,26 @@ def _in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Plac
     begun = "" if piece == (0, len(text.node.raw_code)) else f", from {_in_file(text.node, piece[0], 1, root).name}"
     name = f"compiled line {number}{begun or ' of ' + text.node.name}"
     return Place(name, line, column, max(1, min(width, len(line) - column + 1)))
+
+
+def found(fault: Fault, texts: Iterable[tuple[Text, str]], root: Path) -> Place | None:
+    """The place of an error about a text that was made of a node's SQL; None where nobody knows it.
+
+    The text at fault is looked for where Spark quotes it; a name only where it is in the SQL once.
+    """
+    piece = fault.spot.piece.split("\n", 1)[0] if fault.spot is not None else fault.named
+    for text, compiled in texts if piece else ():
+        assert piece
+        places = [at for at in _places(piece, compiled) if not _cuts_word(compiled, at)]
+        places = [at for at in places if not _cuts_word(compiled, at + len(piece))]
+        if fault.condition == "MISSING_AGGREGATION":
+            from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped
+
+            at = ungrouped(compiled, piece)
+            places = [] if at is None else [at]
+        if len(places) == 1 or (places and fault.spot is not None):
+            return in_node(text, compiled, places[0], len(piece), root)
+    return None
 
 
 def described(error: Finding, node: Any | None, project: Path, text: str, rendered: Traced | None = None) -> str:

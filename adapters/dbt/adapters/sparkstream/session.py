@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream import private
+from dbt.adapters.sparkstream.pythonlog import silence_python_log
 from dbt.adapters.sparkstream.session_conf import (
     AUTHENTICATE,
     LOCAL_DIR,
@@ -42,6 +44,9 @@ PLACES = (
 
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
 """The variable with what pyspark gives to Spark's launcher: options, and `pyspark-shell`."""
+
+_MISSING = re.compile(r"unresolved dependency: ([\w.-]{1,200})#([\w.-]{1,200});([\w.-]{1,200}): not found")
+"""How Spark's launcher says that nobody has a jar."""
 
 _lock = threading.Lock()
 _session: SparkSession | None = None
@@ -84,7 +89,7 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     prepare_session_environment()
     # Python functions in a model run where dbt's packages are.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    _silence_python_log()
+    silence_python_log()
     defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
     if why := secret_java_options(settings):
@@ -141,7 +146,19 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
                 gateway = launch_gateway(popen_kwargs={"stderr": output, "pass_fds": handle})
             SparkContext(conf=SparkConf().setAll(list(settings.items())), gateway=gateway)
         except Exception as error:
-            raise RuntimeError(f"{error}\nits log is {log}") from error
+            raise RuntimeError(f"{_why(log) or error}\nits log is {log}") from error
+
+
+def _why(log: Path) -> str:
+    """Why Java ended at its start, where its log has a reason that people can do something about; else nothing."""
+    missing = dict.fromkeys(":".join(parts) for parts in _MISSING.findall(log.read_text("utf-8", "replace")))
+    if not missing:
+        return ""
+    return (
+        f"there is no {', '.join(missing)} for spark.jars.packages\n"
+        "  look at the names and versions, and whether this machine reaches Maven Central, or the repository that\n"
+        "  spark.jars.repositories names"
+    )
 
 
 def _remove_temporary(folder: Path, home: Path) -> None:
@@ -188,19 +205,6 @@ def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
         file.write(str(os.getpid()))
         file.flush()
         yield (file.fileno(),)
-
-
-def _silence_python_log() -> None:
-    """Keeps pyspark from writing each error, with Java's or Python's stack trace, to the terminal: dbt reports it."""
-    import logging
-
-    from pyspark.logger import PySparkLogger
-
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
-    # What fails in a streaming model's sink, which Spark calls in this process.
-    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
-    # Of Ctrl-C during a call to Java, py4j writes a stack trace to the root logger.
-    logging.getLogger().addFilter(lambda record: not str(record.msg).endswith(" while sending command."))
 
 
 @contextmanager

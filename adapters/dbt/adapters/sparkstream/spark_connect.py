@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.pythonlog import silence_python_log
 from dbt.adapters.sparkstream.redaction import redacted
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def opened(url: str, greet: Callable[[SparkSession], object]) -> SparkSession:
             f"the client of Spark Connect is not installed: {error}\n"
             "  install it with pip install 'dbt-sparkstream[connect]'"
         ) from error
+    silence_python_log()
     session: Any = None
     try:
         # The client would go on trying for minutes.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.errors import readable
 from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.places import Place
+
+logger = AdapterLogger("SparkStream")
 
 
 class SparkError(DbtDatabaseError):
@@ -18,6 +21,7 @@ class SparkError(DbtDatabaseError):
     """
 
     def __init__(self, error: BaseException | str) -> None:
+        logger.debug(f"Spark's error in full: {error}")
         self.fault = Fault.of(error)
         self.is_placed = False
         self._in_node = True

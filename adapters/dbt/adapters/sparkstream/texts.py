@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream import renderings
-from dbt.adapters.sparkstream.places import Text, located
+from dbt.adapters.sparkstream.faults import Fault
+from dbt.adapters.sparkstream.places import Place, Text, found, located
 from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 
@@ -76,10 +77,18 @@ class Texts:
             if self._thread.sent is not None and not error.is_placed:
                 statement, sent = self._thread.sent
                 texts = list(self._texts(node))
-                place = located(error.fault.spot, statement, sent, texts, header, root) if error.fault.spot else None
-                in_node = place.in_node if place else any(compiled in statement for _, compiled in texts)
-                error.show(place, in_node)
+                of_node = any(compiled in statement for _, compiled in texts)
+                place: Place | None = None
+                if error.fault.spot is not None:
+                    place = located(error.fault.spot, statement, sent, texts, header, root)
+                elif of_node:
+                    place = found(error.fault, texts, root)
+                error.show(place, of_node if place is None else place.in_node)
             raise
+
+    def found(self, fault: Fault, node: Any | None, root: Path) -> Place | None:
+        """The place, in a node's SQL, of an error about a text that was made of it; None where nobody knows it."""
+        return found(fault, self._texts(node), root)
 
     def _texts(self, node: Any | None) -> Iterator[tuple[Text, str]]:
         """The SQL of a node, and of the ephemeral models that it reads, each with the compiled code."""

@@ -11,6 +11,8 @@ _LAST_BYTES = 100_000
 
 # What a person can do about causes that have one.
 _HINTS = {
+    "unresolved dependency: ": "a jar of spark.jars.packages can't be had: look at its name and version, and whether "
+    "this machine reaches Maven Central, or the repository that spark.jars.repositories names",
     "XSDB6": "another process has the metastore of this folder open, such as an embedded Spark session; end it first",
     "Too small maximum heap": "choose a larger --memory",
     "must be at least 471859200": "Spark needs 512m at least; choose a larger --memory",

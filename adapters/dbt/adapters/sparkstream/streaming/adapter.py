@@ -15,10 +15,11 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.environments import SESSION
-from dbt.adapters.sparkstream.places import described
+from dbt.adapters.sparkstream.faults import without_spot
+from dbt.adapters.sparkstream.places import described, shown
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
-from dbt.adapters.sparkstream.sql.core.errors import Warn
+from dbt.adapters.sparkstream.sql.core.errors import Finding, Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, datasets, dbtflags, lineage, models
 from dbt.adapters.sparkstream.streaming.backfill import Backfill
@@ -334,17 +335,13 @@ class StreamingModels:
             "\n  set spark.sql.session.timeZone to UTC where that matters"
         )
 
-    def as_dbt_errors(self) -> _AsDbtErrors:
-        """Turns a StreamingError of the block into dbt's."""
-        return _AsDbtErrors()
-
-
-class _AsDbtErrors:
-    """Turns a StreamingError into dbt's."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, StreamingError):
-            raise DbtRuntimeError(str(error)) from error
+    @contextmanager
+    def as_dbt_errors(self) -> Iterator[None]:
+        """Turns a StreamingError into dbt's, with the place in the model's file that Spark's error comes from."""
+        connections = self._adapter.connections
+        try:
+            yield
+        except StreamingError as error:
+            place = connections.texts.found(error.fault.root, connections.node, connections.project)
+            told = str(error) if place is None else shown(Finding(without_spot(str(error))), place)
+            raise DbtRuntimeError(told) from error

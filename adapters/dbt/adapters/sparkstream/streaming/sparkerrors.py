@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dbt.adapters.events.logging import AdapterLogger
+
 from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.faults import STREAM_FAILED, STREAMING_QUERY
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
+
+logger = AdapterLogger("SparkStream")
 
 
 @contextmanager
@@ -23,6 +28,7 @@ def spark_errors(doing: str = "") -> Iterator[None]:
 
 def said(error: BaseException) -> str:
     """What Spark says is wrong, without the query's plan behind and its name in front."""
-    text = readable(error).split("\n=== Streaming Query ===")[0]
+    logger.debug(f"Spark's error in full: {error}")
+    text = readable(error).split(STREAMING_QUERY)[0]
     _, failed, cause = text.partition("terminated with exception: ")
-    return (cause if failed else text).removesuffix(" SQLSTATE: XXKST").strip()
+    return (cause if failed else text).rstrip().removesuffix(STREAM_FAILED).strip()
