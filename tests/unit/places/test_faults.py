@@ -50,7 +50,9 @@ def test_place(name: str, method: str) -> None:
     if fault.spot is None:
         assert recorded["place"] is None
         return
-    at, width = fault.spot.within(statement)
+    found = fault.spot.within(statement)
+    assert found is not None
+    at, width = found
     assert fault.spot.piece in ("", statement[at : at + width])
     assert [statement.count("\n", 0, at) + 1, at - statement.rfind("\n", 0, at)] == recorded["place"]
 
@@ -116,3 +118,11 @@ def test_a_stream() -> None:
     fault = Fault("STREAM_FAILED", f"[STREAM_FAILED] {words}").root
     assert fault.condition == "DIVIDE_BY_ZERO"
     assert fault.spot == Spot(2, 7, 5, "a / 0")
+
+
+@pytest.mark.parametrize(
+    ("spot", "place"),
+    [(Spot(2, 1), (4, 2)), (Spot(2, 4), (6, 1)), (Spot(3, 0), None), (Spot(2, 5), None), (Spot(1, 0, 2), (0, 2))],
+)
+def test_within(spot: Spot, place: tuple[int, int] | None) -> None:
+    assert spot.within("ab\n cd;") == place

@@ -42,7 +42,9 @@ def place(folder: Path, at: str, *texts: tuple[Text, str], statement: str | None
     """The place of the first `at` in a statement of the first text."""
     whole = f"{HEADER}create table x as\n  {texts[0][1]}" if statement is None else statement
     spot = Spot(1, whole.index(at), len(at))
-    return located(spot, whole, Traced.same(whole), texts, HEADER, folder)
+    found = located(spot, whole, Traced.same(whole), texts, HEADER, folder)
+    assert found is not None
+    return found
 
 
 # A template, in which dialect, what of its SQL is at fault, and where.
@@ -128,7 +130,9 @@ def test_a_statement_that_is_translated_when_it_is_sent(tmp_path: Path) -> None:
     sent = traced(statement, "spark", optimize=True, arrival=None, schema=None, warn=lambda _: None, batch=None)
     assert sent is not None
     spot = Spot(1, sent.text.index("nope"), 4)
-    assert located(spot, statement, sent, [], HEADER, tmp_path).name == "line 3 of the statement"
+    found = located(spot, statement, sent, [], HEADER, tmp_path)
+    assert found is not None
+    assert found.name == "line 3 of the statement"
 
 
 @pytest.mark.parametrize("dialect", ["spark", "flink"])

@@ -142,7 +142,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """
         # Drivers cut blanks, from which Spark would count.
         sql = sql.lstrip()
-        sql = self.texts.sending(sql, self._traced(sql))
+        sql = self.texts.sending(sql, self._traced(sql), bool(kwargs.get("bindings") or any(args[1:2])))
         with self._placing():
             return self._sent_by_node(sql, *args, **kwargs)
 
@@ -200,8 +200,12 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     def _rows_of(self, sql: str) -> Sequence[Sequence[Any]]:
         """The rows of a statement of the adapter's own."""
-        _, cursor = self._sent(self._add_query_comment(sql), auto_begin=False)
-        rows: Sequence[Sequence[Any]] = cursor.fetchall()
+        try:
+            _, cursor = self._sent(self._add_query_comment(sql), auto_begin=False)
+            rows: Sequence[Sequence[Any]] = cursor.fetchall()
+        except SparkError as error:
+            error.show(None, in_node=False)
+            raise
         return rows
 
     def written(

@@ -67,12 +67,13 @@ class Spot:
     width: int = 0
     piece: str = ""
 
-    def within(self, text: str) -> tuple[int, int]:
-        """Its place in the text, in characters, and its width."""
-        at = 0
-        for _ in range(self.line - 1):
-            at = text.find("\n", at) + 1
-        at = min(at + self.start, max(0, len(text) - 1))
+    def within(self, text: str) -> tuple[int, int] | None:
+        """Its place in the text, in characters, and its width; None where the text is too short to have it."""
+        lines = text.split("\n", self.line - 1)
+        at = len(text) - len(lines[-1]) + self.start
+        if len(lines) < self.line or at > len(text):
+            return None
+        at = min(at, max(0, len(text) - 1))  # the end, where Spark misses something
         return at, self.width or _WORD.match(text, at).end() - at or 1  # type: ignore[union-attr]
 
 

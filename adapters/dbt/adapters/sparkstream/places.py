@@ -63,8 +63,8 @@ class Place:
 
 def located(
     spot: Spot, statement: str, sent: Traced, texts: Iterable[tuple[Text, str]], header: str, root: Path
-) -> Place:
-    """The place of Spark's error.
+) -> Place | None:
+    """The place of Spark's error; None where it can't be one of this statement.
 
     Args:
         spot: its place in the text that was sent.
@@ -74,14 +74,16 @@ def located(
         header: the comment that dbt puts before a statement; its lines don't count.
         root: the folder of the dbt project.
     """
-    at, width = spot.within(sent.text)
-    at, width = _construct(sent, at, width, statement)
+    found = spot.within(sent.text)
+    if found is None:
+        return None
+    at, width = _construct(sent, *found, statement)
     for text, compiled in texts:
         for begin in _places(compiled, statement):
             if begin <= at < begin + len(compiled):
-                found = in_node(text, compiled, at - begin, width, root)
-                if found is not None:
-                    return found
+                place = in_node(text, compiled, at - begin, width, root)
+                if place is not None:
+                    return place
     begin = len(header) if header and at >= len(header) and statement.startswith(header) else 0
     begin += len(statement[begin:]) - len(statement[begin:].lstrip())
     number, column, line = _line(statement, at)
@@ -145,8 +147,8 @@ def described(error: Finding, node: Any | None, project: Path, text: str, render
     """
     found: tuple[int, int] | None = None
     if node is not None and rendered is not None:
-        at, width = Spot(error.line, error.column - 1, error.width).within(rendered.text)
-        found = _before(rendered, at, width, node.raw_code)
+        place = Spot(error.line, error.column - 1, error.width).within(rendered.text)
+        found = None if place is None else _before(rendered, *place, node.raw_code)
     elif node is not None and (start := written_place(error, node.raw_code)) is not None:
         found = start, error.width
     if node is None or found is None:

@@ -57,10 +57,15 @@ class Texts:
         rendered = self._thread.rendered
         return rendered if rendered is not None and rendered.text == sql else None
 
-    def sending(self, statement: str, translated: Traced | None) -> str:
-        """Takes note of the statement that is sent in this thread; returns the text to send."""
-        self._thread.sent = statement, Traced.same(statement) if translated is None else translated
-        return self._thread.sent[1].text
+    def sending(self, statement: str, translated: Traced | None, bound: bool) -> str:
+        """Takes note of the statement that is sent in this thread; returns the text to send.
+
+        Args:
+            bound: whether the driver puts values in, which moves all that is behind them.
+        """
+        sent = Traced.same(statement) if translated is None else translated
+        self._thread.sent = None if bound else (statement, sent)
+        return sent.text
 
     @contextmanager
     def placing(self, node: Any | None, header: str, root: Path) -> Iterator[None]:
