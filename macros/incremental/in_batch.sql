@@ -7,7 +7,7 @@
 {% macro default__in_batch(timecol) -%}
   {%- set microbatch = model is defined and model.resource_type == 'model'
     and config.get('materialized') == 'incremental' and config.get('incremental_strategy') == 'microbatch' -%}
-  {%- if not microbatch or not model.batch -%}{{ return('TRUE') }}{%- endif -%}
+  {%- if not microbatch or not model.batch or not model.batch.id -%}{{ return('TRUE') }}{%- endif -%}
   {%- set time = timecol or config.get('event_time') -%}
   {%- if time is not string -%}
     {{ exceptions.raise_compiler_error(
@@ -18,9 +18,7 @@
   {%- if not time.strip('`').replace('_', 'a').replace('.', 'a').isalnum() -%}{%- set time = '(' ~ time ~ ')' -%}{%- endif -%}
   {%- set edges = [] -%}
   {%- for operator, edge in [('>=', model.batch.event_time_start), ('<', model.batch.event_time_end)] -%}
-    {%- do edges.append(
-      time ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ edge.replace(tzinfo=none).isoformat() | replace('T', ' ') ~ "'"
-    ) -%}
+    {%- do edges.append(time ~ ' ' ~ operator ~ ' ' ~ adapter.dispatch('sparkstream_edge', 'sparkstream')(edge)) -%}
   {%- endfor -%}
   {{ return('(/* rows of the batch */ ' ~ edges | join(' AND ') ~ ')') }}
 {%- endmacro %}

@@ -26,11 +26,11 @@
   {%- endfor -%}
   {%- set microbatch = model is defined and model.resource_type == 'model'
     and config.get('materialized') == 'incremental' and config.get('incremental_strategy') == 'microbatch' -%}
-  {%- if not microbatch or not model.batch -%}{{ return(relation) }}{%- endif -%}
+  {%- if not microbatch or not model.batch or not model.batch.id -%}{{ return(relation) }}{%- endif -%}
   {%- if relation is string -%}
     {{ exceptions.raise_compiler_error("read takes a ref or source, not " ~ relation ~ "\n  write read(ref('...'))") }}
   {%- endif -%}
-  {%- set filter = relation.event_time_filter -%}
+  {%- set filter = adapter.dispatch('sparkstream_cut', 'sparkstream')(relation) -%}
   {%- if not filter -%}
     {{ exceptions.raise_compiler_error(
       "read can't tell which rows of " ~ relation.identifier ~ " are near the batch: it has no event_time"
@@ -41,11 +41,11 @@
   {%- for operator, edge, margin, sign in [
     ('>=', filter.start, margins.before, ' - '), ('<', filter.end, margins.after, ' + ')
   ] if margin is not none -%}
-    {%- set time = "TIMESTAMP_NTZ'" ~ edge.replace(tzinfo=none).isoformat() | replace('T', ' ') ~ "'" -%}
+    {%- set time = adapter.dispatch('sparkstream_edge', 'sparkstream')(edge) -%}
     {%- do conditions.append(
       filter.field_name ~ ' ' ~ operator ~ ' ' ~ time ~ (sign ~ written(margin, literal=true) if margin else '')
     ) -%}
   {%- endfor -%}
   {%- set where = ' WHERE ' ~ conditions | join(' AND ') if conditions else '' -%}
-  {{ return('(/* the batch and more */ SELECT * FROM ' ~ relation.render() ~ where ~ ')') }}
+  {{ return('(/* the batch and more */ SELECT * FROM ' ~ filter.rows ~ where ~ ')') }}
 {%- endmacro %}

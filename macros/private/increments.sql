@@ -41,12 +41,13 @@
       macro_name ~ " is on windows that are cut to the batch already, so its own windows lack some at the edges"
       ~ "\n  build the inner windows in a model of their own"
     ) }}
-  {%- elif strategy == 'microbatch' and relation is not string and relation.event_time_filter and relation.limit is none -%}
+  {%- elif strategy == 'microbatch' and relation is not string
+    and adapter.dispatch('sparkstream_cut', 'sparkstream')(relation) and relation.limit | default(none) is none -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(
       macro_name, relation, timecol, kind, config.get('event_time')
     )) }}
-  {%- elif strategy == 'microbatch' and relation is string and model.batch and adapter.type() != 'sparkstream' -%}
+  {%- elif strategy == 'microbatch' and relation is string and model.batch and model.batch.id and adapter.type() != 'sparkstream' -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {%- set unit = 3600000000 if config.get('batch_size') == 'hour' else 86400000000 -%}
     {%- set filled = kind.size and kind.every == kind.size and kind.period == kind.size
@@ -93,6 +94,32 @@
   }) }}
 {% endmacro %}
 
+{#- How dbt cuts a relation to the rows of a batch: the column, the edges, and `rows`, the relation without the cut; none
+    where it doesn't. In dbt 2 only the relation's text says it, `(select * from X where COL >= '...' and ...)`, and a
+    batch without an id is a placeholder. -#}
+{% macro default__sparkstream_cut(relation) %}
+  {%- set filter = relation.event_time_filter | default(none) -%}
+  {%- if filter -%}
+    {{ return({
+      'field_name': filter.field_name, 'start': filter.start, 'end': filter.end, 'rows': relation.render()
+    }) }}
+  {%- endif -%}
+  {%- set text = relation | string if model.batch and model.batch.id else '' -%}
+  {%- set parts = text[15:].split(' where ', 1) -%}
+  {%- if not text.startswith('(select * from ') or ' >= ' not in parts | last -%}{{ return(none) }}{%- endif -%}
+  {{ return({
+    'field_name': parts[1].split(' >= ', 1)[0],
+    'start': model.batch.event_time_start,
+    'end': model.batch.event_time_end,
+    'rows': parts[0]
+  }) }}
+{% endmacro %}
+
+{#- An edge of a batch: what dbt calls UTC is what the clock of the session's zone shows. -#}
+{% macro default__sparkstream_edge(edge) %}
+  {{ return("TIMESTAMP_NTZ'" ~ edge.strftime('%Y-%m-%d %H:%M:%S') ~ "'") }}
+{% endmacro %}
+
 {#- A window macro's SQL, cut to the windows of the batch where there is one. -#}
 {% macro default__sparkstream_incremental(sql, increment) %}
   {{ return(
@@ -105,7 +132,7 @@
     edge needs rows from outside. dbt's batches are times on the wall clock here, like windows.
     The adapter asks this too, for windows in SQL itself, so it reads nothing but its arguments. -#}
 {% macro default__sparkstream_batch(macro_name, relation, timecol, kind, event_time) %}
-  {%- set filter = relation.event_time_filter -%}
+  {%- set filter = adapter.dispatch('sparkstream_cut', 'sparkstream')(relation) -%}
   {%- set cut_by = filter.field_name | replace('`', '') | lower -%}
   {%- if cut_by != timecol | replace('`', '') | lower -%}
     {{ exceptions.raise_compiler_error(
@@ -160,8 +187,8 @@
   {%- endfor -%}
   {{ return({
     'relation': (
-      '(SELECT * FROM ' ~ relation.render() ~ ' WHERE ' ~ conditions | join(' AND ') ~ ')' if conditions
-      else relation.render()
+      '(SELECT * FROM ' ~ filter.rows ~ ' WHERE ' ~ conditions | join(' AND ') ~ ')' if conditions
+      else filter.rows
     ),
     'windows': in_batch | join(' AND ') if in_windows else none
   }) }}

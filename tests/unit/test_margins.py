@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as datetime_module
 from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import Any
@@ -13,14 +14,35 @@ from tests.macros import CompilerError, Macros
 START, END = (datetime(2024, 1, day, tzinfo=timezone.utc) for day in (2, 3))
 CUT = SimpleNamespace(start=START, end=END, field_name="ts")
 BID = SimpleNamespace(identifier="bid", event_time_filter=CUT, render=lambda: "db.bid")
+
+
+PLACEHOLDER = "what dbt 2 has for a batch where none runs"
+
+
+class OfDbt2:
+    """A relation that dbt 2 cuts to a batch: only its text says so."""
+
+    identifier = "bid"
+
+    def __init__(self, column: str = "ts") -> None:
+        self.column = column
+
+    def __str__(self) -> str:
+        start, end = START.isoformat(), END.isoformat()
+        return f"(select * from db.bid where {self.column} >= '{start}' and {self.column} < '{end}')"
+
+
 CONFIG = {"materialized": "incremental", "incremental_strategy": "microbatch", "event_time": "ts"}
 
 
 def macros(adapter: str = "sparkstream", batch: Any = True, **config: str) -> Macros:
-    context = SimpleNamespace(event_time_start=START, event_time_end=END)
+    context = SimpleNamespace(
+        id="20240102" if batch is not PLACEHOLDER else "", event_time_start=START, event_time_end=END
+    )
     given = {**CONFIG, **config}
     return Macros(
         adapter,
+        modules=SimpleNamespace(datetime=datetime_module),
         model=SimpleNamespace(resource_type="model", batch=context if batch else None),
         config=SimpleNamespace(get=lambda name, default=None: given.get(name, default)),
     )
@@ -45,8 +67,24 @@ def test_the_rows_around_a_batch(adapter: str, margins: dict[str, str], where: s
     assert found == f"(/* the batch and more */ SELECT * FROM db.bid{f' WHERE {where}' if where else ''})"
 
 
+@pytest.mark.parametrize("column", ["ts", "`my ts`"])
+def test_a_batch_of_dbt_2(column: str) -> None:
+    found = macros("spark").call("read", OfDbt2(column), before="90 minutes", after="unbounded")
+    where = f"{column} >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE"
+    assert found == f"(/* the batch and more */ SELECT * FROM db.bid WHERE {where})"
+
+
+def test_windows_at_the_edges_of_a_batch_of_dbt_2() -> None:
+    """They are what dbt 1 gives for the same batch."""
+    of_a_day = macros("spark", event_time="window_start")
+    for macro, lengths in (("tumble", ["7 minutes"]), ("hop", ["5 minutes", "2 hours"]), ("session", ["1 hour"])):
+        assert of_a_day.call(macro, OfDbt2(), "ts", *lengths) == of_a_day.call(macro, BID, "ts", *lengths)
+    assert "ts < TIMESTAMP_NTZ'2024-01-03 00:0" in of_a_day.call("tumble", OfDbt2(), "ts", "7 minutes")
+
+
 @pytest.mark.parametrize(
-    "elsewhere", [{"batch": None}, {"materialized": "view"}, {"incremental_strategy": "insert_overwrite"}]
+    "elsewhere",
+    [{"batch": None}, {"batch": PLACEHOLDER}, {"materialized": "view"}, {"incremental_strategy": "insert_overwrite"}],
 )
 def test_without_a_batch_all_rows_are_read(elsewhere: dict[str, Any]) -> None:
     found = macros(**elsewhere)
