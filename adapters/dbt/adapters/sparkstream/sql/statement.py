@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import TokenError
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.schema import Schema
@@ -293,6 +294,6 @@ class Statement:
         framed = self._dialect != "spark" or tree.find(FramedWindow, LastJoin) is not None
         for table in tree.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
-                within_query = table.find_ancestor(exp.Select, exp.SetOperation)
+                within_query = enclosing(table, exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or framed):
                     yield table

@@ -10,6 +10,7 @@ from operator import add
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.nested import fields
@@ -91,7 +92,7 @@ class Resolver:
 
     def unnested(self, unnest: exp.Unnest) -> Unnested:
         """What UNNEST gives."""
-        select = unnest.find_ancestor(exp.Select) or NO_SELECT
+        select = enclosing(unnest, exp.Select) or NO_SELECT
         return unnested(unnest, self.type(unnest.expressions[0], select) if unnest.expressions else None)
 
     def _values(self, values: exp.Values) -> Columns:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 
 NAVIGATION = ("FIRST", "LAST")
@@ -143,5 +144,5 @@ class MatchRecognize(exp.Expression):
 
 def match_of(node: exp.Expr) -> MatchRecognize | None:
     """The MATCH_RECOGNIZE in whose MEASURES, DEFINE, PARTITION BY or ORDER BY an expression stands."""
-    found = node.find_ancestor(MatchRecognize, exp.Query)
+    found = enclosing(node, MatchRecognize, exp.Query)
     return found if isinstance(found, MatchRecognize) else None

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
+
 _SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 
 
@@ -21,7 +23,7 @@ class WindowParts:
 def named(window: exp.Window) -> exp.Window | None:
     """The entry of the WINDOW clause that a window names: w of `OVER w` and of `OVER (w ORDER BY n)`."""
     name = window.args.get("alias")
-    select = window.find_ancestor(exp.Select)
+    select = enclosing(window, exp.Select)
     if not isinstance(name, exp.Identifier) or select is None:
         return None
     entries = [w for w in select.args.get("windows") or [] if w is not window]

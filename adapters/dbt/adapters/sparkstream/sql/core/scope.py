@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.nested import field, fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
@@ -114,7 +115,7 @@ class DottedNames:
                 unsure = found is None or bool(scope.args.get("laterals"))
                 if unsure and len(names) == 1:
                     return None  # a dotted name may still begin with an input of a query around
-            scope = scope.find_ancestor(exp.Select)
+            scope = enclosing(scope, exp.Select)
         return None if unsure else []
 
     def _qualified(self, names: list[str], inputs: _Inputs) -> list[Column] | None:

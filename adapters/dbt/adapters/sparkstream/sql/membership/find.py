@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
@@ -165,8 +166,8 @@ class _Finder:
         definitions = {node.this.name.lower(): node for node in select.args.get("windows") or []}
         seen: dict[str, None] = {}
         block = Block(self._source, select)
-        for node in select.find_all(exp.Window):
-            if node.find_ancestor(exp.Select) is not select or any(node is d for d in definitions.values()):
+        for node in own(select, exp.Window):
+            if any(node is d for d in definitions.values()):
                 continue
             name, window = None, node
             alias = node.args.get("alias")

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
@@ -171,7 +172,7 @@ def _inputs(node: exp.Expr) -> list[exp.Expr]:
     """The relations that the query of a node reads, or that MATCH_RECOGNIZE or a LAST JOIN reads itself."""
     if isinstance(node, MatchRecognize):
         return [node.this]
-    select = node.find_ancestor(exp.Select) if isinstance(node, exp.Window) else node
+    select = enclosing(node, exp.Select) if isinstance(node, exp.Window) else node
     if not isinstance(select, exp.Select):
         return [node.this] if isinstance(node, LastJoin) else []
     from_ = select.args.get("from_")

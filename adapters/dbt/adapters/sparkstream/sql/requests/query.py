@@ -19,6 +19,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
@@ -144,10 +145,9 @@ class _Rewriting:
         self._check(select, block)
         lead = self._lead(select)
         yield from self._edit_lead(lead)
-        for window in select.find_all(FramedWindow):
-            if window.find_ancestor(exp.Select) is select:
-                for union in window.value.unions:
-                    yield self._stored(union.meta[SPAN])
+        for window in own(select, FramedWindow):
+            for union in window.value.unions:
+                yield self._stored(union.meta[SPAN])
         for other in sources(select)[1:]:
             inner = other.this if isinstance(other, exp.Subquery) else None
             if isinstance(inner, exp.Select) and self._is_computed(inner):
@@ -175,8 +175,7 @@ class _Rewriting:
             main = self._name(self._main_table(select))
         except ValueError:
             return False
-        own = any(n.find_ancestor(exp.Select) is select for n in select.find_all(exp.Window, LastJoin))
-        return own and _plain(main) == _plain(self._main)
+        return any(True for _ in own(select, exp.Window, LastJoin)) and _plain(main) == _plain(self._main)
 
     def _edit_items(self, select: exp.Select, block: Block, lead: str | None, passes: bool) -> Iterator[Edit]:
         """Takes the mark out of every `*`, and adds it behind the last item."""
@@ -202,12 +201,12 @@ class _Rewriting:
                 raise self._not_by_row(block.clauses[clause], word)
         if select.args.get("distinct"):
             raise self._not_by_row(block.clauses["select"], "DISTINCT")
-        for join in select.find_all(exp.Join):
-            if join.find_ancestor(exp.Select) is select and join.side in ("RIGHT", "FULL"):
+        for join in own(select, exp.Join):
+            if join.side in ("RIGHT", "FULL"):
                 raise self._not_by_row(self._source.span(join.this), f"a {join.side} JOIN")
-        for node in select.find_all(exp.Anonymous):
+        for node in own(select, exp.Anonymous):
             named = aggregate_name(node) or node.name.upper() in AGGREGATES
-            if named and node.find_ancestor(exp.Select) is select and not node.find_ancestor(exp.Window):
+            if named and not enclosing(node, exp.Window):
                 raise self._not_by_row(block.clauses["select"], "an aggregate of the whole table")
 
     def _not_by_row(self, span: Span, what: str) -> Exception:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
@@ -128,7 +129,7 @@ def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
 
 def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
     """Whether a UNION ALL puts the rows of a table beside the rows of a stream for a join as of a time alone."""
-    select = operation.find_ancestor(exp.Select)
+    select = enclosing(operation, exp.Select)
     if select is None or all(side is not operation.this for side in sides_of(select)):
         return False
     return alone_beside_a_table(select, streams) is not None

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
@@ -85,7 +86,7 @@ def _start(spec: exp.Expr, source: Source) -> Interval | None:
 def _asking(select: exp.Select, frames: list[exp.Window], streams: Streams) -> exp.Select | None:
     """The stream whose rows get aggregates over the other stream's rows."""
     sides = sides_of(select)
-    around = select.parent.parent_select if isinstance(select.parent, exp.Subquery) else None
+    around = enclosing(select.parent, exp.Select) if isinstance(select.parent, exp.Subquery) else None
     if not sides or around is None or not all(streams.feeds(side) for side in sides):
         return None
     where = around.args.get("where")

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Traced
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
@@ -37,7 +38,7 @@ def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resol
     Raises:
         TranslationError: an ASOF JOIN can't be understood.
     """
-    selects = [join.find_ancestor(exp.Select) for join in tree.find_all(AsOfJoin)]
+    selects = [enclosing(join, exp.Select) for join in tree.find_all(AsOfJoin)]
     spans = [source.span(select) for select in selects if select is not None and streams.feeds_query(select)]
     if not spans:
         return None
@@ -62,8 +63,7 @@ def alone_beside_a_table(select: exp.Select, streams: Streams) -> exp.Expr | Non
 
 def own_frames(select: exp.Select) -> list[exp.Window]:
     """The calls with OVER of a query itself."""
-    windows = (w for w in select.find_all(exp.Window) if w.find_ancestor(exp.Select) is select)
-    return [window for window in windows if window.arg_key != "windows"]
+    return [window for window in own(select, exp.Window) if window.arg_key != "windows"]
 
 
 def sides_of(select: exp.Select) -> list[exp.Select]:
@@ -141,7 +141,7 @@ def versions_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolve
 def _temporal_joins(tree: exp.Expr, streams: Streams) -> Iterator[tuple[exp.Table, exp.Select]]:
     """The versions of each temporal join in a query of a stream, and this query."""
     for table in tree.find_all(exp.Table):
-        version, select = table.args.get("version"), table.find_ancestor(exp.Select)
+        version, select = table.args.get("version"), enclosing(table, exp.Select)
         if version is None or not isinstance(version.expression, exp.Column) or select is None:
             continue
         if streams.feeds_query(select):

@@ -7,6 +7,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
@@ -52,7 +53,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
             "write {{ stream(ref('...')) }} where it reads what grows, or materialize it as a table or view",
         )
     for join in tree.find_all(LastJoin):
-        around = join.find_ancestor(exp.Select)
+        around = enclosing(join, exp.Select)
         if cut is None or around is None or cut.is_streamed(around):
             raise source.error(
                 join.meta[SPAN],

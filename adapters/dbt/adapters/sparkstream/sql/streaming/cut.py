@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
@@ -174,7 +175,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
         return _at(sessions, tree, source, streams, resolver)
     selects: list[exp.Select] = []
     for window in tree.find_all(exp.Window, FramedWindow):
-        select = window.find_ancestor(exp.Select)
+        select = enclosing(window, exp.Select)
         if select is not None and streams.feeds_query(select) and select not in selects:
             selects.append(select)
     temporal = temporal_join(tree, source, streams)
@@ -253,7 +254,7 @@ def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source
     for around in tree.find_all(exp.Select):
         if within(around, stream) or not reads_from(around, select):
             continue
-        frames = [w for w in around.find_all(exp.Window) if w.find_ancestor(exp.Select) is around]
+        frames = list(own(around, exp.Window))
         needs_others = frames and alone_beside_a_table(around, streams) is None and around is not select
         if around.args.get("group") or around.find(WindowFunction) or needs_others:
             raise source.error(
@@ -273,7 +274,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
     """
     function = sessions.function
     for window in tree.find_all(exp.Window, FramedWindow):
-        around = window.find_ancestor(exp.Select)
+        around = enclosing(window, exp.Select)
         if around is not None and streams.feeds_query(around) and not is_within_windows(around, resolver):
             raise source.error(
                 source.span(window),
@@ -281,7 +282,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
                 "add window_end and the keys of the SESSION to PARTITION BY; "
                 "or make the sessions a streaming model of their own, and read that",
             )
-    select = function.find_ancestor(exp.Select)
+    select = enclosing(function, exp.Select)
     assert select is not None
     relation = function.parent if isinstance(function.parent, exp.Table) else function
     return Cut(
@@ -311,7 +312,7 @@ def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Stre
             "the rows of a window function below a MATCH_RECOGNIZE don't stream",
             "group them by window_start and window_end, and ORDER BY window_time; or leave the window function out",
         )
-    select = match.find_ancestor(exp.Select)
+    select = enclosing(match, exp.Select)
     assert select is not None
     return Cut(select, match, below, tree, source, streams, buffered, waiting=matches)
 

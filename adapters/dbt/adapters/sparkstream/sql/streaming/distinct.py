@@ -28,6 +28,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -43,10 +44,7 @@ _NO_COPY = -1
 
 def has_distinct(select: exp.Select) -> bool:
     """Whether a query itself has an aggregate of DISTINCT values, and groups."""
-    return bool(select.args.get("group")) and any(
-        node.arg_key != "distinct" and node.find_ancestor(exp.Select) is select
-        for node in select.find_all(exp.Distinct)
-    )
+    return bool(select.args.get("group")) and any(node.arg_key != "distinct" for node in own(select, exp.Distinct))
 
 
 def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> None:

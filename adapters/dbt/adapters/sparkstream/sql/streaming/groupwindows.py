@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
-from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, in_query, is_call
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, unaliased
 
 _COLUMNS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
@@ -87,8 +88,8 @@ class _Query:
             function += f" AS {flink_name(relation.name)}"
         yield Edit(place, lambda: function)
         bounds = {"window_start": None, "window_end": None}
-        for other in self._select.find_all(exp.Anonymous):
-            if is_call(other, AUXILIARY) and in_query(self._select, other):
+        for other in own(self._select, exp.Anonymous):
+            if is_call(other, AUXILIARY):
                 column = _COLUMNS[AUXILIARY[other.name.upper()][1]]
                 bounds[column] = None
                 yield self._bound(other, column)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
@@ -93,7 +94,7 @@ class IntervalJoins:
     def _join(self, relations: list[exp.Expr], join: exp.Join, alone: bool) -> Iterator[Edit]:
         source = self._source
         on = join.args.get("on")
-        select = join.find_ancestor(exp.Select)
+        select = enclosing(join, exp.Select)
         inner = not join.side and join.kind in ("", "INNER", "CROSS")
         where = select.args.get("where") if select is not None and inner else None
         terms = [*conjuncts(on), *conjuncts(where.this if where is not None else None)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Session, WindowFunction
@@ -32,7 +33,7 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
     It groups the rows of the SESSION, which a constant gap ends, by its windows and its keys, and aggregates no
     DISTINCT values.
     """
-    select = function.find_ancestor(exp.Select)
+    select = enclosing(function, exp.Select)
     group = select.args.get("group") if select else None
     if select is None or group is None or _relation(select) is not function or function.has_session_rules:
         return None
@@ -71,9 +72,9 @@ class Sessions:
             lambda: ", ".join([call, *map(source.render, keys), *([] if keys else [ALL])]),
             level=1,
         )
-        for column in select.find_all(exp.Column):
+        for column in own(select, exp.Column):
             bound = _BOUNDS.get(column.name.casefold())
-            if bound and column.find_ancestor(exp.Select) is select and column.find_ancestor(exp.Group) is not group:
+            if bound and enclosing(column, exp.Group) is not group:
                 alias = f" AS {column.name}" if column.parent is select else ""
                 yield Edit(source.span(column), lambda text=bound + alias: text)  # type: ignore[misc]
 

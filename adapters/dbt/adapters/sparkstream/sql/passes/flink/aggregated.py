@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 
 
@@ -17,12 +18,12 @@ def is_aggregate(node: exp.Expr) -> bool:
     return outer is not None and not (isinstance(outer.parent, exp.Window) and outer.arg_key == "this")
 
 
-def has_aggregate(node: exp.Expr, select: exp.Expr) -> bool:
+def has_aggregate(node: exp.Expr) -> bool:
     """Whether an expression of a SELECT has an aggregate that isn't over a window, outside of subqueries."""
-    return any(is_aggregate(each) and each.find_ancestor(exp.Select) is select for each in node.walk())
+    return any(is_aggregate(each) for each in own(node, exp.Expr))
 
 
 def is_aggregated(select: exp.Select) -> bool:
     """Whether a query has GROUP BY or HAVING, or selects an aggregate."""
     clauses = select.args.get("group") is not None or select.args.get("having") is not None
-    return clauses or any(has_aggregate(projection, select) for projection in select.expressions)
+    return clauses or any(has_aggregate(projection) for projection in select.expressions)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import several_sets
@@ -28,7 +29,7 @@ class GroupedSubqueries(Rewriter):
 
     def _subquery(self, node: exp.Expr) -> Iterator[Edit]:
         query = node.this.unnest() if isinstance(node.this, exp.Expr) else None
-        clause = node.find_ancestor(*_CLAUSES)
+        clause = enclosing(node, *_CLAUSES)
         if not isinstance(query, exp.Select) or not isinstance(clause, exp.Select):
             return
         group = clause.args.get("group")
@@ -44,7 +45,7 @@ class GroupedSubqueries(Rewriter):
         """EXISTS and IN beside several sets of keys, which Spark has a plan for, and no answer (4.1 to 4.3)."""
         query = node.args.get("query") if isinstance(node, exp.In) else node.this
         query = query.unnest() if isinstance(query, exp.Expr) else None
-        clause = node.find_ancestor(*_CLAUSES)
+        clause = enclosing(node, *_CLAUSES)
         if not isinstance(query, exp.Select) or not isinstance(clause, exp.Select):
             return
         group = clause.args.get("group")

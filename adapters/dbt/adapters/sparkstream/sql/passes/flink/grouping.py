@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.queries import key_parts
@@ -48,8 +49,8 @@ class Groupings(Rewriter):
     def _one_group(self, node: exp.Group) -> Iterator[Edit]:
         """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
         select = node.parent
-        calls = select.find_all(exp.Anonymous) if isinstance(select, exp.Select) else ()
-        aggregates = any(call.name.upper() in AGGREGATES and call.parent_select is select for call in calls)
+        calls = own(select, exp.Anonymous) if isinstance(select, exp.Select) else ()
+        aggregates = any(call.name.upper() in AGGREGATES for call in calls)
         filtered = select is not None and select.args.get("having") is not None
         if filtered and not aggregates:
             self.refuse(node, "Spark's GROUP BY has no ()", "leave GROUP BY () out, and write HAVING as WHERE")
@@ -106,7 +107,7 @@ class Groupings(Rewriter):
         name = node.name.upper()
         if name not in ("GROUPING", "GROUPING_ID", "GROUP_ID"):
             return
-        select = node.find_ancestor(exp.Select)
+        select = enclosing(node, exp.Select)
         group = select.args.get("group") if select else None
         if select is None or group is None:
             self.refuse(node, f"{name} stands in a query with GROUP BY", "group by its keys")
@@ -136,13 +137,13 @@ class Groupings(Rewriter):
         for key in node.expressions:
             if not any(_last(normal_form(key)) == _last(known) for known in keys):
                 self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
-        around = node.find_ancestor(exp.Anonymous, exp.Select, exp.Order)
+        around = enclosing(node, exp.Anonymous, exp.Select, exp.Order)
         if isinstance(around, exp.Anonymous) and around.name.upper() in AGGREGATES:
             self.refuse(node, f"{name} can't stand in an aggregate", "select it in a subquery, and aggregate around it")
 
     def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
         """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""
-        if not isinstance(node.find_ancestor(exp.Having, exp.Select), exp.Having):
+        if not isinstance(enclosing(node, exp.Having, exp.Select), exp.Having):
             return
         for projection in select.expressions:
             if isinstance(projection, exp.Alias) and projection.this == node:

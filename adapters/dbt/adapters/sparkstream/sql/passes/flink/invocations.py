@@ -9,6 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
@@ -235,7 +236,7 @@ class Invocations(Rewriter):
             self.refuse(node, f"{name} needs the order of its rows", f"write {name}(...) OVER (... ORDER BY ts)")
         if name not in _DISTINCT_OVER and any(isinstance(argument, exp.Distinct) for argument in function.expressions):
             self.refuse(node, f"{name} takes no DISTINCT before OVER", "leave repeated rows out in a subquery")
-        where = node.find_ancestor(exp.Where, exp.Having, exp.Group, exp.Select)
+        where = enclosing(node, exp.Where, exp.Having, exp.Group, exp.Select)
         if isinstance(where, (exp.Where, exp.Having, exp.Group)):
             self.refuse(
                 node,

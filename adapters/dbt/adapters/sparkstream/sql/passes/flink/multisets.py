@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
+
 
 def is_unnested(call: exp.Anonymous) -> bool:
     """Whether some UNNEST of another query may read the multiset that COLLECT gives."""
-    select = call.find_ancestor(exp.Select)
+    select = enclosing(call, exp.Select)
     if select is None:
         return False
     unnests = select.root().find_all(exp.Unnest)
-    return any(each.find_ancestor(exp.Select) is not select and each.find(exp.Column) for each in unnests)
+    return any(enclosing(each, exp.Select) is not select and each.find(exp.Column) for each in unnests)
 
 
 def is_taken_apart(call: exp.Anonymous) -> bool:
     """Whether nobody sees the multiset that COLLECT gives: it has a name, and only UNNEST reads that."""
-    select = call.find_ancestor(exp.Select)
+    select = enclosing(call, exp.Select)
     alias = call.parent.parent if isinstance(call.parent, exp.Filter) else call.parent
     if select is None or not isinstance(alias, exp.Alias) or select.parent is None:
         return False
@@ -24,9 +26,9 @@ def is_taken_apart(call: exp.Anonymous) -> bool:
     uses = [
         column
         for column in select.root().find_all(exp.Column)
-        if column.name.casefold() == name and column.find_ancestor(exp.Select) is not select
+        if column.name.casefold() == name and enclosing(column, exp.Select) is not select
     ]
-    readers = [column.find_ancestor(exp.Select) for column in uses]
+    readers = [enclosing(column, exp.Select) for column in uses]
     return (
         bool(uses)
         and all(isinstance(column.parent, exp.Unnest) for column in uses)

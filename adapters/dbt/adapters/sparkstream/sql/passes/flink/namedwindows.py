@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.over import named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -57,7 +58,7 @@ class NamedWindows(Rewriter):
         """
         below = parts_of(window)
         for key in (*below.partition_by, *(item.this for item in (below.order.expressions if below.order else ()))):
-            select = key.find_ancestor(exp.Select)
+            select = enclosing(key, exp.Select)
             found = self.resolver.find(key, select) if isinstance(key, exp.Column) and select is not None else None
             if not isinstance(key, exp.Column) or (found is not None and found.rows):
                 self.refuse(key, "a window that others begin with has columns only", "write OVER (...) in full")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -36,7 +37,7 @@ class OrderKeys(Rewriter):
                 continue
             if isinstance(key, exp.Null):
                 self.refuse(key, "nobody knows the type of this NULL", "leave it out")
-            for column in _bare_columns(key, node):
+            for column in _bare_columns(key):
                 self._check_name(column, names)
             if node.args.get("distinct") and isinstance(key, exp.Column):
                 self._check_distinct(node, key)
@@ -45,7 +46,7 @@ class OrderKeys(Rewriter):
     def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
         """Takes a query whose ORDER BY has a window function into another one: Spark sorts by none."""
         keys = [item.this for item in _items(select)]
-        windows = [key for key in keys if any(_is_of(window, select) for window in key.find_all(exp.Window))]
+        windows = [key for key in keys if any(True for _ in own(key, exp.Window))]
         if not windows:
             return
         if select.args.get("distinct") or isinstance(select.parent, exp.SetOperation):
@@ -157,14 +158,9 @@ def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str
     return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else None
 
 
-def _is_of(window: exp.Window, select: exp.Select) -> bool:
-    """Whether a call over a window is the query's own, and not one of a subquery in it."""
-    return window.find_ancestor(exp.Select) is select
-
-
 def orders_by(column: exp.Column, select: exp.Select) -> bool:
     """Whether a column stands in the ORDER BY of a query, and not in the one of a window or an aggregate."""
-    order = column.find_ancestor(exp.Order, exp.Select)
+    order = enclosing(column, exp.Order, exp.Select)
     return order is not None and order is select.args.get("order")
 
 
@@ -183,8 +179,8 @@ def _number(key: exp.Expr) -> float | None:
     return float(key.name) if isinstance(key, exp.Literal) and key.is_number else None
 
 
-def _bare_columns(key: exp.Expr, select: exp.Select) -> Iterator[exp.Column]:
+def _bare_columns(key: exp.Expr) -> Iterator[exp.Column]:
     """The columns without a table's name in a key; columns of a query within the key are left out."""
-    for column in key.find_all(exp.Column):
-        if not column.table and column.find_ancestor(exp.Select) is select:
+    for column in own(key, exp.Column):
+        if not column.table:
             yield column

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields
@@ -44,7 +45,7 @@ class QueryChecks(Rewriter):
             name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
             yield self.edit(node, lambda: f"{WORDS[clock][0]}{name}")
             return
-        if word(node, ("PI",)) and not self.resolver.candidates(node, node.find_ancestor(exp.Select) or NO_SELECT):
+        if word(node, ("PI",)) and not self.resolver.candidates(node, enclosing(node, exp.Select) or NO_SELECT):
             yield self.edit(node, lambda: "PI() AS PI" if isinstance(node.parent, exp.Select) else "PI()")
             return
         self._check_column(node)
@@ -60,7 +61,7 @@ class QueryChecks(Rewriter):
 
     def _bare_field(self, column: exp.Column) -> Iterator[Edit]:
         """Names the row of a field that is named without it."""
-        select = column.find_ancestor(exp.Select)
+        select = enclosing(column, exp.Select)
         found = self.resolver.find(column, select) if select is not None and not column.is_star else None
         if found is None or not found.rows:
             return
@@ -71,8 +72,8 @@ class QueryChecks(Rewriter):
 
     def _check_column(self, column: exp.Column) -> None:
         """Refuses a name that no table in scope has, or that two have."""
-        select = column.find_ancestor(exp.Select)
-        around = column.find_ancestor(WindowFunction, MatchRecognize, exp.Select)
+        select = enclosing(column, exp.Select)
+        around = enclosing(column, WindowFunction, MatchRecognize, exp.Select)
         if select is None or column.is_star or around is not select:
             return
         if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in UNIT_FIRST and column.index == 0:
@@ -97,7 +98,7 @@ class QueryChecks(Rewriter):
                 f"write the input before it: {sources(select)[0].alias_or_name or 'L'}.{column.name}",
             )
         aliases = {p.alias_or_name.casefold() for p in select.expressions}
-        around = column.find_ancestor(exp.Order, exp.Qualify, exp.Select)
+        around = enclosing(column, exp.Order, exp.Qualify, exp.Select)
         if around is not select and column.name.casefold() in aliases:
             return
         known = [c.name for s in sources(select) for c in self.resolver.columns(s).items]
@@ -114,7 +115,7 @@ class QueryChecks(Rewriter):
         if column.table or column.name.casefold() not in merged:
             return
         names = ordered_names(self.resolver, select)[0]
-        place = column.find_ancestor(exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Select)
+        place = enclosing(column, exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Select)
         ordered = orders_by(column, select) and column.name not in names
         behind = place is not select and place is not None and not isinstance(place.parent, exp.Filter)
         if ordered or behind or select.args.get("qualify") is not None:
@@ -137,7 +138,7 @@ class QueryChecks(Rewriter):
 
     def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
         """Refuses a name in QUALIFY that is an alias to Flink, and another column of the input to Spark."""
-        if column.table or not found or not isinstance(column.find_ancestor(exp.Qualify, exp.Select), exp.Qualify):
+        if column.table or not found or not isinstance(enclosing(column, exp.Qualify, exp.Select), exp.Qualify):
             return
         name = column.name.casefold()
         named = [p.unalias() for p in select.expressions if p.alias_or_name.casefold() == name]
@@ -156,7 +157,7 @@ class QueryChecks(Rewriter):
 
     def _join(self, node: exp.Expr) -> Iterable[Edit]:
         """Refuses a name in USING that an input on one side hasn't."""
-        select = node.find_ancestor(exp.Select)
+        select = enclosing(node, exp.Select)
         inputs = sources(select) if select is not None else []
         at = next((i for i, relation in enumerate(inputs) if relation is node.this), 0)
         for name in node.args.get("using") or [] if at and not isinstance(node.this, exp.Unnest) else []:
@@ -194,9 +195,9 @@ class QueryChecks(Rewriter):
         group = select.args.get("group")
         having = select.args.get("having")
         outputs = [*select.expressions, *([having.this] if having else [])]
-        if group is None and having is None and not any(has_aggregate(output, select) for output in outputs):
+        if group is None and having is None and not any(has_aggregate(output) for output in outputs):
             for key in self._ordered(select):
-                if has_aggregate(key, select):
+                if has_aggregate(key):
                     self.refuse(key, "ORDER BY has an aggregate, and SELECT has none", "write GROUP BY, and select it")
             return
         outputs += self._ordered(select)

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.paths import names_of
 from dbt.adapters.sparkstream.sql.core.scope import sources
@@ -105,10 +106,10 @@ class Relations(Rewriter):
         if isinstance(node.this, exp.Anonymous):
             self._refuse_function(node.this)
         query = node.this.unnest() if isinstance(node.this, exp.Subquery) else None
-        select = node.find_ancestor(exp.Select)
+        select = enclosing(node, exp.Select)
         if not isinstance(query, exp.Select) or select is None or query.args.get("group"):
             return
-        aggregated = any(has_aggregate(each, query) for each in query.expressions)
+        aggregated = any(has_aggregate(each) for each in query.expressions)
         if not aggregated or not reads_around(self.resolver, query, select):
             return
         having = query.args.get("having")
@@ -127,7 +128,7 @@ def reads_around(resolver: Resolver, query: exp.Select, select: exp.Select) -> b
     outer = {s.alias_or_name.casefold() for s in sources(select)}
     for column in query.find_all(exp.Column):
         names = names_of(column) or []
-        if column.find_ancestor(WindowFunction, exp.Select) is not query or resolver.own(column, query):
+        if enclosing(column, WindowFunction, exp.Select) is not query or resolver.own(column, query):
             continue
         first = names[0].casefold()
         if (len(names) > 1 and first in outer - inner) or resolver.own(column, select):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import RESERVED, RESERVED_VALUES
@@ -62,9 +63,9 @@ def _is_word(node: exp.Expr, word: str) -> bool:
 
 def _is_dbts(node: exp.Expr) -> bool:
     """Whether dbt has written a name: a CTE of an ephemeral model, or of the rows of a unit test."""
-    cte = node.find_ancestor(exp.CTE)
+    cte = enclosing(node, exp.CTE)
     while cte is not None:
         if cte.alias.startswith("__dbt__cte__"):
             return True
-        cte = cte.find_ancestor(exp.CTE)
+        cte = enclosing(cte, exp.CTE)
     return False

@@ -8,6 +8,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 
 
@@ -32,7 +33,7 @@ class Rewriter:
         """The Spark type of an expression, or None where it isn't known."""
         if node is None:
             return None
-        return self.resolver.type(node, node.find_ancestor(exp.Select) or NO_SELECT)
+        return self.resolver.type(node, enclosing(node, exp.Select) or NO_SELECT)
 
     def refuse(self, node: exp.Expr | Span, message: str, hint: str | None = None) -> NoReturn:
         """Raises a TranslationError that points at a node or a span."""

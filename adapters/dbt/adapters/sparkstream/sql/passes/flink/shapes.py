@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of
@@ -43,16 +44,16 @@ class QueryShapes(Rewriter):
         if not is_aggregate(node):
             return ()
         name = node.name.upper()
-        around = node.find_ancestor(exp.Where, exp.Group, exp.Join, exp.Select)
+        around = enclosing(node, exp.Where, exp.Group, exp.Join, exp.Select)
         if isinstance(around, (exp.Where, exp.Group, exp.Join)):
             place = {"where": "WHERE", "group": "GROUP BY", "join": "ON"}[around.key]
             self.refuse(node, f"{name} can't stand in {place}", "aggregate in a subquery, or filter with HAVING")
-        select = node.find_ancestor(exp.Select)
-        outer = node.find_ancestor(exp.Anonymous, exp.Select)
+        select = enclosing(node, exp.Select)
+        outer = enclosing(node, exp.Anonymous, exp.Select)
         while isinstance(outer, exp.Anonymous):
             if is_aggregate(outer):
                 self.refuse(node, f"{name} can't stand in {outer.name.upper()}", "aggregate in a subquery first")
-            outer = outer.find_ancestor(exp.Anonymous, exp.Select)
+            outer = enclosing(outer, exp.Anonymous, exp.Select)
         if select is not None and not node.expressions:
             self.refuse(node, f"{name} takes an argument", f"write {name}(*)" if name == "COUNT" else None)
         if name != "COUNT" and any(isinstance(argument, exp.Star) for argument in node.expressions):
@@ -61,11 +62,11 @@ class QueryShapes(Rewriter):
 
     def _window(self, node: exp.Expr) -> Iterable[Edit]:
         """No window function stands in the argument of a window function or of an aggregate."""
-        outer = node.find_ancestor(exp.Anonymous, exp.Select)
+        outer = enclosing(node, exp.Anonymous, exp.Select)
         while isinstance(outer, exp.Anonymous):
             if is_aggregate(outer) or (isinstance(outer.parent, exp.Window) and outer.arg_key == "this"):
                 self.refuse(node, f"a window function can't stand in {outer.name.upper()}", "compute it in a subquery")
-            outer = outer.find_ancestor(exp.Anonymous, exp.Select)
+            outer = enclosing(outer, exp.Anonymous, exp.Select)
         return ()
 
     # -- SELECT --------------------------------------------------------------------------------------------

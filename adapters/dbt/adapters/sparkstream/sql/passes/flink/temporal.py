@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte, sources
@@ -105,7 +106,7 @@ class TemporalJoins(Rewriter):
         if version is None:
             return
         join, time = table.parent, version.expression
-        select = table.find_ancestor(exp.Select)
+        select = enclosing(table, exp.Select)
         if not isinstance(join, exp.Join) or select is None:
             self.refuse(table, "FOR SYSTEM_TIME AS OF stands behind JOIN", _JOIN)
         if not isinstance(time, exp.Column):
@@ -182,7 +183,7 @@ class TemporalJoins(Rewriter):
             ),
             level=1,
         )
-        select = join.find_ancestor(exp.Select)
+        select = enclosing(join, exp.Select)
         for star in select.expressions if select is not None else ():
             if star.is_star and (not isinstance(star, exp.Column) or is_called(left, (names_of(star) or [])[:-1])):
                 yield Edit(self.source.span(star), partial(self._without, star, name), level=level)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import entry, is_array
 from dbt.adapters.sparkstream.sql.core.paths import names_of
@@ -87,7 +88,7 @@ class Unnesting(Rewriter):
         """Columns of UNNEST in a condition, as the variables of a filter."""
         alias = relation.alias_or_name.casefold()
         variables = self._variables(rows)
-        select = relation.find_ancestor(exp.Select)
+        select = enclosing(relation, exp.Select)
         others = [s for s in sources(select) if s is not relation] if select else []
         for node in condition.find_all(exp.Column, exp.Dot):
             names = names_of(node)

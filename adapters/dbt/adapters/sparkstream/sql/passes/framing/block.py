@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source, Span
 
 
@@ -75,9 +76,7 @@ class Block:
 
     def columns(self, span: Span) -> Iterator[exp.Column]:
         """The columns of this SELECT itself, not of queries within it, that stand in a span."""
-        for column in self.select.find_all(exp.Column):
-            if column.find_ancestor(exp.Select) is not self.select:
-                continue
+        for column in own(self.select, exp.Column):
             place = self.source.span(column)
             if span[0] <= place[0] and place[1] <= span[1]:
                 yield column

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FROM_LAST, FramedWindow, WindowSpec
@@ -111,8 +112,8 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
     """
     found: list[Call] = []
     definitions = {id(node) for node in block.select.args.get("windows") or []}
-    for node in block.select.find_all(exp.Window):
-        if id(node) in definitions or node.find_ancestor(exp.Select) is not block.select:
+    for node in own(block.select, exp.Window):
+        if id(node) in definitions:
             continue
         window = _window_of(source, node, windows, strict)
         if window:

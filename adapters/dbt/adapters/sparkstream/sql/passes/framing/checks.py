@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
@@ -94,8 +95,8 @@ def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
 def _check_columns(select: FramedSelect) -> None:
     """Refuses columns that no table has. A bare name outside a window's call may be an alias of the SELECT list."""
     aliases = {item.alias.lower() for item in select.select.expressions if isinstance(item, exp.Alias)}
-    for column in select.select.find_all(exp.Column):
-        if column.find_ancestor(exp.Select) is not select.select or isinstance(column.this, exp.Star):
+    for column in own(select.select, exp.Column):
+        if isinstance(column.this, exp.Star):
             continue
         if (
             column.table
@@ -107,8 +108,8 @@ def _check_columns(select: FramedSelect) -> None:
 
 def _check_bare_aggregates(select: FramedSelect) -> None:
     """Refuses an aggregate of the whole table beside windows."""
-    for node in select.select.find_all(exp.Anonymous):
-        if node.name.upper() not in AGGREGATES or node.find_ancestor(exp.Select) is not select.select:
+    for node in own(select.select, exp.Anonymous):
+        if node.name.upper() not in AGGREGATES:
             continue
         place = select.source.call_span(node)
         if not any(inside(place, c.span) for c in select.calls):
@@ -124,7 +125,7 @@ def check_column(select: FramedSelect, column: exp.Column) -> None:
     named = select.tables
     if column.table:
         names = [name for name in named if name]
-        outer = select.select.find_ancestor(exp.Select)
+        outer = enclosing(select.select, exp.Select)
         if names and len(names) == len(named) and column.table.lower() not in named and not outer:
             raise select.source.error(
                 select.source.span(column),
@@ -134,7 +135,7 @@ def check_column(select: FramedSelect, column: exp.Column) -> None:
     lists = [named.get(column.table.lower(), [])] if column.table else named.values()
     known = [select.resolver.columns(table) for tables in lists for table in tables]
     if known and all(k.complete for k in known) and not any(k.find(column.name) for k in known):
-        if select.select.find_ancestor(exp.Select):
+        if enclosing(select.select, exp.Select):
             return
         columns = ", ".join(c.name for k in known for c in k.items)
         raise select.source.error(

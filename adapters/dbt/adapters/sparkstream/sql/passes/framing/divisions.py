@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 
@@ -21,7 +22,7 @@ def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr) -> Itera
     before: Counter[int] = Counter()
     behind: dict[int, str] = {}
     for node in tree.find_all(exp.Div):
-        select = node.find_ancestor(exp.Select) or NO_SELECT
+        select = enclosing(node, exp.Select) or NO_SELECT
         if any(resolver.type(side, select) not in INTEGERS for side in (node.left, node.right)):
             continue
         operator = next(

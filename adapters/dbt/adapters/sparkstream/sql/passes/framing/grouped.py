@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
@@ -60,12 +61,12 @@ class GroupedCalls:
         """
         read: dict[int, FramedSelect] = {}
         for node in tree.find_all(exp.Anonymous):
-            select = node.find_ancestor(exp.Select)
+            select = enclosing(node, exp.Select)
             if node.name.upper() not in AGGREGATES or select is None or SPAN not in select.meta:
                 continue
             if "start" not in node.meta or _has_window(node, select):
                 continue
-            if isinstance(node.find_ancestor(exp.Where, exp.Select), exp.Where):
+            if isinstance(enclosing(node, exp.Where, exp.Select), exp.Where):
                 raise self._source.error(
                     self._source.call_span(node),
                     f"{node.name.lower()} can't stand in WHERE, which chooses rows before they are aggregated",

@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
@@ -332,7 +333,7 @@ class OpenMLDBSpelling:
         if isinstance(node, (exp.Add, exp.Sub)) and None in types:
             self._shifted(sides)
             return
-        to = self._resolver.type(node, node.find_ancestor(exp.Select) or NO_SELECT)
+        to = self._resolver.type(node, enclosing(node, exp.Select) or NO_SELECT)
         if (isinstance(node, exp.IntDiv) and to in ("smallint", "int")) or (to == "float" and set(types) != {"float"}):
             self._wrap(node, ("CAST(", f" AS {to.upper()})"))  # a BIGINT and, in some cases, a DOUBLE in Spark
         if "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
@@ -353,7 +354,7 @@ class OpenMLDBSpelling:
 
     def _type(self, node: exp.Expr, user: exp.Expr) -> str | None:
         """The type of an operand or argument."""
-        return self._resolver.type(node, user.find_ancestor(exp.Select) or NO_SELECT)
+        return self._resolver.type(node, enclosing(user, exp.Select) or NO_SELECT)
 
     def _wrap(self, node: exp.Expr, around: Around) -> None:
         """Writes something before and behind an expression; of expressions that begin together, the outer one first."""

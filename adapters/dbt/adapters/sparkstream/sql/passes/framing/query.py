@@ -23,6 +23,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
@@ -102,7 +103,7 @@ class Frames:
 
 
 def _has_frames(select: exp.Select) -> bool:
-    return any(n.find_ancestor(exp.Select) is select for n in select.find_all(exp.Window, LastJoin))
+    return any(True for _ in own(select, exp.Window, LastJoin))
 
 
 class Query:
@@ -123,8 +124,8 @@ class Query:
         if not self._select.has_unions or self._select.apart or len(sources(self._select.select)) < 2:
             return
         kept = [self.block.clauses[c] for c in ("from", "where") if c in self.block.clauses]
-        for column in self._select.select.find_all(exp.Column):
-            if not column.table or column.find_ancestor(exp.Select) is not self._select.select:
+        for column in own(self._select.select, exp.Column):
+            if not column.table:
                 continue
             start = self._select.source.span(column.args["table"])[0]
             if any(s[0] <= start < s[1] for s in kept):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
@@ -134,8 +135,8 @@ def _loose(select: FramedSelect) -> list[str]:
     aliases = {e.alias.lower() for e in select.select.expressions if isinstance(e, exp.Alias)}
     ordering = select.block.clauses.get("order")
     found: dict[str, str] = {}
-    for column in select.select.find_all(exp.Column):
-        if column.table or isinstance(column.this, exp.Star) or column.find_ancestor(exp.Select) is not select.select:
+    for column in own(select.select, exp.Column):
+        if column.table or isinstance(column.this, exp.Star):
             continue
         at = select.source.span(column)[0]
         if any(s[0] <= at < s[1] for s in skipped):
@@ -189,11 +190,7 @@ def _choosing(
 ) -> Relation:
     """Joins all matching rows and keeps the last one for every row of the first table."""
     block = select.block
-    plain = [
-        j
-        for j in select.select.find_all(exp.Join)
-        if not isinstance(j, LastJoin) and j.find_ancestor(exp.Select) is select.select
-    ]
+    plain = [j for j in own(select.select, exp.Join) if not isinstance(j, LastJoin)]
     asof = next((j for j in joins if isinstance(j, AsOfJoin)), None)
     if plain or select.select.args.get("laterals"):
         words = "an ASOF JOIN" if asof else "LAST JOIN with this condition"

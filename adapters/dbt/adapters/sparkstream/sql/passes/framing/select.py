@@ -7,6 +7,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
@@ -54,7 +55,7 @@ class FramedSelect:
         self.block = Block(source, select)
         self.windows = find_windows(source, self.block)
         self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
-        self.last_joins = [n for n in select.find_all(LastJoin) if n.find_ancestor(exp.Select) is select]
+        self.last_joins = list(own(select, LastJoin))
 
     @property
     def is_ours(self) -> bool:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.names import backticked
@@ -141,11 +142,11 @@ class SQLstreamSpelling:
     def _edges(self, select: exp.Select) -> Iterator[Edit]:
         """FIRST_VALUE and LAST_VALUE of a group go by ROWTIME, and by arrival."""
         source = self._source
-        for call in select.find_all(exp.Anonymous):
+        for call in own(select, exp.Anonymous):
             name = call.name.upper()
             if name not in ("FIRST_VALUE", "LAST_VALUE") or len(call.expressions) != 1:
                 continue
-            if isinstance(call.parent, exp.Window) or call.find_ancestor(exp.Select) is not select:
+            if isinstance(call.parent, exp.Window):
                 continue
             value = source.span(call.expressions[0])
             columns = list(call.expressions[0].find_all(exp.Column))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.typing import SPARK
@@ -65,7 +66,7 @@ def _keys(select: exp.Select) -> list[exp.Expr] | None:
 
 def _aggregates(call: exp.Anonymous, select: exp.Select) -> bool:
     """Whether a call makes one row of all rows of a SELECT; within a call over a window, it is over the window too."""
-    around = call.find_ancestor(exp.Select, exp.Window, FramedWindow)
+    around = enclosing(call, exp.Select, exp.Window, FramedWindow)
     return call.name.upper() in CATEGORIES and around is select
 
 
@@ -97,7 +98,7 @@ def _plain(node: exp.Expr) -> exp.Expr:
 def _is_own(column: exp.Column, select: exp.Select) -> bool:
     """Whether a name can mean nothing but a column of the SELECT's inputs: no alias, no column of a query around."""
     aliases = {item.alias.casefold() for item in select.expressions if isinstance(item, exp.Alias)}
-    within = select.find_ancestor(exp.Select)
+    within = enclosing(select, exp.Select)
     stands = select.parent
     of_rows = isinstance(stands, exp.Subquery) and isinstance(stands.parent, (exp.From, exp.Join))
     return column.name not in aliases and bool(sources(select)) and (within is None or of_rows)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, name_of, sources
@@ -57,7 +58,7 @@ def check_names(source: Source, resolver: Resolver, tree: exp.Expr) -> None:
             )
     known: dict[int, _Names] = {}
     for column in tree.find_all(exp.Column):
-        select = column.find_ancestor(exp.Query, exp.Lambda)
+        select = enclosing(column, exp.Query, exp.Lambda)
         if not isinstance(select, exp.Select) or column.is_star or _is_word(column) or len(column.parts) > 2:
             continue
         if id(select) not in known:
@@ -67,7 +68,7 @@ def check_names(source: Source, resolver: Resolver, tree: exp.Expr) -> None:
             continue
         if column.table:
             _check_dotted(source, resolver, column, select, names)
-        elif column.name.casefold() in names.aliases and column.find_ancestor(exp.Where, exp.Select) is select:
+        elif column.name.casefold() in names.aliases and enclosing(column, exp.Where, exp.Select) is select:
             continue
         else:
             _check_bare(source, resolver, column, select, names)
@@ -90,7 +91,7 @@ def _check_bare(source: Source, resolver: Resolver, column: exp.Column, select: 
     found = resolver.candidates(column, select)
     if found == []:
         _refuse(source, resolver, column, [each for called in names.inputs.values() for each in called])
-    place = column.find_ancestor(exp.Order, exp.Group, exp.Having, exp.Select)
+    place = enclosing(column, exp.Order, exp.Group, exp.Having, exp.Select)
     if found is not None and len(found) > 1 and names.joined and place is select:
         tables = [name for name in names.inputs if name]
         raise source.error(
@@ -111,7 +112,7 @@ def _check_dotted(source: Source, resolver: Resolver, column: exp.Column, select
     if named:
         if all(_lacks(resolver, each, column.name) for each in named):
             _refuse(source, resolver, column, named)
-    elif "" not in names.inputs and not select.find_ancestor(exp.Select) and resolver.candidates(column, select) == []:
+    elif "" not in names.inputs and not enclosing(select, exp.Select) and resolver.candidates(column, select) == []:
         tables = ", ".join((name_of(each) or "").strip("`") for called in names.inputs.values() for each in called)
         raise source.error(source.span(column), f"there is no table {column.table} in this FROM", f"it has {tables}")
 

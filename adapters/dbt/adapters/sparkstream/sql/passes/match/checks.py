@@ -7,6 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.types import TIMES
@@ -51,7 +52,7 @@ class Checks:
                 self._refuse(definition.args["alias"], f"{definition.alias} is defined twice", "write AND")
             defined.add(definition.alias)
             self._check_value(definition.this)
-            type_ = self._resolver.type(definition.this, definition.find_ancestor(exp.Select) or NO_SELECT)
+            type_ = self._resolver.type(definition.this, enclosing(definition, exp.Select) or NO_SELECT)
             if type_ not in (None, "boolean", "void"):
                 name = definition.alias
                 self._refuse(

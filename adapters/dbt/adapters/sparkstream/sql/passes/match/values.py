@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
@@ -78,7 +79,7 @@ class Values:
         value = call.expressions[0]
         variable = next((column.table for column in value.find_all(exp.Column)), "")
         text = "*" if isinstance(value, exp.Star) else self._source.rendered(value)
-        type_ = self._resolver.type(value, call.find_ancestor(exp.Select) or NO_SELECT)
+        type_ = self._resolver.type(value, enclosing(call, exp.Select) or NO_SELECT)
         try:
             return AGGREGATES[call.name.upper()](self._names.all(variable), text, type_)
         except UntypedError:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.paths import output_name
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts
@@ -149,7 +150,7 @@ def read_aggregate(
     Raises:
         NoRule: it has something that no rule knows.
     """
-    select = function.find_ancestor(exp.Select)
+    select = enclosing(function, exp.Select)
     found = _read_by(select) if select else None
     if select is None or found is None or found[0] is not function:
         raise NoRule("the query over it doesn't read it alone")

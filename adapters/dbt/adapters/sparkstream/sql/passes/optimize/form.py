@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WindowFunction
@@ -41,10 +42,8 @@ def _check_constructs(select: exp.Select) -> None:
     Raises:
         NoRule: it has a frame, LAST JOIN or group window.
     """
-    for node in select.find_all(FramedWindow, LastJoin, exp.Anonymous):
-        if isinstance(node, exp.Anonymous) and node.name.upper() not in _GROUP_CALLS:
-            continue
-        if node.find_ancestor(exp.Select) is select:
+    for node in own(select, FramedWindow, LastJoin, exp.Anonymous):
+        if not isinstance(node, exp.Anonymous) or node.name.upper() in _GROUP_CALLS:
             raise NoRule("frames, LAST JOIN or group windows beside it; put the windows in a subquery")
 
 

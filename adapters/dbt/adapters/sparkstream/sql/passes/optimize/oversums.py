@@ -20,6 +20,7 @@ from functools import partial
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
@@ -141,8 +142,8 @@ class OverSums:
             if id(select) in skipped:
                 continue
             frames: dict[str, list[exp.Window]] = {}
-            for window in select.find_all(exp.Window):
-                if window.find_ancestor(exp.Select) is select and self._slides(window):
+            for window in own(select, exp.Window):
+                if self._slides(window):
                     start, end = self._inside(named(window) or window)
                     frames.setdefault(" ".join(self._source.text[start:end].split()), []).append(window)
             yield from self._of_select(select, frames)

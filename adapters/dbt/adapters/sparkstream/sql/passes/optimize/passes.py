@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import (
@@ -135,7 +136,7 @@ class Optimizer:
 
     def _framed(self, tree: exp.Expr, sums: OverSums) -> Iterator[Edit]:
         """The edits of calls over frames, but for calls in a query that another rule has rewritten."""
-        skipped = {id(f.find_ancestor(exp.Select)) for f in window_functions(tree) if id(f) in self.handled}
+        skipped = {id(enclosing(f, exp.Select)) for f in window_functions(tree) if id(f) in self.handled}
         yield from sums.edits(tree, skipped)
         self.decisions += [Decision(frame, None if why else sums.name, why) for frame, why in sums.found]
         sums.found.clear()

@@ -10,6 +10,7 @@ from typing import ClassVar, Generic, TypeVar
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction
@@ -104,7 +105,7 @@ class AggregateRule(Rule[W]):
     identity: ClassVar[frozenset[str]]
 
     def may_apply(self, function: WindowFunction) -> bool:
-        select = function.find_ancestor(exp.Select)
+        select = enclosing(function, exp.Select)
         return select is not None and bool(select.args.get("group"))
 
     def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -72,11 +73,6 @@ def _has_interval(call: exp.Expr) -> bool:
     )
 
 
-def in_query(select: exp.Select, node: exp.Expr) -> bool:
-    """Whether a node belongs to a query itself and not to a query within it."""
-    return node.find_ancestor(exp.Select) is select
-
-
 class GroupWindows:
     """Edits the group windows of a statement's queries."""
 
@@ -88,18 +84,20 @@ class GroupWindows:
     def windows(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Anonymous, Tumble | Hop | Session]]:
         """The group windows of a statement: query, call and window."""
         for group in tree.find_all(exp.Group):
-            select = group.find_ancestor(exp.Select)
-            for call in group.find_all(exp.Anonymous):
-                if select and is_group_window(call, self._strict) and in_query(select, call):
+            select = enclosing(group, exp.Select)
+            for call in own(group, exp.Anonymous):
+                if select and is_group_window(call, self._strict):
                     yield select, call, self._read(call).window
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's window in the place of every group window and auxiliary function of a statement."""
-        calls = [n for n in tree.find_all(exp.Anonymous) if is_call(n, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE"))]
+        calls: dict[int, list[exp.Anonymous]] = {}
+        for call in tree.find_all(exp.Anonymous):
+            if is_call(call, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE")):
+                calls.setdefault(id(enclosing(call, exp.Select)), []).append(call)
         for select in tree.find_all(exp.Select) if calls else ():
-            mine = [c for c in calls if in_query(select, c)]
-            if mine:
-                yield from self._select(select, mine)
+            if id(select) in calls:
+                yield from self._select(select, calls[id(select)])
 
     def read(self, select: exp.Select) -> tuple[GroupWindow, list[exp.Expr]] | None:
         """The group window of a query, and its other keys; None if it has none."""
@@ -114,8 +112,7 @@ class GroupWindows:
     def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
         group = select.args.get("group")
         keys = group.expressions if group else []
-        windows = [k for k in (group.find_all(exp.Anonymous) if group else ()) if is_group_window(k, self._strict)]
-        windows = [w for w in windows if in_query(select, w)]
+        windows = [k for k in (own(group, exp.Anonymous) if group else ()) if is_group_window(k, self._strict)]
         if not self._strict and not windows:  # a function of the user's own may have one of these names
             calls = [c for c in calls if is_call(c, AUXILIARY)]
         for key in keys:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
@@ -92,5 +93,5 @@ def _origin(node: exp.Expr, select: exp.Select, resolver: Resolver) -> str | Non
         return node.name.lower() if node.name.lower() in BOUNDS else None
     if not isinstance(node, exp.Column):
         return None
-    found = resolver.candidates(node, node.find_ancestor(exp.Select) or select)
+    found = resolver.candidates(node, enclosing(node, exp.Select) or select)
     return found[0].origin if found else None
