@@ -26,8 +26,12 @@ def named(window: exp.Window) -> exp.Window | None:
     select = enclosing(window, exp.Select)
     if not isinstance(name, exp.Identifier) or select is None:
         return None
-    entries = [w for w in select.args.get("windows") or [] if w is not window]
-    return next((w for w in entries if w.name.casefold() == name.name.casefold()), None)
+    entries: dict[str, list[exp.Window]] | None = vars(select).get("named_windows")
+    if entries is None:
+        entries = vars(select)["named_windows"] = {}
+        for entry in select.args.get("windows") or []:
+            entries.setdefault(entry.name.casefold(), []).append(entry)
+    return next((w for w in entries.get(name.name.casefold(), ()) if w is not window), None)
 
 
 def parts_of(window: exp.Window) -> WindowParts:

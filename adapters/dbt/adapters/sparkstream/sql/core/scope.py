@@ -41,8 +41,11 @@ class Columns:
 
     def find(self, name: str) -> Column | None:
         """The column of a name, in any case."""
-        key = name.casefold()
-        return next((c for c in self.items if c.name.casefold() == key), None)
+        return self._by_name.get(name.casefold())
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name.casefold(): column for column in reversed(self.items)}
 
     def renamed(self, names: list[str]) -> Columns:
         """The same columns under the names of an alias' column list."""

@@ -14,6 +14,8 @@ class WindowDefinitions:
     def __init__(self, *, inline_unnamed: bool) -> None:
         self._inline = inline_unnamed
         self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}
         self.definitions: list[list[str]] = []
 
     def over(self, window: Window, spec: str, comment: str | None = None) -> str:
@@ -22,11 +24,13 @@ class WindowDefinitions:
             if window.name is None and self._inline:
                 return f"OVER ({spec})"
             base = window.name or "__window"
-            name, number = base, 1
-            while name.lower() in (n.lower() for n in self._names.values()):
+            name, number = base, self._counts.get(base, 1)
+            while name.lower() in self._taken:
                 number += 1
                 name = f"`{base[1:-1]}_{number}`" if base.startswith("`") else f"{base}_{number}"
             self._names[spec] = name
+            self._taken.add(name.lower())
+            self._counts[base] = number
             note = [f"/* {comment} */"] if comment and number == 1 else []
             self.definitions.append([*note, f"{name} AS ({spec})"])
         return f"OVER {self._names[spec]}"
@@ -46,6 +50,7 @@ class Additions:
         self.windows = WindowDefinitions(inline_unnamed=inline_unnamed)
         self.columns: dict[str, str] = {}
         self.attached: dict[str, str] = {}
+        self._names_of: dict[str, str] = {}
         self._guards: dict[str, None] = {}
 
     @property
@@ -55,21 +60,21 @@ class Additions:
     def column(self, text: str, call: Call | None = None) -> str:
         """A column of the query in FROM: it holds an expression that a call needs, or the rows of a frame."""
         stem = re.sub(r"\W", "", call.name.lower()) if call else "rows"
-        return _named(self.columns, text, f"__{stem}")
+        return self._named(self.columns, text, f"__{stem}")
 
     def attach(self, text: str) -> str:
         """A column of the ordered rows that holds an expression."""
-        return _named(self.attached, text, "__newest")
+        return self._named(self.attached, text, "__newest")
+
+    def _named(self, columns: dict[str, str], text: str, stem: str) -> str:
+        """The name of an expression among columns, to which it is added under `stem_3` if it is new."""
+        name = self._names_of.get(text, "")
+        if name not in columns:
+            name = self._names_of[text] = f"{stem}_{len(columns) + 1}"
+            columns[name] = text
+        return name
 
     def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
         """Adds a condition by which Spark refuses an argument of a forbidden type, as its type isn't known here."""
         types = ", ".join(f"'{t}'" for t in forbidden)
         self._guards[f"IF(typeof({value}) IN ({types}), raise_error('{message}'), TRUE)"] = None
-
-
-def _named(columns: dict[str, str], text: str, stem: str) -> str:
-    """The name of an expression among columns, to which it is added under `stem_3` if it is new."""
-    known = next((name for name, sql in columns.items() if sql == text), None)
-    name = known or f"{stem}_{len(columns) + 1}"
-    columns[name] = text
-    return name

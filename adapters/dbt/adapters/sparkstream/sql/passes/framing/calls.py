@@ -65,20 +65,20 @@ class Call:
 def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
     """The declared windows of a SELECT by name, in lower case; None for one that Spark has itself."""
     found: dict[str, Window | None] = {}
-    pending: list[tuple[str, exp.Window]] = []
+    pending: dict[str, exp.Window] = {}
     for node in block.select.args.get("windows") or []:
         name = node.this
         key = name.name.lower()
         place = source.span(name)
-        if key in found or any(key == k for k, _ in pending):
+        if key in found or key in pending:
             raise source.error(place, f"there are two windows named {name.name}", "give one of them another name")
         if isinstance(node, FramedWindow):
             found[key] = Window(_raw_name(source.text[slice(*place)]), node.value, place)
         elif isinstance(node.args.get("alias"), exp.Identifier) and not _has_content(node):
-            pending.append((key, node))
+            pending[key] = node
         else:
             found[key] = None
-    for key, node in pending:
+    for key, node in pending.items():
         target = node.args["alias"]
         if target.name.lower() not in found:
             raise _unknown(source, target, found)

@@ -82,7 +82,7 @@ def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
 
 def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
     """Refuses several windows in one item of a SELECT list."""
-    mine = [call for call in select.calls if inside(call.span, item)]
+    mine = select.calls_in(item)
     for call in mine[1:]:
         if call.window.spec is not mine[0].window.spec:
             raise select.source.error(
@@ -98,11 +98,7 @@ def _check_columns(select: FramedSelect) -> None:
     for column in own(select.select, exp.Column):
         if isinstance(column.this, exp.Star):
             continue
-        if (
-            column.table
-            or column.name.lower() not in aliases
-            or any(inside(select.source.span(column), call.span) for call in select.calls)
-        ):
+        if column.table or column.name.lower() not in aliases or select.is_in_call(select.source.span(column)):
             check_column(select, column)
 
 
@@ -112,7 +108,7 @@ def _check_bare_aggregates(select: FramedSelect) -> None:
         if node.name.upper() not in AGGREGATES:
             continue
         place = select.source.call_span(node)
-        if not any(inside(place, c.span) for c in select.calls):
+        if not select.is_in_call(place):
             raise select.source.error(
                 place,
                 f"{node.name.lower()} without OVER can't stand beside windows",

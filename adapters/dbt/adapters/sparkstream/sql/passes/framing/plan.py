@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -50,18 +51,21 @@ class Plan:
                     self.unions.append(union)
                     self._union_numbers[name] = len(self.unions)
                     self.union_checks += check_union(select, relation, union)
+        self._known: dict[tuple[object, ...], Stream] = {}
         self._stream_of = {id(window): self._stream(window.spec) for window in select.our_windows}
         self.inner = bool(self.unions) or any(c.inner and c.is_aggregate for c in _every(select.calls))
+        calls: dict[int, list[Call]] = {}
+        for call in select.calls:
+            calls.setdefault(self.stream_of(call).number, []).append(call)
         for stream in self.streams:
-            self._say_how(stream)
+            self._say_how(stream, calls.get(stream.number, []))
         if not self.ordered and not relation.structured:
             for stream in self.streams:
                 if ARRIVAL in stream.arrival:
                     stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
 
-    def _say_how(self, stream: Stream) -> None:
-        """Whether its calls are said with running aggregates, or its rows are numbered."""
-        calls = [call for call in self._select.calls if self.stream_of(call) is stream]
+    def _say_how(self, stream: Stream, calls: list[Call]) -> None:
+        """Whether the calls over a stream are said with running aggregates, or its rows are numbered."""
         if self.inner:
             stream.ordered = True
         elif self._select.running and stream.measures and calls and all(map(self._runs, calls)):
@@ -116,14 +120,14 @@ class Plan:
             key = self._rowtime()
         if select.dialect == "sqlstream" and key:
             rowtime = self._rowtime()
-            ties = () if key.lower() == rowtime.lower() or not self._has_rowtime() else (rowtime,)
+            ties = () if key.lower() == rowtime.lower() or not self._has_rowtime else (rowtime,)
         elif select.dialect == "spark" and key and key_type not in KEY_TYPES[:4]:
             ties = (key,)
         arrival = self._arrival(spec)
-        for stream in self.streams:
-            if (stream.partition, stream.key, stream.sources, stream.arrival) == (partition, key, numbers, arrival):
-                return stream
-        stream = Stream(
+        told = partition, key, numbers, arrival
+        if told in self._known:
+            return self._known[told]
+        stream = self._known[told] = Stream(
             number=len(self.streams) + 1,
             partition=partition,
             key=key,
@@ -147,6 +151,7 @@ class Plan:
         """ROWTIME, of the first table where there are several."""
         return f"{self._relation.first}.ROWTIME" if self._relation.qualified else "ROWTIME"
 
+    @cached_property
     def _has_rowtime(self) -> bool:
         """Whether the rows have a ROWTIME, as far as is known: from the schema, else because the SELECT names it."""
         select = self._select.select

@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.passes.framing.block import inside
+from dbt.adapters.sparkstream.sql.passes.framing.block import holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
@@ -238,10 +238,10 @@ class Query:
         block = self.block
         pieces: list[tuple[Span, str]] = []
         hidden = self._helpers() if self._select.calls else []
-        for item in block.projections:
-            pieces += self._projection(item, replaced, hidden)
+        for index, item in enumerate(block.projections):
+            pieces += self._projection(index, item, replaced, hidden)
         for call, text in replaced.items():
-            if not any(p[0] <= call.span[0] and call.span[1] <= p[1] for p in block.projections):
+            if holding(call.span, block.projections) is None:
                 pieces.append((call.span, text))
         clauses = block.clauses
         if plain and "qualify" in clauses:
@@ -279,20 +279,19 @@ class Query:
         """Declared windows that Spark has itself, as they are written."""
         if "window" not in self.block.clauses:
             return []
-        found = []
-        for node in self._select.select.args.get("windows") or []:
-            if self._select.windows[node.this.name.lower()] is None:
-                start, end = self._window_span(node)
-                found.append(self._select.render((start, end)))
-        return found
-
-    def _window_span(self, node: exp.Window) -> Span:
-        start = self._select.source.span(node.this)[0]
         tokens = self._select.source.tokens
-        places = tokens.within((start, self.block.clauses["window"][1]))
-        return tokens.span(tokens.pieces(places.start, places.stop)[0])
+        places = tokens.within(self.block.clauses["window"])
+        definitions = tokens.pieces(places.start + 1, places.stop)
+        nodes = self._select.select.args.get("windows") or []
+        return [
+            self._select.render(tokens.span(definition))
+            for node, definition in zip(nodes, definitions, strict=False)
+            if self._select.windows[node.this.name.lower()] is None
+        ]
 
-    def _projection(self, item: Span, replaced: dict[Call, str], hidden: list[str]) -> Iterator[tuple[Span, str]]:
+    def _projection(
+        self, index: int, item: Span, replaced: dict[Call, str], hidden: list[str]
+    ) -> Iterator[tuple[Span, str]]:
         text = self._select.source.text[slice(*item)].strip()
         star = re.fullmatch(r"(?:(.*\S)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
         if star:
@@ -304,23 +303,22 @@ class Query:
                 names = [*(n for n in (star[2] or "").split(",") if n), *hidden]
                 yield item, f"{star[1] + '.' if star[1] else ''}* EXCEPT ({', '.join(n.strip() for n in names)})"
             return
-        mine = [c for c in replaced if item[0] <= c.span[0] and c.span[1] <= item[1]]
+        mine = self._select.calls_in(item) if replaced else []
         for call in mine:
             yield call.span, replaced[call]
-        if mine and not self._is_named(item):
-            name = self._output_name(item, mine)
+        if mine and not self._is_named(index):
+            name = self._output_name(index, item, mine)
             yield (item[1], item[1]), f" AS {backticked(name)}"
 
-    def _is_named(self, item: Span) -> bool:
+    def _is_named(self, index: int) -> bool:
         """Whether an item of the SELECT list has an alias."""
-        index = self.block.projections.index(item)
         return index < len(self._select.select.expressions) and isinstance(
             self._select.select.expressions[index], (exp.Alias, exp.Aliases)
         )
 
-    def _output_name(self, item: Span, calls: list[Call]) -> str:
+    def _output_name(self, index: int, item: Span, calls: list[Call]) -> str:
         """The name of a column without an alias: as OpenMLDB or SQLstream has it, else its text."""
-        text, select, index = self._select.source.text, self._select.select, self.block.projections.index(item)
+        text, select = self._select.source.text, self._select.select
         if self._select.dialect == "openmldb":
             return column_name(self._select.source, select.expressions[index])
         if self._select.dialect == "sqlstream" and (counted := counted_name(select, index)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 
 from sqlglot import exp
@@ -11,8 +12,8 @@ from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
-from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.framing.calls import Window, find_calls, find_windows
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.passes.framing.times import likely_times, may_be_time
 from dbt.adapters.sparkstream.sql.passes.framing.typing import parsed, type_of
@@ -61,6 +62,19 @@ class FramedSelect:
     def is_ours(self) -> bool:
         """Whether it holds anything that Spark can't say as it is written."""
         return bool(self.calls or self.last_joins or any(self.windows.values()))
+
+    def calls_in(self, span: Span) -> list[Call]:
+        """The calls that stand within a span."""
+        first = bisect_left(self._places, span)
+        return [call for call in self.calls[first : bisect_left(self._places, (span[1],))] if inside(call.span, span)]
+
+    def is_in_call(self, span: Span) -> bool:
+        """Whether a span lies within a call over a window of ours."""
+        return holding(span, self._places) is not None
+
+    @cached_property
+    def _places(self) -> list[Span]:
+        return [call.span for call in self.calls]
 
     @cached_property
     def tables(self) -> dict[str, list[exp.Expr]]:

@@ -13,6 +13,7 @@ Rows without a key are in the frame of each other, whatever the offsets are, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -96,6 +97,7 @@ class Definitions:
         if SPAN not in select.meta:
             raise NoRule("its query can't be taken apart")
         clauses = Block(source, select).clauses
+        self._counts: Counter[str] = Counter()
         self._continued = "window" in clauses
         self._taken = {w.name.casefold() for w in select.args.get("windows") or []}
         self._names: dict[str, str] = {}
@@ -105,10 +107,10 @@ class Definitions:
     def name(self, stem: str, spec: str) -> str:
         """The name of a window, which is new unless there is one of the same specification."""
         if spec not in self._names:
-            number = 1 + sum(name.startswith(stem) for name in self._names.values())
-            while f"{stem}_{number}" in self._taken:
-                number += 1
-            self._names[spec] = f"{stem}_{number}"
+            self._counts[stem] += 1
+            while f"{stem}_{self._counts[stem]}" in self._taken:
+                self._counts[stem] += 1
+            self._names[spec] = f"{stem}_{self._counts[stem]}"
         return self._names[spec]
 
     def edit(self) -> Edit:
@@ -150,11 +152,12 @@ class OverSums:
 
     def _of_select(self, select: exp.Select, frames: dict[str, list[exp.Window]]) -> Iterator[Edit]:
         definitions: Definitions | None = None
+        items = {id(w): item for item in select.expressions for w in own(item, exp.Window)} if frames else {}
         for windows in frames.values():
             start, end = self._frame_place(named(windows[0]) or windows[0])
             frame = SlidingFrame(" ".join(self._source.text[start:end].split()))
             try:
-                sums = [self._read(window, select) for window in windows]
+                sums = [self._read(window, select, items.get(id(window))) for window in windows]
                 if sum(each.sql("", "").count(" OVER ") for each in sums) > MOST_SUMS:
                     raise NoRule("its calls would take more sums than they save")
                 definitions = definitions or Definitions(self._source, select)
@@ -173,8 +176,11 @@ class OverSums:
         frame = parts_of(window).frame
         return window.arg_key != "windows" and frame is not None and bound(frame, "start")[0] != -2
 
-    def _read(self, window: exp.Window, select: exp.Select) -> FrameSum:
+    def _read(self, window: exp.Window, select: exp.Select, item: exp.Expr | None) -> FrameSum:
         """A call over a sliding frame.
+
+        Args:
+            item: the item of the SELECT list that it is in, if it is in one.
 
         Raises:
             NoRule: why it can't come from running sums.
@@ -184,7 +190,6 @@ class OverSums:
             raise NoRule("FILTER, or IGNORE NULLS, stands behind a call")
         if select.args.get("group"):
             raise NoRule("the rows are groups: put the aggregation in a subquery")
-        item = next((i for i in select.expressions if any(n is window for n in i.find_all(exp.Window))), None)
         if item is not None and not isinstance(item, exp.Alias):
             raise NoRule("Spark names its column by the call: write AS")
         arguments = self._arguments(call, select)
