@@ -66,12 +66,12 @@ def explain(
     """
     if dialect == "spark" and not may_hold_windows(sql):
         return Explanation(sql, ())
-    from dbt.adapters.sparkstream.sql.core.net import net
     from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
+    from dbt.adapters.sparkstream.sql.grammar.net import netted
     from dbt.adapters.sparkstream.sql.passes.optimize import Decision
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    with net(sql):
+    def work() -> Explanation:
         statement = Statement.parse(sql, dialect)
         plain = statement.translated(schema, arrival=arrival)
         try:
@@ -81,6 +81,9 @@ def explain(
             windows = (function.window for tree in statement.trees for function in window_functions(tree))
             decisions = [Decision(window, None, reason) for window in windows if not isinstance(window, Tumble)]
             return Explanation(plain, tuple(decisions))
-    if not optimize:
-        return Explanation(plain, tuple(replace(d, rule=None, reason="the optimizer is off here") for d in decisions))
-    return Explanation(text.text if any(d.rule for d in decisions) else plain, tuple(decisions))
+        if not optimize:
+            off = (replace(d, rule=None, reason="the optimizer is off here") for d in decisions)
+            return Explanation(plain, tuple(off))
+        return Explanation(text.text if any(d.rule for d in decisions) else plain, tuple(decisions))
+
+    return netted(sql, dialect, work)

@@ -74,17 +74,24 @@ def traced(
     """As `translate`, with the place in the statement that each piece comes from; None where nothing is translated."""
     if dialect == "spark" and not may_hold_windows(sql):
         return None
-    from dbt.adapters.sparkstream.sql.core.net import net
+    from dbt.adapters.sparkstream.sql.grammar.net import netted
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    with _gc_paused(), net(sql):
+    def read() -> tuple[Statement, list[str]]:
         statement = Statement.parse(sql, dialect, mode=mode)
-        names = statement.tables() if callable(schema) else []
-    if callable(schema):
-        schema = schema(names) if names else None  # may ask a server, which takes its time
-    with _gc_paused(), net(sql):
-        found = list(statement.warnings(schema, batch))
-        text = statement.traced(schema, arrival=arrival, optimize=optimize, batch=batch)
+        return statement, statement.tables() if callable(schema) else []
+
+    with _gc_paused():
+        statement, names = netted(sql, dialect, read)
+    # A function for the schema may ask a server, which takes its time.
+    known = (schema(names) if names else None) if callable(schema) else schema
+
+    def written() -> tuple[list[TranslationWarning], Traced]:
+        found = list(statement.warnings(known, batch))
+        return found, statement.traced(known, arrival=arrival, optimize=optimize, batch=batch)
+
+    with _gc_paused():
+        found, text = netted(sql, dialect, written)
     for warning in found:
         warn(warning)
     return text
@@ -115,11 +122,10 @@ def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str
     """
     if dialect == "spark" and not whole and not may_hold_windows(sql):
         return []
-    from dbt.adapters.sparkstream.sql.core.net import net
+    from dbt.adapters.sparkstream.sql.grammar.net import netted
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    with net(sql):
-        return Statement.parse(sql, dialect, whole=whole).tables()
+    return netted(sql, dialect, lambda: Statement.parse(sql, dialect, whole=whole).tables())
 
 
 __all__ = ["Schema", "TranslationError", "TranslationWarning", "may_hold_windows", "tables", "translate"]

@@ -10,7 +10,6 @@ from operator import add
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
 from dbt.adapters.sparkstream.sql.core.nested import fields
@@ -28,6 +27,7 @@ from dbt.adapters.sparkstream.sql.core.scope import (
     merged_names,
     sources,
 )
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested

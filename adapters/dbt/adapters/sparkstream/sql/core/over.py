@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 
 _SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 
@@ -26,12 +26,16 @@ def named(window: exp.Window) -> exp.Window | None:
     select = enclosing(window, exp.Select)
     if not isinstance(name, exp.Identifier) or select is None:
         return None
-    entries: dict[str, list[exp.Window]] | None = vars(select).get("named_windows")
-    if entries is None:
-        entries = vars(select)["named_windows"] = {}
-        for entry in select.args.get("windows") or []:
-            entries.setdefault(entry.name.casefold(), []).append(entry)
-    return next((w for w in entries.get(name.name.casefold(), ()) if w is not window), None)
+    return next((w for w in _entries(select).get(name.name.casefold(), ()) if w is not window), None)
+
+
+@once
+def _entries(select: exp.Select) -> dict[str, list[exp.Window]]:
+    """Name -> the entries of the WINDOW clause that have it."""
+    found: dict[str, list[exp.Window]] = {}
+    for entry in select.args.get("windows") or []:
+        found.setdefault(entry.name.casefold(), []).append(entry)
+    return found
 
 
 def parts_of(window: exp.Window) -> WindowParts:

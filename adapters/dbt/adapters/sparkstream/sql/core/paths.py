@@ -6,6 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
+
+_LATER = (exp.Unnest, exp.Lateral)
+
 
 def names_of(node: exp.Expr | None) -> list[str] | None:
     """The parts of a dotted name: t, r and v of `t.r.v`. None for other expressions, such as `f(x).v`."""
@@ -60,11 +64,10 @@ def in_sight(inputs: Sequence[exp.Expr], place: exp.Expr) -> Sequence[exp.Expr]:
 
     In UNNEST and LATERAL these are the relations that stand before it.
     """
-    around: exp.Expr | None = place
+    around: exp.Expr | None = place if isinstance(place, _LATER) else enclosing(place, *_LATER)
     while around is not None:
-        if isinstance(around, (exp.Unnest, exp.Lateral)):
-            at = next((i for i, relation in enumerate(inputs) if relation is around), None)
-            if at is not None:
-                return inputs[:at]
-        around = around.parent
+        at = next((i for i, relation in enumerate(inputs) if relation is around), None)
+        if at is not None:
+            return inputs[:at]
+        around = enclosing(around, *_LATER)
     return inputs

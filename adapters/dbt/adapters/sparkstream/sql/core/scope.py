@@ -8,11 +8,11 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.nested import field, fields
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.paths import in_sight, is_called
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, enclosing_such, once
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ def _within(column: Column, names: list[str]) -> list[Column]:
     return [column]
 
 
+@once
 def sources(select: exp.Select) -> list[exp.Expr]:
     """What stands in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
     from_ = select.args.get("from_") or select.args.get("from")
@@ -197,6 +198,7 @@ def joins_of(node: exp.Expr) -> list[exp.Join]:
     return found + [join for relation in around if not isinstance(relation, exp.Select) for join in joins_of(relation)]
 
 
+@once
 def merged_names(select: exp.Select) -> set[str]:
     """The names, in lower case, of the columns that joins with USING make of two."""
     return {name.name.casefold() for join in joins_of(select) for name in join.args.get("using") or []}
@@ -224,22 +226,33 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     return [term for part in parts for term in (conjuncts(part) if isinstance(part, exp.Paren) else [part])]
 
 
+@once
 def find_cte(table: exp.Table) -> exp.CTE | None:
     """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
     name = table.name.casefold()
-    node: exp.Expr = table
-    while node.parent:
-        parent = node.parent
-        with_ = node if isinstance(node, exp.With) else (parent.args.get("with_") or parent.args.get("with"))
-        if isinstance(node, exp.CTE) and isinstance(parent, exp.With):
-            # Within a CTE only the CTEs before it are in scope.
-            before = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is node)]
-            found = next((c for c in before if c.alias.casefold() == name), None)
-            if found:
-                return found
-        elif isinstance(with_, exp.With) and node is not with_:
-            found = next((c for c in with_.expressions if c.alias.casefold() == name), None)
-            if found and found is not node:
-                return found
-        node = parent
+    left: exp.Expr | None = None
+    node = enclosing_such(table, _brings_names)
+    while node is not None:
+        with_ = node.parent if isinstance(node, exp.CTE) else _with(node)
+        found = _first_of(with_).get(name) if isinstance(with_, exp.With) and with_ is not left else None
+        # Within a CTE only the CTEs before it are in scope.
+        if found is not None and not (isinstance(node, exp.CTE) and (found.index or 0) >= (node.index or 0)):
+            return found
+        left = with_
+        node = enclosing_such(node, _brings_names)
     return None
+
+
+def _brings_names(node: exp.Expr) -> bool:
+    """Whether names of CTEs mean something in a node: it is a CTE behind others, or a query with some."""
+    return isinstance(node.parent, exp.With) if isinstance(node, exp.CTE) else _with(node) is not None
+
+
+def _with(node: exp.Expr) -> exp.Expr | None:
+    return node.args.get("with_") or node.args.get("with")
+
+
+@once
+def _first_of(with_: exp.With) -> dict[str, exp.CTE]:
+    """Name of a CTE -> the first one of that name."""
+    return {cte.alias.casefold(): cte for cte in reversed(with_.expressions)}

@@ -135,10 +135,26 @@ class Tokens(list[Token]):
         return [range(a, b) for a, b in zip([first, *(c + 1 for c in commas)], [*commas, last], strict=True)]
 
     def deepest(self) -> Token:
-        """The bracket or CASE that opens with the most brackets and CASEs open around it."""
+        """The token that most brackets and CASEs are open at, each counted with the operators before it in a list."""
+        operators, queries = [0], [0]
         depth, most, found = 0, 0, self[0]
         for token in self:
-            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            kind = token.token_type
+            if kind in _OPENING:
+                operators.append(0)
+                queries.append(0)
+                depth += 1
+            elif kind in _CLOSING and len(operators) > 1:
+                depth -= 1 + operators.pop() + queries.pop()
+            elif kind in _ENDING:
+                depth -= operators[-1]
+                operators[-1] = 0
+            elif kind in _OPERATORS:
+                operators[-1] += 1
+                depth += 1
+            elif kind in _SETS:
+                queries[-1] += 1
+                depth += 1
             if depth > most:
                 most, found = depth, token
         return found
@@ -146,3 +162,10 @@ class Tokens(list[Token]):
 
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+_ENDING = (TokenType.COMMA, TokenType.FROM, TokenType.WHERE)
+"""What an expression ends at."""
+_OPERATORS = (
+    *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.DPIPE),
+    *(TokenType.NOT, TokenType.AND, TokenType.OR),
+)
+_SETS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)

@@ -157,16 +157,7 @@ def _parse(
     assert isinstance(parser, SpecGrammar)
     parser.frames = found.frames
     parser.trees = trees
-    try:
-        parsed = parser.parse(tokens, sql)
-    except RecursionError:
-        deepest = Tokens(tokens).deepest()
-        raise error_at(
-            sql,
-            (deepest.start, deepest.end + 1),
-            "this statement is nested too deeply to be read",
-            "take its innermost part into a CTE of its own, or into a model",
-        ) from None
+    parsed = parser.parse(tokens, sql)
     tree = parsed[0] if parsed else None
     if tree is None:  # sqlglot ends at an ELSE that nothing is before
         parser.raise_error("this isn't expected here", tokens[0])

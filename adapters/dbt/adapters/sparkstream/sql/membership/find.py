@@ -10,12 +10,12 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import own
-from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import Session, Window, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
@@ -59,11 +59,13 @@ def find(
     Raises:
         TranslationError: what is wrong, where and how to write it.
     """
-    with net(sql):
+
+    def work() -> list[tuple[int, Use]]:
         statement = Statement.parse(sql, dialect, whole=True)
         finder = _Finder(statement.source, dialect, schema, arrival, own_frames)
-        found = [use for tree in statement.trees for use in finder.uses(tree)]
-    return [use for _, use in sorted(found, key=lambda pair: pair[0])]
+        return [use for tree in statement.trees for use in finder.uses(tree)]
+
+    return [use for _, use in sorted(netted(sql, dialect, work), key=lambda pair: pair[0])]
 
 
 def row_windows(sql: str, dialect: str = "spark") -> list[Window]:

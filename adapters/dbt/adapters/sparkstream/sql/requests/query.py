@@ -19,13 +19,13 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
-from dbt.adapters.sparkstream.sql.core.net import net
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, Traced, blamed_on
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
@@ -58,11 +58,15 @@ def request_sql(
         TranslationError: the query can't be translated, or isn't computed row by row.
         RequestError: the row doesn't fit the main table, or nobody knows this table's columns.
     """
-    with net(sql):
-        original = Statement.parse(sql, dialect, whole=True)
-        tables = original.tables() if callable(schema) else []
+
+    def read() -> tuple[Statement, list[str]]:
+        statement = Statement.parse(sql, dialect, whole=True)
+        return statement, statement.tables() if callable(schema) else []
+
+    original, tables = netted(sql, dialect, read)
     known = schema(tables) if callable(schema) else schema
-    with net(sql):
+
+    def written() -> str:
         # Faults of the query as it was written: in the rewritten one, not all columns of the main table are known.
         Statement.parse(sql, dialect).translated(known, arrival=arrival)
         if len(original.trees) != 1:
@@ -70,6 +74,8 @@ def request_sql(
         rewritten = _Rewriting(original.source, original.trees[0], row, known).text()
         with blamed_on(sql, rewritten):
             return Statement.parse(rewritten.text, dialect).translated(known, arrival=arrival, request=True)
+
+    return netted(sql, dialect, written)
 
 
 class _Rewriting:

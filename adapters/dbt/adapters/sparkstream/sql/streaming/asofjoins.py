@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Traced
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing import Frames

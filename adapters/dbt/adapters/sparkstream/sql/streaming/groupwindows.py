@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call

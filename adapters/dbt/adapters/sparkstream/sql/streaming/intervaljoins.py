@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, unaliased

@@ -18,11 +18,11 @@ from functools import partial
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError, Warn
-from dbt.adapters.sparkstream.sql.core.net import net
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on
+from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.match import Matches
@@ -169,9 +169,46 @@ def plan(
     Raises:
         TranslationError: what is wrong, or what no stream can do and what to do instead.
     """
-    names = Streams(streams)
+    found: list[TranslationWarning] = []
+
+    def work() -> StreamPlan:
+        found.clear()
+        return _planned(
+            sql,
+            dialect,
+            Streams(streams),
+            schema,
+            utc=utc,
+            optimize=optimize,
+            shows_open=shows_open,
+            corrects=corrects,
+            arrival=arrival,
+            times=times,
+            warn=found.append,
+        )
+
+    result = netted(sql, dialect, work)
+    for warning in found:
+        warn(warning)
+    return result
+
+
+def _planned(
+    sql: str,
+    dialect: str,
+    names: Streams,
+    schema: Schema | None,
+    *,
+    utc: bool,
+    optimize: bool,
+    shows_open: bool,
+    corrects: bool,
+    arrival: str | None,
+    times: Mapping[str, str] | None,
+    warn: Warn,
+) -> StreamPlan:
     resolver = resolver_of(dialect, schema)
-    with net(sql), ExitStack() as places:
+    with ExitStack() as places:
         statement, tree = _one_query(sql, dialect, names)
         waits_longer = False
         versions = versions_as_frames(tree, statement.source, names, resolver) if dialect == "flink" else None

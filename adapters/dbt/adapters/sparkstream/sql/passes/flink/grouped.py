@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import several_sets
 from dbt.adapters.sparkstream.sql.passes.flink.relations import reads_around

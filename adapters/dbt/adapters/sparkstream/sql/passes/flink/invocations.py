@@ -9,12 +9,12 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
 from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 
 
 def is_unnested(call: exp.Anonymous) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _KEY = "__order_"
@@ -29,6 +30,9 @@ class OrderKeys(Rewriter):
     def _select(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Select)
         names, known = ordered_names(self.resolver, node)
+        folded: dict[str, list[str]] = {}
+        for name in names:
+            folded.setdefault(name.casefold(), []).append(name)
         for item in _items(node):
             key = item.this
             number = _number(key)
@@ -38,7 +42,7 @@ class OrderKeys(Rewriter):
             if isinstance(key, exp.Null):
                 self.refuse(key, "nobody knows the type of this NULL", "leave it out")
             for column in _bare_columns(key):
-                self._check_name(column, names)
+                self._check_name(column, folded)
             if node.args.get("distinct") and isinstance(key, exp.Column):
                 self._check_distinct(node, key)
         yield from self._windows(node, names)
@@ -83,11 +87,13 @@ class OrderKeys(Rewriter):
         return f"{_KEY}{len(values) - 1}"
 
     def _set_operation(self, node: exp.Expr) -> Iterator[Edit]:
+        if not _items(node):
+            return
         first: exp.Expr = node
         while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
             first = first.this
         names, known = ordered_names(self.resolver, first) if isinstance(first, exp.Select) else ([], False)
-        twice = next((name for name in names if name and names.count(name) > 1), None)
+        twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
         for item in _items(node):
             key, number = item.this, _number(item.this)
             if twice is not None:  # also where the key is a column that stands once (measured in 2.3)
@@ -105,10 +111,10 @@ class OrderKeys(Rewriter):
         if not self.source.written(key).isdecimal():
             yield self.edit(key, lambda: str(int(number)))
 
-    def _check_name(self, column: exp.Column, names: list[str]) -> None:
-        if names.count(column.name) > 1:
+    def _check_name(self, column: exp.Column, folded: dict[str, list[str]]) -> None:
+        alike = folded.get(column.name.casefold(), [])
+        if alike.count(column.name) > 1:
             self._refuse_twice(column, column.name)
-        alike = [name for name in names if name.casefold() == column.name.casefold()]
         if len({*alike}) > 1:
             self.refuse(
                 column, f"Spark doesn't tell {' from '.join(dict.fromkeys(alike))}", "call one of them otherwise"

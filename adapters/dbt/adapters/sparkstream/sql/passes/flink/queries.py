@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry, fields
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.scope import Column, merged_names, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import has_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
@@ -127,13 +128,8 @@ class QueryChecks(Rewriter):
 
     def _check_twice(self, column: exp.Column, select: exp.Select) -> None:
         """Refuses a name that a subquery in FROM gives to two of its columns."""
-        for relation in sources(select):
-            query = relation.this if isinstance(relation, exp.Subquery) else None
-            if not isinstance(query, exp.Select) or relation.alias_column_names:
-                continue
-            if column.table and not is_called(relation, [column.table]):
-                continue
-            if [output_name(projection) for projection in query.expressions].count(column.name) > 1:
+        for relation in _named_twice(select).get(column.name, ()):
+            if not column.table or is_called(relation, [column.table]):
                 self.refuse(column, f"two columns of the subquery are called {column.name}", "name one in another way")
 
     def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
@@ -159,18 +155,21 @@ class QueryChecks(Rewriter):
         """Refuses a name in USING that an input on one side hasn't."""
         select = enclosing(node, exp.Select)
         inputs = sources(select) if select is not None else []
-        at = next((i for i, relation in enumerate(inputs) if relation is node.this), 0)
+        at = _places(select).get(id(node.this), 0) if select is not None else 0
         for name in node.args.get("using") or [] if at and not isinstance(node.this, exp.Unnest) else []:
             for side in (inputs[:at], inputs[at : at + 1]):
-                known = [self.resolver.columns(relation) for relation in side]
-                if all(columns.complete and columns.find(name.name) is None for columns in known):
-                    there = ", ".join(column.name for columns in known for column in columns.items)
+                if all(self._lacks(relation, name.name) for relation in side):
+                    there = ", ".join(c.name for relation in side for c in self.resolver.columns(relation).items)
                     self.refuse(
                         name,
                         f"USING takes a column of both sides, and there is no {name.name} on {_side(side)}",
                         f"there are {there}",
                     )
         return ()
+
+    def _lacks(self, relation: exp.Expr, name: str) -> bool:
+        columns = self.resolver.columns(relation)
+        return columns.complete and columns.find(name) is None
 
     def _check_group(self, select: exp.Select) -> None:
         """GROUP BY takes columns of the input: neither aliases nor positions."""
@@ -205,9 +204,10 @@ class QueryChecks(Rewriter):
         for kind in ("grouping_sets", "cube", "rollup"):
             keys += (group.args.get(kind) or []) if group else []
         flat = [inner for key in keys for inner in key_parts(key)]
+        grouped = _Keys(flat, select)
         for output in outputs:
             self._check_star(select, output, flat)
-            self._check_in_group(select, output, flat)
+            self._check_in_group(select, output, grouped)
 
     def _check_star(self, select: exp.Select, output: exp.Expr, keys: list[exp.Expr]) -> None:
         """Refuses `*` of a table with a column that isn't grouped."""
@@ -232,8 +232,8 @@ class QueryChecks(Rewriter):
         keys = [item.this for item in order.expressions] if order is not None else []
         return [key for key in keys if not (isinstance(key, exp.Column) and key.name.casefold() in names)]
 
-    def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: list[exp.Expr]) -> None:
-        if isinstance(node, (exp.Query, exp.Filter)) or any(_same(node, key, select) for key in keys):
+    def _check_in_group(self, select: exp.Select, node: exp.Expr, keys: _Keys) -> None:
+        if isinstance(node, (exp.Query, exp.Filter)) or node in keys:
             return
         if isinstance(node, exp.Anonymous) and node.name.upper() in (
             *AGGREGATES,
@@ -277,12 +277,44 @@ def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
         yield key
 
 
-def _same(node: exp.Expr, key: exp.Expr, select: exp.Select) -> bool:
-    """Whether an output expression is a key of GROUP BY; a column may have its table's name or not."""
-    one, other = names_of(node), names_of(key)
-    if one is None or other is None:
-        return node == key
-    inputs = {s.alias_or_name.casefold() for s in sources(select)}
-    shorter, longer = sorted(([n.casefold() for n in names] for names in (one, other)), key=len)
-    over = len(longer) - len(shorter)
-    return longer[over:] == shorter and (not over or longer[over - 1] in inputs)
+class _Keys:
+    """Keys of GROUP BY, and which expressions are one of them; a column may have its table's name or not."""
+
+    def __init__(self, keys: list[exp.Expr], select: exp.Select) -> None:
+        self._inputs = {s.alias_or_name.casefold() for s in sources(select)}
+        self._written = {key for key in keys if names_of(key) is None}
+        self._names = {_folded(names) for names in map(names_of, keys) if names}
+        self._shorter = {shorter for names in self._names for shorter in self._without_input(names)}
+
+    def __contains__(self, node: exp.Expr) -> bool:
+        if (own := names_of(node)) is None:
+            return node in self._written
+        names = _folded(own)
+        return names in self._shorter or not self._names.isdisjoint((names, *self._without_input(names)))
+
+    def _without_input(self, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """A column's names without those of its input."""
+        return (names[i:] for i in range(1, len(names)) if names[i - 1] in self._inputs)
+
+
+def _folded(names: list[str]) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in names)
+
+
+@once
+def _named_twice(select: exp.Select) -> dict[str, list[exp.Expr]]:
+    """A name that a subquery in FROM gives to two of its columns -> the subqueries that do."""
+    found: dict[str, list[exp.Expr]] = {}
+    for relation in sources(select):
+        query = relation.this if isinstance(relation, exp.Subquery) else None
+        if isinstance(query, exp.Select) and not relation.alias_column_names:
+            for name, times in Counter(map(output_name, query.expressions)).items():
+                if times > 1:
+                    found.setdefault(name, []).append(relation)
+    return found
+
+
+@once
+def _places(select: exp.Select) -> dict[int, int]:
+    """The id of each input of a query -> its place among them."""
+    return {id(relation): i for i, relation in enumerate(sources(select))}

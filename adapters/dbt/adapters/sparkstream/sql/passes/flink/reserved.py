@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import RESERVED, RESERVED_VALUES
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.nested import entry
 from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of
 from dbt.adapters.sparkstream.sql.core.rows import cells, row_values
 from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, incompatible

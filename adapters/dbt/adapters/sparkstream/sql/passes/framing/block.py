@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import own
 
 
 class Block:

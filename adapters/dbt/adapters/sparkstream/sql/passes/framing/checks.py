@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import OrderKey, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside

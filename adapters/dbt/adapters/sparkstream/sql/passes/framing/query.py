@@ -23,10 +23,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
@@ -93,7 +93,7 @@ class Frames:
 
     def _check_pipe(self, select: exp.Select) -> None:
         """Refuses windows of ours in a pipe, whose SELECT is nowhere in the text."""
-        frame = next((n for n in select.find_all(FramedWindow) if n.find_ancestor(exp.Select) is select), None)
+        frame = next(own(select, FramedWindow), None)
         if frame is not None:
             raise self._source.error(
                 frame.value.span,

@@ -8,9 +8,9 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows
@@ -65,7 +65,7 @@ class FramedSelect:
 
     def calls_in(self, span: Span) -> list[Call]:
         """The calls that stand within a span."""
-        first = bisect_left(self._places, span)
+        first = bisect_left(self._places, (span[0],))
         return [call for call in self.calls[first : bisect_left(self._places, (span[1],))] if inside(call.span, span)]
 
     def is_in_call(self, span: Span) -> bool:

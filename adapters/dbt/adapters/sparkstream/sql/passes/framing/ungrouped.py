@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.typing import SPARK
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, RANKS, SPARK_AGGREGATES
@@ -39,12 +39,12 @@ def check_grouped(source: Source, tree: exp.Expr) -> None:
                     )
 
 
-def _keys(select: exp.Select) -> list[exp.Expr] | None:
+def _keys(select: exp.Select) -> frozenset[exp.Expr] | None:
     """The keys of a SELECT that aggregates; None where it doesn't, or where Spark alone knows its keys."""
     group = select.args.get("group")
     if group is None:
         calls = (call for item in select.expressions for call in item.find_all(exp.Anonymous))
-        return [] if any(_aggregates(call, select) for call in calls) else None
+        return frozenset() if any(_aggregates(call, select) for call in calls) else None
     if any(group.args.get(key) for key in ("all", "totals", "rollup", "cube", "grouping_sets")):
         return None
     if any(isinstance(key, (exp.Rollup, exp.Cube, exp.GroupingSets)) for key in group.expressions):
@@ -61,7 +61,7 @@ def _keys(select: exp.Select) -> list[exp.Expr] | None:
     named = [
         aliases[key.name.casefold()] for key in keys if isinstance(key, exp.Column) and key.name.casefold() in aliases
     ]
-    return [_plain(key.unnest()) for key in (*keys, *named)]
+    return frozenset(_plain(key.unnest()) for key in (*keys, *named))
 
 
 def _aggregates(call: exp.Anonymous, select: exp.Select) -> bool:
@@ -70,7 +70,7 @@ def _aggregates(call: exp.Anonymous, select: exp.Select) -> bool:
     return call.name.upper() in CATEGORIES and around is select
 
 
-def _ungrouped(node: exp.Expr, keys: list[exp.Expr]) -> Iterator[exp.Column]:
+def _ungrouped(node: exp.Expr, keys: frozenset[exp.Expr]) -> Iterator[exp.Column]:
     if node in keys or isinstance(node, _OTHER_ROWS):
         return
     if isinstance(node, exp.Column):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 
 _WORDS = frozenset(
     (

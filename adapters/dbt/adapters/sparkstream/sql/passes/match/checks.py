@@ -7,9 +7,9 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES as FLINK_AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.opaque import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule

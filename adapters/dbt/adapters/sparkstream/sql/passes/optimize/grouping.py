@@ -10,6 +10,7 @@ from math import prod
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.scope import Columns
+from dbt.adapters.sparkstream.sql.core.tree import once
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -179,6 +180,12 @@ def _members(node: exp.Expr) -> Set:
     return (node.unnest() if isinstance(node, exp.Paren) else node,)
 
 
+@once
+def _aliased(select: exp.Select) -> dict[str, exp.Alias]:
+    """Alias -> the first item of the SELECT list that has it."""
+    return {item.alias.casefold(): item for item in reversed(select.expressions) if isinstance(item, exp.Alias)}
+
+
 def _resolved(node: exp.Expr, select: exp.Select, names: Names, rows: Columns) -> exp.Expr:
     """What an item of GROUP BY means: itself, or the item of the SELECT list that it points at or names."""
     if isinstance(node, exp.Literal) and node.is_int:
@@ -187,11 +194,9 @@ def _resolved(node: exp.Expr, select: exp.Select, names: Names, rows: Columns) -
             raise NoRule(f"GROUP BY {position} points at no column")
         return select.expressions[position - 1].unalias()
     if isinstance(node, exp.Column) and not node.table and not names.is_window(node) and not rows.find(node.name):
-        named = [
-            e for e in select.expressions if isinstance(e, exp.Alias) and e.alias.casefold() == node.name.casefold()
-        ]
+        named = _aliased(select).get(node.name.casefold())
         if named:
-            meant = named[0].this
+            meant = named.this
             if isinstance(meant, exp.Column) and meant.name.casefold() == node.name.casefold():
                 return meant
             if not rows.complete:

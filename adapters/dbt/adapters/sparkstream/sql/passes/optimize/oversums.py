@@ -21,10 +21,10 @@ from functools import partial
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import own
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing, own
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.enclosing import enclosing
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions
 
 
@@ -23,14 +24,18 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
     if not window_functions(tree):
         return
     for select in tree.find_all(exp.Select):
-        for place, right, terms in _meetings(select):
-            windows = [s for s in right if _windowed(s, resolver)]
-            others = [s for s in _others(select, right) if _windowed(s, resolver)]
-            if not windows or not others:
+        windowed = [s for s in sources(select) if _windowed(s, resolver)]
+        where = select.args.get("where")
+        filters = conjuncts(where.this) if where and windowed else []
+        for place, right, terms in _meetings(select, filters) if windowed else ():
+            window = next((s for s in right if _windowed(s, resolver)), None)
+            other = next((s for s in windowed if all(s is not r for r in right)), None)
+            if window is None or other is None:
                 continue
-            missing = [bound for bound in BOUNDS if not _equal(bound, terms, select, resolver)]
+            conditions = list(terms)
+            missing = [bound for bound in BOUNDS if not _equal(bound, conditions, select, resolver)]
             if missing:
-                both = (f"{_named(b, others[0], resolver)} = {_named(b, windows[0], resolver)}" for b in missing)
+                both = (f"{_named(b, other, resolver)} = {_named(b, window, resolver)}" for b in missing)
                 yield source.warning(
                     source.span(place),
                     f"windows are joined without an equal {' and '.join(missing)}: not window by window",
@@ -38,15 +43,15 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
                 )
 
 
-def _meetings(select: exp.Select) -> Iterator[tuple[exp.Expr, list[exp.Expr], list[exp.Expr]]]:
+def _meetings(
+    select: exp.Select, filters: list[exp.Expr]
+) -> Iterator[tuple[exp.Expr, list[exp.Expr], Iterable[exp.Expr]]]:
     """JOIN, IN and EXISTS of a query: the node, the relations that it brings, and the conditions on them."""
-    where = select.args.get("where")
-    filters = conjuncts(where.this) if where else []
     for relation in sources(select):
         join = relation.parent
         if isinstance(join, exp.Join) and join.this is relation:
             using = [exp.EQ(this=name, expression=name) for name in join.args.get("using") or []]
-            yield relation, [relation], [*conjuncts(join.args.get("on")), *filters, *using]
+            yield relation, [relation], chain(conjuncts(join.args.get("on")), filters, using)
     for term in filters:
         test = term.this if isinstance(term, exp.Not) else term
         query = test.args.get("query") if isinstance(test, exp.In) else test.this
@@ -63,10 +68,6 @@ def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.E
         return ()
     tested = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
     return zip(tested, (p.unalias() for p in query.expressions), strict=False)
-
-
-def _others(select: exp.Select, right: list[exp.Expr]) -> list[exp.Expr]:
-    return [s for s in sources(select) if all(s is not r for r in right)]
 
 
 def _windowed(relation: exp.Expr, resolver: Resolver) -> bool:

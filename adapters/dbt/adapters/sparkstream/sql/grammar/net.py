@@ -1,47 +1,53 @@
-"""What the public functions of the translator stand in: nothing that nobody foresaw leaves them as it is."""
+"""What the public functions of the translator run in: nothing that nobody foresaw leaves them as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
 from sqlglot.errors import SqlglotError
 
+from dbt.adapters.sparkstream.sql.core.depth import with_depth
 from dbt.adapters.sparkstream.sql.core.errors import (
     ArgumentError,
     Finding,
     RequestError,
-    TranslationError,
     TranslatorFault,
 )
+from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 _PYTHON = ("builtins", "decimal", "re", "_decimal")
 _PACKAGE = "dbt.adapters.sparkstream.sql"
+_T = TypeVar("_T")
 
 
-@contextmanager
-def net(sql: str) -> Iterator[None]:
-    """Makes a TranslationError of whatever a block raises because of the text that it translates.
+def netted(sql: str, dialect: str, work: Callable[[], _T]) -> _T:
+    """The result of some work, with a TranslationError in the place of whatever it raises because of its text.
 
     What others raise passes: dbt, for one, in a macro that a batch asks.
 
     Args:
         sql: the text.
+        work: what to do; it is done twice where the text is deeply nested.
 
     Raises:
-        TranslationError: the block raised one, or went too deep.
-        TranslatorFault: the block raised what nobody foresaw, which is the cause.
+        TranslationError: the work raised one, or went too deep.
+        TranslatorFault: the work raised what nobody foresaw, which is the cause.
     """
     try:
-        yield
+        return with_depth(work)
     except (Finding, RequestError, ArgumentError):
         raise
-    except RecursionError as error:
-        raise TranslationError(
+    except RecursionError:
+        deepest = Tokens(DIALECTS[dialect]().tokenize(sql)).deepest()
+        raise error_at(
+            sql,
+            (deepest.start, deepest.end + 1),
             "this statement is nested too deeply to be translated",
-            hint="take its innermost part into a CTE of its own, or into a model",
-            source_line=_first_line(sql),
-        ) from error
+            "take its innermost part into a CTE of its own, or into a model",
+        ) from None
     except Exception as error:
         if not _is_ours(error):
             raise
