@@ -241,7 +241,7 @@ def _show_start(started: Start) -> None:
     for warning in started.warnings:
         click.echo(f"warning: {warning}", err=True)
     if exposed := _exposed(started.state):
-        click.echo(f"warning: {exposed}", err=True)
+        click.echo(f"note: {exposed}", err=True)
     click.echo(_describe_start(started.state, started.already_running))
 
 
