@@ -527,3 +527,42 @@ def test_names_that_flink_keeps_for_itself_get_backticks() -> None:
     assert "SELECT `day`, SUM(`value`) AS total FROM" in model(made, "o")
     assert "WHERE `year` > 1 GROUP BY `day`" in model(made, "o")
     assert not made.disabled
+
+
+FILES = "WITH ('connector' = 'filesystem', 'path' = 'data', 'format' = 'csv')"
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "words"),
+    [
+        ("id BIGINT, n INT", {"ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"}, "files in"),
+        ("id BIGINT, k VARCHAR(9)", set(), "a number or time with blanks around it can't be read"),
+        ("id BIGINT, tags ARRAY<INT>, m MAP<STRING, INT>", set(), "reads no nested values from CSV (tags, m)"),
+    ],
+)
+def test_files_in_csv(columns: str, options: set[str], words: str) -> None:
+    """Flink reads a number with blanks around it, and so does Spark where it trims all values."""
+    made = project(f"CREATE TABLE s ({columns}) {FILES}; CREATE VIEW v AS SELECT id FROM s;")
+    [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+    given = table["config"]["meta"]["table"]
+    assert {name for name in given.get("options", {}) if name.startswith("ignore")} == options
+    assert words in made.files["README.md"]
+    assert ("location" in given) == ("nested" not in words)
+
+
+@pytest.mark.parametrize("connector", ["print", "blackhole", "jdbc", "filesystem"])
+def test_a_sink_that_nothing_is_written_to(connector: str) -> None:
+    made = project(
+        f"CREATE TABLE s (id BIGINT) {FILES}; CREATE TABLE t (id BIGINT) WITH ('connector' = '{connector}');"
+        "INSERT INTO t SELECT id FROM s;"
+    )
+    assert f"nothing is written to the script's {connector}: the rows are in this table" in made.files["README.md"]
+
+
+def test_a_window_function_over_processing_time() -> None:
+    made = project(
+        f"CREATE TABLE s (id BIGINT, pt AS PROCTIME()) {FILES}; CREATE VIEW v AS SELECT window_start, COUNT(*) AS n "
+        "FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(pt), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;"
+    )
+    assert configs(made)["v"] == "disabled"
+    assert "pt is PROCTIME(): a table doesn't know when its rows arrived" in made.files["README.md"]

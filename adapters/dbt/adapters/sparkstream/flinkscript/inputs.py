@@ -125,6 +125,11 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         setup = _setup(table)
         return Input("parquet", None, {}, columns, setup=f"{topic.fault}; {setup}" if topic.fault else setup)
     name = table.options["format"]
+    nested = [n for n, type_, _ in columns if type_.startswith(("array", "map", "struct"))]
+    if name == "csv" and nested:
+        names = markdown_text(", ".join(nested))
+        setup = f"Spark reads no nested values from CSV ({names}): write the files as JSON or Parquet, or "
+        return Input("parquet", None, {}, columns, setup=setup + _SETUP[""])
     options = csv_options(table.options) if name == "csv" else json_options(table.options) if name == "json" else {}
     location: str | Variable | None = path
     seed, relative = None, False
@@ -138,15 +143,13 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
             location = parent or ("" if relative else slash)
             options["pathGlobFilter"] = _GLOB.sub(r"\\\g<0>", file)
     notes = []
-    if name == "csv":
-        nested = [n for n, type_, _ in columns if type_.startswith(("array", "map", "struct"))]
-        columns = tuple((n, "string" if n in nested else t, c) for n, t, c in columns)
-        if nested:
-            notes.append(
-                f"{markdown_text(', '.join(nested))}: a CSV file of Spark has no nested values, so these are STRING"
-            )
-        if seed is None and any(t == "string" for _, t, _ in columns):
+    if name == "csv" and seed is None:
+        has_texts = any(type_.startswith(("string", "varchar", "char")) for _, type_, _ in columns)
+        if has_texts:
             notes.append("an empty text without quotes is NULL in Spark, and '' in Flink")
+            notes.append("a number or time with blanks around it can't be read, as Spark would trim texts with it")
+        else:
+            options |= {"ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"}
     if name == "avro":
         notes.append("needs spark-avro: `spark.jars.packages` under server_side_parameters")
     return Input(

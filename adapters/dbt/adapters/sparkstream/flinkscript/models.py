@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dbt.adapters.sparkstream.flinkscript.escapes import markdown_text
 from dbt.adapters.sparkstream.flinkscript.fitting import fitted, with_ctes
 from dbt.adapters.sparkstream.flinkscript.job import Insert, Job, Query, ViewDefinition
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, sent_to
@@ -166,6 +167,9 @@ class Models(Tables):
         self.models.append(self._declared(model, table))
         if table is not None and table.connector in (KAFKA, UPSERT):
             self._send(model, table)
+        elif table is not None and table.connector and insert.place != table.span and not model.disabled:
+            sink = markdown_text(table.connector)
+            model.notes = (f"nothing is written to the script's {sink}: the rows are in this table",)
         return relation
 
     def _shaped(

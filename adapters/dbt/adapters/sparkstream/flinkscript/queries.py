@@ -282,8 +282,9 @@ class Parsed:
             TranslationError: there is one.
         """
         gone = {name.casefold() for name in names}
-        for column in self.tree.find_all(exp.Column):
-            if column.name.casefold() in gone:
+        for column in self.tree.find_all(exp.Column, exp.Identifier):
+            is_time = isinstance(column, exp.Column) or column.arg_key == "timecol"  # of a window function
+            if is_time and column.name.casefold() in gone:
                 raise error_at(
                     self.text,
                     self.source.span(column),

@@ -97,8 +97,8 @@ def _kind(model: Model) -> str:
     kind = str(model.config["materialized"]).replace("_", " ")
     sink = model.config.get("sink")
     if isinstance(sink, dict):
-        kind = "; ".join([f"{kind}, whose rows go to {_topic(sink['topic'])}, too", *model.notes])
-    return f"{kind}, disabled" if model.disabled else kind
+        kind = f"{kind}, whose rows go to {_topic(sink['topic'])}, too"
+    return "; ".join([f"{kind}, disabled" if model.disabled else kind, *model.notes])
 
 
 def _inputs(project: Project) -> Iterator[str]:

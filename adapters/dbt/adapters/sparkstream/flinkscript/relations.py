@@ -81,7 +81,7 @@ class Model:
         columns: name, Spark type or empty, and comment of each column that the script declares.
         disabled: why it isn't run; empty where it is.
         reason: why it is a table in a streaming job; empty elsewhere.
-        notes: what is different from Flink in the topic that its rows are sent to.
+        notes: what is different from Flink in where its rows go.
     """
 
     node: str

@@ -159,6 +159,9 @@ class ForeignSyntax(Rewriter):
         self.refuse(node, "Flink knows no user", "write the name, or a Jinja variable")
 
     def _parameter(self, node: exp.Expr) -> Iterable[Edit]:
+        if str(node.name).casefold() == "rowtime":
+            what, how = "$rowtime is Confluent's name for the event time", "write the column that has the watermark"
+            self.refuse(node, what, how)
         self.refuse(node.parent or node, "Flink SQL has no parameters", "write the value, or a Jinja variable")
 
     def _cast(self, node: exp.Expr) -> Iterable[Edit]:
