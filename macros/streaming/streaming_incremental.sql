@@ -22,13 +22,16 @@
   {%- call noop_statement('main', run.message, 'OK', run.rows) -%}
     {{ run.sql }}
   {%- endcall -%}
-  {#- The stream has written in a session of its own. -#}
-  {%- call statement() -%}
-    refresh table {{ target }}
-  {%- endcall -%}
+  {#- After Ctrl-C, dbt has ended its connections. -#}
+  {%- if not run.interrupted -%}
+    {#- The stream has written in a session of its own. -#}
+    {%- call statement() -%}
+      refresh table {{ target }}
+    {%- endcall -%}
 
-  {% do apply_grants(target, grant_config, should_revoke(existing, should_full_refresh())) %}
-  {{ run_hooks(post_hooks) }}
+    {% do apply_grants(target, grant_config, should_revoke(existing, should_full_refresh())) %}
+    {{ run_hooks(post_hooks) }}
+  {%- endif -%}
 
   {{ return({'relations': [target]}) }}
 {% endmaterialization %}

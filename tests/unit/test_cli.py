@@ -24,6 +24,13 @@ def test_version() -> None:
     assert run("--version").output == f"sparkstream {__version__}\n"
 
 
+def test_help_cuts_no_sentence() -> None:
+    for arguments in ([], ["server"], ["import"], ["streams"]):
+        shown = CliRunner().invoke(main, [*arguments, "--help"], terminal_width=80).output
+        assert "Commands:" in shown
+        assert "..." not in shown.partition("Commands:")[2]
+
+
 def test_help_needs_neither_dbt_nor_spark_nor_the_parser() -> None:
     """These take a second and more to import."""
     script = (

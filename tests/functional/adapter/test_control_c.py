@@ -117,6 +117,31 @@ def test_dbt_ends(make_project: Callable[..., Project], times: int) -> None:
     assert "Traceback" not in command.output
 
 
+STREAM = """\
+{{ config(materialized='streaming_incremental', max_files_per_trigger=1) }}
+select id, busy.total from {{ stream(source('files', 'events')) }}
+cross join (select sum(hash(id)) as total from range(20000000)) as busy
+"""
+FILES = "sources: [{name: files, tables: [{name: events, config: {meta: {stream: " + (
+    "{format: json, path: events, schema: 'id bigint'}}}}]}]\n"
+)
+
+
+@pytest.mark.slow
+def test_a_stream_ends_with_its_micro_batch_and_is_no_error(make_project: Callable[..., Project]) -> None:
+    project = make_project({"models/seen.sql": STREAM, "models/schema.yml": FILES})
+    events = project.folder / "events"
+    events.mkdir()
+    for number in range(200):
+        (events / f"{number}.json").write_text(f'{{"id": {number}}}\n')
+    command = Command(project, str(Path(sys.executable).parent / "dbt"), "run")
+    command.wait_for(lambda: bool(list(project.folder.rglob("micro_batch=0"))))
+    command.control_c(1)
+    assert "interrupted: the next run goes on" in command.output
+    assert "ERROR" not in command.output
+    assert "Traceback" not in command.output
+
+
 @pytest.mark.slow
 def test_explain_ends(make_project: Callable[..., Project]) -> None:
     project = make_project({"models/pairs.sql": PAIRS, "models/windows.sql": WINDOWS})

@@ -469,7 +469,7 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
         for number in range(4):
             batch = MicroBatch(number, at, 5, 1, None, 0, 0, 0, False, True)
             runs.record(
-                own, table, runs.RunRecord("r", model, f"db.{model}"), [batch], runs.Counts({}, {}, {}), "parquet"
+                own, table, runs.RunRecord("r", model, f"db.{model}", "t"), [batch], runs.Counts({}, {}, {}), "parquet"
             )
 
     note("model.shop.first")

@@ -101,6 +101,16 @@ def test_a_run_that_was_killed(shop: Project) -> None:
     shop.sql("alter table {}.bids set tblproperties ('sparkstream.run' = '')")
 
 
+def test_totals_are_those_of_the_table_that_is_there(shop: Project) -> None:
+    """And not of those before it."""
+    for _ in range(2):
+        shop.dbt("run", "--select", "bids", "--full-refresh")
+    assert told(shop, "bids")["bids"]["rows_read"] == 4
+    shop.sql("refresh table {}.sparkstream_runs")
+    assert shop.rows("select sum(rows_read) from {}.sparkstream_runs") == [(12,)]
+    assert shop.rows("select count(distinct made) from {}.sparkstream_runs") == [(3,)]
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [("plain", "plain is no streaming model"), ("bidz", "bidz"), ("later,bids", "later,bids")],

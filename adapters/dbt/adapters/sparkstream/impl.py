@@ -354,7 +354,7 @@ class SparkStreamAdapter(Namespaces):
             options: `rebuild`, `run_id`.
 
         Returns:
-            `message` and `rows` for the result, and `sql` that was run.
+            `message` and `rows` for the result, `sql` that was run, and whether it was `interrupted`.
 
         Raises:
             DbtRuntimeError: why not.

@@ -8,6 +8,7 @@ from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.cli.backfill import backfill
 from dbt.adapters.sparkstream.cli.batches import batches
 from dbt.adapters.sparkstream.cli.build import build
+from dbt.adapters.sparkstream.cli.common import Commands
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.gateway import gateway
 from dbt.adapters.sparkstream.cli.imports import imports
@@ -18,7 +19,7 @@ from dbt.adapters.sparkstream.cli.server import server
 from dbt.adapters.sparkstream.cli.translate import translate
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sparkstream", message="%(prog)s %(version)s")
 def main() -> None:
     """Windows of Flink, OpenMLDB and SQLstream on Apache Spark."""

@@ -16,6 +16,15 @@ from dbt.adapters.sparkstream.redaction import redacted
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+class Commands(click.Group):
+    """A group whose help has the whole first sentence of each command; click cuts it to a line."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 def _complete_dialects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 

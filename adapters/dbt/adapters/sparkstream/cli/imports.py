@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import fail, read_sql
+from dbt.adapters.sparkstream.cli.common import Commands, fail, read_sql
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript import Project
 
 
-@click.group("import")
+@click.group("import", cls=Commands)
 def imports() -> None:
     """Make a dbt project of what is written for another system."""
 

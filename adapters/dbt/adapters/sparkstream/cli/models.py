@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import complete_models, fail, project_options, run_operation
+from dbt.adapters.sparkstream.cli.common import Commands, complete_models, fail, project_options, run_operation
 
 
 @click.command()
@@ -75,15 +75,14 @@ def stream(
 
     options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
-    # One thread for each model, as a model that is left running keeps its thread.
-    ended_well = continuous.run([*given, "--threads", "32", "--select", *models])
+    ended_well = continuous.run(given, models)
     # Ctrl-C from here on ends the process at once, without a stack trace.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not ended_well:
         sys.exit(1)
 
 
-class _ShownByDefault(click.Group):
+class _ShownByDefault(Commands):
     """A group whose command `show` needs no name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from dbt.adapters.sparkstream import private
-from dbt.adapters.sparkstream.cli.common import fail
+from dbt.adapters.sparkstream.cli.common import Commands, fail
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.secretnames import is_secret
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
@@ -31,7 +31,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _EXIT_CODES = {Phase.RUNNING: 0, Phase.DEAD: 1, Phase.STOPPED: 3}
 
 
-@click.group()
+@click.group(cls=Commands)
 def server() -> None:
     """A Spark server for SQL and streams: for development on this machine, or as the driver of a cluster.
 

@@ -49,7 +49,8 @@ class LastRun:
             lines.append(f"watermark {clock(mark)}: windows that end by then are closed, and older rows are late")
         lines.append(f"state: {told['state_rows']:,} rows in {told['state_bytes']:,} bytes")
         left = [f"{told[name]:,} {words}" for name, words in _LEFT_OUT.items() if told.get(name)]
-        lines.append(f"{told['rows_read']:,} rows read; left out: {', '.join(left) or 'none'}")
+        read = f"{told['rows_read']:,} rows read by all runs since the table was made"
+        lines.append(f"{read}; left out: {', '.join(left) or 'none'}")
         return cls(tuple(lines), mark)
 
     def drawn(self, sections: Sequence[Section]) -> list[Section]:

@@ -193,7 +193,9 @@ class StreamingModels:
                         tell(outcome)
             finally:
                 engine.close()
-        return {"message": outcome.message, "rows": outcome.rows, "sql": plan.describe()}
+        interrupted = self._cancelled.is_set()
+        message = outcome.message + (", interrupted: the next run goes on" if interrupted else "")
+        return {"message": message, "rows": outcome.rows, "sql": plan.describe(), "interrupted": interrupted}
 
     def _read(self, node: Mapping[str, Any], sql: str, relation: Any, run_id: str) -> Model:
         runs = relation.incorporate(path={"identifier": RUNS})

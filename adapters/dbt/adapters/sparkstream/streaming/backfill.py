@@ -153,7 +153,7 @@ class Backfill:
         table.replace(replaced, known, lease.fact)
         engine.folders.clear(_folder(checkpoint))
         done = runs.Backfilled(str(range_), replaced.added, replaced.removed, windows)
-        run = runs.RunRecord(model.run_id, model.unique_id, model.relation)
+        run = runs.RunRecord(model.run_id, model.unique_id, model.relation, known["table"])
         try:
             runs.record_backfill(engine, model.runs, run, done, last, started, model.config.file_format)
         except StreamingError as error:

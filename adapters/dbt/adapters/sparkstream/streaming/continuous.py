@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from types import FrameType
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -26,11 +28,12 @@ def is_stopping() -> bool:
     return _stop is not None and _stop.is_set()
 
 
-def run(dbt_arguments: Sequence[str]) -> bool:
+def run(dbt_arguments: Sequence[str], models: Sequence[str]) -> bool:
     """Runs models by dbt until SIGINT (Ctrl-C) or SIGTERM; the micro-batches that run then are ended first.
 
     Args:
         dbt_arguments: for `dbt run`.
+        models: what it selects.
 
     Returns:
         Whether all went well.
@@ -46,9 +49,14 @@ def run(dbt_arguments: Sequence[str]) -> bool:
         print("stopping after this micro-batch; once more to stop at once", file=sys.stderr)
         event.set()
 
+    # A model that is left running keeps its thread, so there is one for each, whatever the profile says.
+    chosen = ["--select", *models]
+    with redirect_stdout(io.StringIO()):  # dbt prints the names
+        listed = dbtRunner().invoke(["--quiet", "ls", "--resource-type", "model", *dbt_arguments, *chosen])
+    threads = len(listed.result) if isinstance(listed.result, list) else 0
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return bool(dbtRunner().invoke(["run", *dbt_arguments]).success)
+        return bool(dbtRunner().invoke(["run", *dbt_arguments, "--threads", str(max(threads, 1)), *chosen]).success)
     finally:
         _stop = None
         for number, handler in before.items():

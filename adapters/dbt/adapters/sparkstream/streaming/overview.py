@@ -61,26 +61,29 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
         For each: `model`, `relation`, `status` (`running`, `stopped`, `killed` or `not built`), `process` and `host` of
         the run, and, once it has had a micro-batch: `batch`, `ended_at` and `watermark` (seconds since the epoch),
         `duration_ms`, `rows`, `state_rows` and `state_bytes` of the last one, and the totals of `TOTALS` and `LEFT_OUT`
-        over all that are noted.
+        over all micro-batches of the table that is there.
 
     Raises:
         StreamingError: what Spark says is wrong.
     """
-    of_runs: dict[str, list[StreamModel]] = defaultdict(list)
+    of_runs: dict[str, dict[StreamModel, Mapping[str, str]]] = defaultdict(dict)
     for model in models:
-        of_runs[model.runs].append(model)
+        exists = engine.exists(model.relation)
+        known = table_of(engine, model.relation, model.file_format).properties() if exists else {}
+        of_runs[model.runs][model] = known
     found = []
     for runs, of_schema in of_runs.items():
-        noted = _noted(engine, runs, of_schema) if engine.exists(runs) else {}
-        found += [_told(engine, model, noted.get(model.id, {})) for model in of_schema]
+        tables = {model.id: known["table"] for model, known in of_schema.items() if "table" in known}
+        noted = _noted(engine, runs, tables) if tables and engine.exists(runs) else {}
+        found += [_told(model, known, noted.get(model.id, {})) for model, known in of_schema.items()]
     return sorted(found, key=lambda told: str(told["model"]))
 
 
-def _told(engine: Engine, model: StreamModel, noted: Mapping[str, Any]) -> dict[str, Any]:
+def _told(model: StreamModel, known: Mapping[str, str], noted: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
-    if not engine.exists(model.relation):
+    if "table" not in known:
         return {**told, "status": NOT_BUILT}
-    holder = Holder.read(table_of(engine, model.relation, model.file_format).properties().get(KEY))
+    holder = Holder.read(known.get(KEY))
     if holder is None:
         return {**told, "status": STOPPED, **noted}
     status = RUNNING if _is_alive(holder) else KILLED
@@ -93,18 +96,30 @@ def _is_alive(holder: Holder) -> bool:
     return abs(time.time() - holder.alive) < EXPIRES if alive is None else alive
 
 
-def _noted(engine: Engine, runs: str, models: Sequence[StreamModel]) -> dict[str, dict[str, Any]]:
-    """Model id -> what `sparkstream_runs` has of it."""
+def _noted(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Model id -> what `sparkstream_runs` has of its table.
+
+    Each table begins with micro-batch 0. Rows of earlier versions don't say which table they are of.
+
+    Args:
+        engine: a session.
+        runs: the table of micro-batches.
+        tables: model id -> what tells its table from earlier ones.
+    """
     columns = {name.casefold() for name in engine.columns(runs)}
     last = ", ".join(f"{sql} AS {name}" for name, sql in _LAST.items())
     # A table of an earlier version lacks some of the columns until the next run.
     sums = [name for name in TOTALS + LEFT_OUT if name in columns]
     added = "".join(f", coalesce(sum({name}), 0) AS {name}" for name in sums)
-    ids = ", ".join(string_literal(model.id) for model in models)
-    only = " AND backfilled IS NULL" if "backfilled" in columns else ""
+    of_table = " AND coalesce(r.made, t.made) = t.made" if "made" in columns else ""
+    values = ", ".join(f"({string_literal(id_)}, {string_literal(made)})" for id_, made in tables.items())
+    only = "WHERE backfilled IS NULL" if "backfilled" in columns else ""
     rows = engine.sql(
-        f"SELECT model, max_by(struct({last}), struct(started_at, batch)) AS last{added} "
-        f"FROM {runs} WHERE model IN ({ids}){only} GROUP BY model"
+        f"SELECT model, max_by(struct({last}), struct(started_at, batch)) AS last{added} FROM (\n"
+        "  SELECT r.*, max(CASE WHEN r.batch = 0 THEN r.started_at END) OVER (PARTITION BY r.model) AS __begun\n"
+        f"  FROM {runs} AS r JOIN VALUES {values} AS t (model, made)\n"
+        f"  ON r.model = t.model{of_table}\n  {only}\n"
+        ") WHERE __begun IS NULL OR started_at >= __begun GROUP BY model"
     )
     return {row["model"]: _facts(row.asDict(recursive=True), sums) for row in rows}
 

@@ -325,7 +325,17 @@ class Run:
         sink = sink_of(model, self._plan, table, columns, known, lease.owned, begun, checkpoint, self._views)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = Watch(
-            self._engine, model, self._plan.windows, table, checkpoint, late, identities, last, self._report, self._warn
+            self._engine,
+            model,
+            self._plan.windows,
+            table,
+            checkpoint,
+            late,
+            identities,
+            last,
+            known["table"],
+            self._report,
+            self._warn,
         )
         mode = "update" if self._plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them

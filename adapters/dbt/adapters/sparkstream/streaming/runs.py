@@ -40,6 +40,7 @@ COLUMNS = {
         "the range of a backfill, which put rows_appended in the place of others; else NULL",
     ),
     "rows_removed": ("BIGINT", "rows that a backfill has taken out of the table"),
+    "made": ("STRING", "tells the table from earlier ones of the model, as it is made anew"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
@@ -57,6 +58,8 @@ class RunRecord:
     id: str
     model: str
     relation: str
+    made: str
+    """Tells the table from earlier ones of the model."""
     aside: bool = False
     """Whether its rows went to a table that is made anew aside."""
 
@@ -138,6 +141,7 @@ def record(
             "rows_without_time": left.untimed,
             "rows_unreadable": left.unreadable,
             "aside": str(run.aside).lower(),
+            "made": string_literal(run.made),
         }
         found.append(values)
     _add(engine, table, run, found, file_format, batches[0].number // MERGED < (batches[-1].number + 1) // MERGED)
@@ -171,6 +175,7 @@ def record_backfill(
         "aside": "false",
         "backfilled": string_literal(done.range),
         "rows_removed": done.removed,
+        "made": string_literal(run.made),
     }
     _add(engine, table, run, [values], file_format, merges=False)
 

@@ -31,6 +31,7 @@ class Watch:
         late: counts the rows that no window has.
         identities: for each source, what tells it from a new source of the same name.
         settled: the last micro-batch that is noted.
+        made: tells the table from earlier ones of the model.
         report: told, in a line, what is worth telling.
         warn: told what a person has to know, and do.
 
@@ -53,6 +54,7 @@ class Watch:
         late: LateRows,
         identities: Mapping[str, str],
         settled: int,
+        made: str,
         report: Callable[[str], None],
         warn: Callable[[str], None],
     ) -> None:
@@ -64,6 +66,7 @@ class Watch:
         self._late = late
         self._identities = identities
         self._settled = settled
+        self._made = made
         self._report = report
         self._warn = warn
         self._batches: list[MicroBatch] = []
@@ -131,7 +134,8 @@ class Watch:
         table.note(batch=str(self.finished), files=noted, sources=sources, **left, **ended, **free)
         self._warn_of_rows(Aside.total(self._aside.values()))
         try:
-            run = runs.RunRecord(model.run_id, model.unique_id, model.aside_of or model.relation, bool(model.aside_of))
+            relation, is_aside = model.aside_of or model.relation, bool(model.aside_of)
+            run = runs.RunRecord(model.run_id, model.unique_id, relation, self._made, is_aside)
             counts = runs.Counts(appended, corrected, self._aside)
             runs.record(self._engine, model.runs, run, self._batches, counts, model.config.file_format)
         except StreamingError as error:
