@@ -28,6 +28,20 @@
 
   {{ run_hooks(pre_hooks) }}
 
+  {%- set has_rows = 'some' -%}
+  {%- if strategy == 'microbatch' and language == 'sql' and model.batch and old is not none and old.is_table
+    and not should_full_refresh() -%}
+    {%- set has_rows = adapter.batch_rows(
+      model.unique_id, compiled_code, relation, model.batch.event_time_start, model.batch.event_time_end
+    ) -%}
+  {%- endif -%}
+  {%- if has_rows != 'some' -%}
+    {%- if has_rows == 'gone' -%}{%- do sparkstream_empty_batch(relation) -%}{%- endif -%}
+    {%- do store_raw_result('main', 'OK, no rows', 'OK', 0) -%}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [relation]}) }}
+  {%- endif -%}
+
   {%- if old is none or not old.is_table or should_full_refresh() -%}
     {%- if strategy == 'window_replace' and language == 'sql' -%}
       {#- Now, and not when the first windows are to be replaced. -#}

@@ -16,6 +16,37 @@
   {%- do sparkstream_move_in(complete, relation, sparkstream_columns_of('partition_by')) -%}
 {% endmacro %}
 
+{#- Drops the partitions of which all rows meet a condition, but for those that `complete` has. -#}
+{% macro sparkstream_drop_partitions(relation, partition, condition, complete=none) %}
+  {%- set names = partition | join(', ') -%}
+  {%- set dropped = run_query(
+    'select ' ~ names ~ ' from ' ~ relation ~ ' group by ' ~ names ~ ' having every(coalesce(' ~ condition ~ ', false))'
+    ~ (' except select ' ~ names ~ ' from ' ~ complete if complete else '')
+  ) -%}
+  {%- for row in dropped.rows -%}
+    {%- set spec = [] -%}
+    {%- for name in partition -%}
+      {%- set value = row[loop.index0] -%}
+      {%- do spec.append(name ~ ' = ' ~ ('null' if value is none else sparkstream_literal(value))) -%}
+    {%- endfor -%}
+    {%- call statement('drop_partition') -%}
+      alter table {{ relation }} drop if exists partition ({{ spec | join(', ') }})
+    {%- endcall -%}
+  {%- endfor -%}
+{% endmacro %}
+
+{#- Empties a batch that had rows and has none any more: what replaces partitions replaces none with no rows. -#}
+{% macro sparkstream_empty_batch(relation) %}
+  {%- set of_batch = in_batch() -%}
+  {%- if sparkstream_is_logged() -%}
+    {%- call statement('empty_batch') -%}
+      delete from {{ relation }} where {{ of_batch }}
+    {%- endcall -%}
+  {%- else -%}
+    {%- do sparkstream_drop_partitions(relation, sparkstream_columns_of('partition_by'), of_batch) -%}
+  {%- endif -%}
+{% endmacro %}
+
 {#- Puts complete partitions into a table. May be done again at any time, and comes to the same.
     end, since: partitions whose windows all end at `since` or later, and that `complete` doesn't have, go.
     in_files: whether the table is in plain files, and not in a format with transactions.
@@ -25,22 +56,7 @@
   {%- set names = partition | join(', ') -%}
   {%- if since -%}
     {#- A session that has grown into another may leave a partition with nothing in it. -#}
-    {%- set emptied = run_query(
-      'select ' ~ names ~ ' from ' ~ relation ~ ' group by ' ~ names ~ ' having every(coalesce(' ~ end ~ ' >= ' ~ since ~ ', false))'
-      ~ ' except select ' ~ names ~ ' from ' ~ complete
-    ) -%}
-    {%- for row in emptied.rows -%}
-      {%- set spec = [] -%}
-      {%- for name in partition -%}
-        {%- set value = row[loop.index0] -%}
-        {%- do spec.append(
-          name ~ ' = ' ~ ('null' if value is none else sparkstream_literal(value))
-        ) -%}
-      {%- endfor -%}
-      {%- call statement('drop_partition') -%}
-        alter table {{ relation }} drop if exists partition ({{ spec | join(', ') }})
-      {%- endcall -%}
-    {%- endfor -%}
+    {%- do sparkstream_drop_partitions(relation, partition, end ~ ' >= ' ~ since, complete) -%}
   {%- endif -%}
   {%- if not in_files -%}
     {#- These formats are told by the session alone, as they decide while the statement is planned. -#}

@@ -57,7 +57,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
         self.with_sources: Callable[[str], str] = lambda sql: sql
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
-        self.descriptions = Descriptions(self._rows_of)
+        self.descriptions = Descriptions(self.rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
         self.texts = Texts()
         """The SQL of nodes, for the places of errors."""
@@ -188,7 +188,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return self._location(f"SCHEMA {quoted(cast(Any, self.node).schema)}")
 
     def _location(self, of: str) -> str:
-        return next((str(row[1]) for row in self._rows_of(f"DESCRIBE {of}") if row[0] == "Location"), "")
+        return next((str(row[1]) for row in self.rows_of(f"DESCRIBE {of}") if row[0] == "Location"), "")
 
     def _sent(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
         """Sends a statement to Spark as it is, but for sources that no table is behind."""
@@ -198,7 +198,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         finally:
             self.descriptions.sent(sql)
 
-    def _rows_of(self, sql: str) -> Sequence[Sequence[Any]]:
+    def rows_of(self, sql: str) -> Sequence[Sequence[Any]]:
         """The rows of a statement of the adapter's own."""
         try:
             _, cursor = self._sent(self._add_query_comment(sql), auto_begin=False)
@@ -377,7 +377,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
         if self.get_if_exists() is None:
             return False
-        return self._rows_of("SELECT current_timezone()")[0][0] in UTC
+        return self.rows_of("SELECT current_timezone()")[0][0] in UTC
 
     def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The columns of tables, as far as Spark has them: table -> column -> type."""

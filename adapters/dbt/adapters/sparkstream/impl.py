@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import cached_property, partial
 from multiprocessing.context import SpawnContext
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, diagnosis, requests
+from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, diagnosis, emptybatches, requests
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
@@ -111,6 +112,28 @@ class SparkStreamAdapter(Namespaces):
             CompilationError: where the name stands, and which one was meant.
         """
         self.connections.check_columns(macro, relation, names)
+
+    @available
+    def batch_rows(self, model: str, sql: str, relation: Any, start: datetime, end: datetime) -> str:
+        """What the batch of a microbatch model has that is about to run: `some`, `none` or `gone`.
+
+        Args:
+            model: the model's id.
+            sql: the batch's query.
+            relation: the model's table.
+            start: when the batch begins, as dbt says it.
+            end: when it ends.
+        """
+        manifest: Any = self.get_macro_resolver()
+        node = manifest.nodes[model]
+        edges = (time.replace(tzinfo=None) for time in (start, end))
+        time = str(node.config.event_time).strip("`").casefold()
+        columns = {name.casefold() for name in self.connections.schema_of(relation.render())}
+        return self._empty_batches.of(node, sql, relation.render() if time in columns else None, *edges)
+
+    @cached_property
+    def _empty_batches(self) -> emptybatches.EmptyBatches:
+        return emptybatches.EmptyBatches(self.connections.rows_of)
 
     @available
     def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:

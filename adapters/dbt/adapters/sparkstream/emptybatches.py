@@ -1,0 +1,95 @@
+"""Batches of a microbatch model that have no rows: which they are is asked once for all batches of a run."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.sparkstream.sql.core.names import backticked
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.passes.emptiness import Read
+
+SOME, NONE, GONE = "some", "none", "gone"
+"""What a batch has: rows, or it isn't known; none; none, but the table has rows of it from an earlier run."""
+
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_TURN = timedelta(hours=3)
+"""How far a clock is turned, at most: an edge in an hour that it skips is compared as a later one."""
+
+
+@dataclass(frozen=True)
+class _Times:
+    """The hours or days in which a relation has rows, from a time on; None where Spark can't say."""
+
+    since: datetime | None
+    found: Sequence[datetime] | None
+
+
+class EmptyBatches:
+    """Knows of relations in which hours or days they have rows.
+
+    Args:
+        rows_of: sends a statement to Spark and gives its rows.
+    """
+
+    def __init__(self, rows_of: Callable[[str], Sequence[Sequence[Any]]]) -> None:
+        self._rows_of = rows_of
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str, str, timedelta], _Times] = {}
+
+    def of(self, node: Any, sql: str, table: str | None, start: datetime, end: datetime) -> str:
+        """What a batch has: `some`, `none` or `gone`.
+
+        Args:
+            node: the model.
+            sql: the query of the batch, in Spark SQL.
+            table: the model's table, if it has the column by which its batches are told.
+            start: when the batch begins, on the wall clock.
+            end: when it ends.
+        """
+        from dbt.adapters.sparkstream.sql.passes.emptiness import Read, gives_nothing
+
+        batch_size = node.config.batch_size
+        size = _HOUR if str(getattr(batch_size, "value", batch_size)) == "hour" else _DAY
+
+        def is_empty(read: Read) -> bool:
+            return not self._has_rows(node.unique_id, read, size, start)
+
+        if table is None or not gives_nothing(sql, is_empty):
+            return SOME
+        time = str(node.config.event_time).strip("`")
+        return NONE if is_empty(Read(table, time, start, end)) else GONE
+
+    def _has_rows(self, model: str, read: Read, size: timedelta, start: datetime) -> bool:
+        key = (model, read.relation, read.column, size)
+        since = None if read.since is None else min(read.since, start) - _DAY
+        with self._lock:  # of batches that run side by side, one asks
+            known = self._known.get(key)
+            if known is None or (known.since is not None and (since is None or since < known.since)):
+                known = self._known[key] = _Times(since, self._asked(read, size, since))
+        if known.found is None:
+            return True
+        margin = _TURN if size == _HOUR else timedelta(0)
+        first = datetime.min if read.since is None else read.since - margin - size
+        last = datetime.max if read.until is None else read.until + margin
+        at = bisect_left(known.found, first + timedelta(microseconds=1) if read.since else first)
+        return at < len(known.found) and known.found[at] < last
+
+    def _asked(self, read: Read, size: timedelta, since: datetime | None) -> Sequence[datetime] | None:
+        """The hours or days with rows, in order. By their texts: other functions read a TIMESTAMP_NTZ as an instant."""
+        column, length = backticked(read.column), 13 if size == _HOUR else 10
+        where = f" WHERE {column} >= TIMESTAMP_NTZ'{since}'" if since is not None else ""
+        text = f"substring(CAST(CAST({column} AS TIMESTAMP_NTZ) AS STRING), 1, {length})"
+        try:
+            rows = self._rows_of(f"SELECT DISTINCT {text} FROM {read.relation}{where}")
+        except DbtDatabaseError:  # such as of a text that is no time; the batch's own query says more
+            return None
+        found = (row[0] for row in rows)
+        return sorted(datetime.fromisoformat(one) for one in found if one and one[0].isdigit() and len(one) == length)

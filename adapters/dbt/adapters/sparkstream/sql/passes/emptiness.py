@@ -1,0 +1,164 @@
+"""Queries that give no rows where what they read has none: batches of a microbatch model that needn't run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
+
+_NAMED = {"this", "db", "catalog", "alias"}
+_SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
+_SCALARS = frozenset(
+    """current_timezone from_csv make_timestamp_ntz monotonically_increasing_id named_struct pmod raise_error
+    session_window shiftright timestamp_micros timestamp_millis timestamp_seconds to_csv typeof unix_date unix_micros
+    unix_millis unix_seconds window window_time""".split()  # noqa: SIM905
+)
+"""Functions that sqlglot doesn't know and that aggregate nothing, as SQL of windows has them."""
+_GROUPED_AS_A_WHOLE = ("rollup", "cube", "grouping_sets", "all", "totals")
+
+
+@dataclass(frozen=True)
+class Read:
+    """The rows of a relation that a query reads by a time column; None for no bound on that side."""
+
+    relation: str
+    column: str
+    since: datetime | None
+    until: datetime | None
+
+
+def gives_nothing(sql: str, is_empty: Callable[[Read], bool]) -> bool:
+    """Whether a query in Spark SQL certainly gives no rows; False where that isn't known.
+
+    Args:
+        sql: the query.
+        is_empty: whether a part of a relation has no rows.
+    """
+    try:
+        return _Emptiness(is_empty).of_query(sqlglot.parse_one(sql, read="spark"))
+    except (SqlglotError, RecursionError):
+        return False
+
+
+class _Emptiness:
+    def __init__(self, is_empty: Callable[[Read], bool]) -> None:
+        self._is_empty = is_empty
+
+    def of_query(self, node: exp.Expr) -> bool:
+        if isinstance(node, exp.Subquery):
+            return not _has_more(node, {"this", "alias", "with_"}) and self.of_query(node.this)
+        if isinstance(node, exp.SetOperation):
+            left = self.of_query(node.left)
+            if isinstance(node, exp.Except):
+                return left
+            right = self.of_query(node.right)
+            return left or right if isinstance(node, exp.Intersect) else left and right
+        return isinstance(node, exp.Select) and not _has_row_of_nothing(node) and self._of_select(node)
+
+    def _of_select(self, select: exp.Select) -> bool:
+        from_ = select.args.get("from_")
+        if from_ is None:
+            return False
+        if _is_base(from_.this):
+            read = _read(select)
+            empty = read is not None and self._is_empty(read)
+        else:
+            empty = self._of_relation(from_.this)
+        for join in select.args.get("joins") or []:
+            if join.method not in ("", "NATURAL"):
+                return False
+            right = self._of_relation(join.this)
+            if join.kind in ("SEMI", "ANTI") or join.side == "LEFT":
+                empty = empty or (join.kind == "SEMI" and right)
+            elif join.side == "RIGHT":
+                empty = right
+            elif join.side == "FULL":
+                empty = empty and right
+            else:
+                empty = empty or right
+        return empty
+
+    def _of_relation(self, node: exp.Expr) -> bool:
+        if isinstance(node, exp.Table) and not _is_base(node):
+            cte = find_cte(node)
+            recursive = cte is not None and cte.parent is not None and cte.parent.args.get("recursive")
+            return cte is not None and not recursive and not _has_more(node, _NAMED) and self.of_query(cte.this)
+        return isinstance(node, exp.Subquery) and self.of_query(node)
+
+
+def _has_more(node: exp.Expr, known: set[str]) -> bool:
+    return any(value for key, value in node.args.items() if key not in known)
+
+
+def _is_base(node: exp.Expr) -> bool:
+    """Whether what stands in FROM is a table, and no CTE."""
+    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and (
+        bool(node.db) or find_cte(node) is None
+    )  # fmt: skip
+
+
+def _has_row_of_nothing(select: exp.Select) -> bool:
+    """Whether a SELECT may give a row for an input without any: an aggregate over all rows, as far as names tell."""
+    group = select.args.get("group")
+    if group is not None:
+        whole = any(group.args.get(key) for key in _GROUPED_AS_A_WHOLE)
+        return whole or not group.expressions or any(isinstance(key, _SETS) for key in group.expressions)
+    if select.args.get("having"):
+        return True
+    places = [*select.expressions, select.args.get("order"), select.args.get("qualify")]
+    return any(_aggregates(call) for place in places if place is not None for call in place.find_all(exp.Func))
+
+
+def _aggregates(call: exp.Func) -> bool:
+    """Whether a call may be of an aggregate; one of a function that sqlglot doesn't know may."""
+    window = call.parent
+    if isinstance(window, exp.Window) and window.this is call:
+        return False
+    if isinstance(call, exp.Anonymous):
+        return str(call.this).lower() not in _SCALARS
+    return isinstance(call, exp.AggFunc) or not AGGREGATES.isdisjoint(name.lower() for name in call.sql_names())
+
+
+def _read(select: exp.Select) -> Read | None:
+    """What a SELECT on a table reads of it, where its WHERE bounds a time; None where it doesn't."""
+    table, where = select.args["from_"].this, select.args.get("where")
+    if select.args.get("joins") or where is None or _has_more(table, _NAMED):
+        return None
+    found: dict[str, dict[type, datetime | None]] = {}
+    for term in conjuncts(where.this):
+        if not isinstance(term, (exp.GTE, exp.LT)) or not isinstance(term.this, exp.Column):
+            continue
+        edge = _edge(term.expression)
+        if edge is not None:
+            found.setdefault(term.this.name, {})[type(term)] = edge
+    if len(found) != 1:
+        return None
+    [(column, edges)] = found.items()
+    name = ".".join(part.sql(dialect="spark") for part in table.parts)
+    return Read(name, column, edges.get(exp.GTE), edges.get(exp.LT))
+
+
+def _edge(node: exp.Expr) -> datetime | None:
+    """A time such as `TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '1' HOUR`."""
+    if isinstance(node, (exp.Add, exp.Sub)) and isinstance(node.expression, exp.Interval):
+        edge = _edge(node.this)
+        try:
+            text = f"{node.expression.name} {node.expression.text('unit')}"
+            length = timedelta(microseconds=Interval.parse(text).micros)
+        except IntervalError:
+            return None
+        return None if edge is None else edge + length if isinstance(node, exp.Add) else edge - length
+    if not isinstance(node, exp.Cast) or not node.to.is_type(exp.DataType.Type.TIMESTAMPNTZ):
+        return None
+    try:
+        return datetime.fromisoformat(node.name)
+    except ValueError:
+        return None
