@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.reader import given_options, is_kafka
+from dbt.adapters.sparkstream.streaming.reader import SERVERS, given_options, is_kafka
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
+from dbt.adapters.sparkstream.streaming.topic import Topic
 
 METASTORES, WAREHOUSE = SETTINGS = ("spark.hadoop.hive.metastore.uris", "spark.sql.warehouse.dir")
 """The settings of Spark that say where a Hive metastore is, and where tables of the catalog lie."""

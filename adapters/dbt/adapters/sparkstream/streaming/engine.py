@@ -24,16 +24,17 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
+from dbt.adapters.sparkstream.streaming import brokers
 from dbt.adapters.sparkstream.streaming.connect import started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.kept import show
-from dbt.adapters.sparkstream.streaming.reader import KAFKA
+from dbt.adapters.sparkstream.streaming.reader import KAFKA, SERVERS
 from dbt.adapters.sparkstream.streaming.running import Running
 from dbt.adapters.sparkstream.streaming.sink import overwrite
 from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.streams import Streams
-from dbt.adapters.sparkstream.streaming.topic import SERVERS, Topic
+from dbt.adapters.sparkstream.streaming.topic import Topic
 from dbt.adapters.sparkstream.streaming.values import needs_avro
 from dbt.adapters.sparkstream.streaming.watermarks import CLOSES, DELAY, marks_of
 
@@ -328,6 +329,19 @@ class Engine:
                 left = self._spark.sql(ending.closed)
             left.createOrReplaceTempView(CLOSED)
             return self._understood(self._spark.sql(ending.query)).columns
+
+    def check_brokers(self, servers: str, where: str) -> None:
+        """Looks whether a broker of Kafka can be reached, where Spark's driver is on this machine.
+
+        Args:
+            servers: the brokers, as `kafka.bootstrap.servers` has them.
+            where: where they are written, for words.
+
+        Raises:
+            StreamingError: none can.
+        """
+        if self._url is None:
+            brokers.check(servers, where)
 
     def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
         """Looks whether Spark has its connector to Kafka, and can write the rows as values.

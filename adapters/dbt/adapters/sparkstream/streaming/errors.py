@@ -109,7 +109,15 @@ _REASON = re.compile(
 )
 
 
+NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
+"""What to do where no broker answers."""
+
 _DOORS = (
+    (
+        re.compile(r"TimeoutException: (Timed out waiting for a node assignment[^\n]*)"),
+        "no broker of Kafka answers",
+        NO_BROKER + " in the options of the source or the sink",
+    ),
     (
         re.compile(r"SaslAuthenticationException: ([^\n]+)"),
         "Kafka doesn't let the user in",

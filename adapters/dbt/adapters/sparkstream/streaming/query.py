@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.reader import brokers_of, is_kafka
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH
@@ -44,6 +45,9 @@ class ModelQuery:
             source = seen(self._engine, source, self._sources.facts_of)
         self._sources.check_streams(source)
         options |= self._sources.options(source)
+        if is_kafka(source.reader):
+            where = f"the options of {source.relation}, in meta: stream:"
+            self._engine.check_brokers(brokers_of(source.reader), where)
         if source.reader:
             stream = self._engine.streams.of_format(source, options)
         else:
@@ -108,6 +112,7 @@ class ModelQuery:
         """Looks whether the rows can be sent to the model's topic, before any is in the table."""
         topic = self._model.config.topic
         if topic is not None:
+            self._engine.check_brokers(topic.servers, "the options of sink")
             self._engine.check_topic(topic, topic.checked_value(columns), columns)
 
     def announce_sink(self, columns: Sequence[tuple[str, str]]) -> None:

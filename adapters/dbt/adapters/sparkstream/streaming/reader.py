@@ -33,6 +33,9 @@ _LISTING = ("recursivefilelookup", "pathglobfilter")
 READ_FROM = "__read"
 """What a `select` reads from."""
 
+SERVERS = "kafka.bootstrap.servers"
+"""The option that says where Kafka is."""
+
 WHERE_FROM = ("subscribe", "subscribePattern", "assign")
 """The options that name Kafka's topics."""
 
@@ -171,7 +174,7 @@ def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
             f"{relation}: what has a schema is the value of Kafka's records, and nothing says how it is written\n"
             f"  write value_format: one of {', '.join(FORMATS)}"
         )
-    if "kafka.bootstrap.servers" not in options:
+    if SERVERS not in options:
         raise StreamingError(
             f"{relation}: nothing says where Kafka is\n  write options: {{kafka.bootstrap.servers: 'HOST:9092', ...}}"
         )
@@ -231,6 +234,11 @@ def located(path: str, relation: str, root: Path, is_here: bool) -> str:
             "  write a path that Spark's machines share, such as /data/incoming or s3a://bucket/incoming"
         )
     return os.path.normpath(root.absolute() / path)
+
+
+def brokers_of(reader: Mapping[str, Any]) -> str:
+    """The brokers of a source in Kafka."""
+    return _folded_options(reader)[SERVERS]
 
 
 def is_other(reader: Mapping[str, Any]) -> bool:

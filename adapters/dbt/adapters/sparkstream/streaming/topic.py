@@ -14,9 +14,8 @@ from dbt.adapters.sparkstream.streaming.avro import AVRO
 from dbt.adapters.sparkstream.streaming.avrosink import AvroRows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.producer import Producer
-from dbt.adapters.sparkstream.streaming.reader import KAFKA, given_options
+from dbt.adapters.sparkstream.streaming.reader import KAFKA, SERVERS, given_options
 
-SERVERS = "kafka.bootstrap.servers"
 KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")
 FUNCTIONS = {"json": "to_json", "csv": "to_csv"}
 """Value format -> the function of Spark that writes it, with options."""

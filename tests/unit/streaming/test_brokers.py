@@ -1,0 +1,40 @@
+"""Brokers of Kafka that can't be reached."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from dbt.adapters.sparkstream.streaming import brokers
+from dbt.adapters.sparkstream.streaming.errors import StreamingError, explained
+
+
+def test_no_broker_is_told_in_seconds() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    began = time.monotonic()
+    with pytest.raises(StreamingError) as error:
+        brokers.check(f"{address}, nowhere.invalid:9092,PLAINTEXT://broker", "the options of raw.bid")
+    assert time.monotonic() - began < 60
+    told = str(error.value)
+    for words in (
+        f"no broker of Kafka answers at {address}: connection refused",
+        "nowhere.invalid:9092: ",
+        "PLAINTEXT://broker: this is no HOST:PORT",
+        "kafka.bootstrap.servers: the options of raw.bid",
+    ):
+        assert words in told
+
+
+def test_one_broker_of_several_is_enough() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        brokers.check(f"nowhere.invalid:9092,127.0.0.1:{broker.getsockname()[1]}", "")
+
+
+def test_a_server_s_own_words_are_explained() -> None:
+    said = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment. Call: listNodes"
+    told = str(explained(StreamingError(said), "/checkpoint"))
+    assert told.startswith("no broker of Kafka answers\n  look whether Kafka runs there")
