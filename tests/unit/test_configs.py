@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.configs import OURS, with_those_of_meta
+from dbt.adapters.sparkstream.configs import with_those_of_meta
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.plain.properties import properties
 from dbt.adapters.sparkstream.plain.templates import without_configs
+from dbt.adapters.sparkstream.streaming.settings import OURS
 
 
 def test_meta_has_configs_of_ours() -> None:

@@ -78,6 +78,13 @@ def test_pictures_of_windows_are_what_the_script_draws() -> None:
     assert all(f"(windows/{name})" in page for name in drawn)
 
 
+def test_the_page_of_configs_is_what_the_script_writes() -> None:
+    sys.path.insert(0, str(DOCS))
+    from make_settings import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(), "run python docs/make_settings.py"
+
+
 def test_pictures_of_series_are_what_the_script_draws() -> None:
     sys.path.insert(0, str(DOCS))
     from make_series import pictures

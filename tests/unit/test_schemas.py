@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.schemas import schemas
-from dbt.adapters.sparkstream.streaming.config import OURS
+from dbt.adapters.sparkstream.streaming.settings import OURS
 from tests.docs.blocks import PAGES, blocks
 
 ROOT = Path(__file__).parents[2]

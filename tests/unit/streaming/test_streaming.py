@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
 from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.models import changes_clock, known_configs, read_config, read_model
+from dbt.adapters.sparkstream.streaming.models import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.registry import Registry
+from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import batch_of
 
@@ -40,7 +42,6 @@ def test_configs_are_read() -> None:
             "on_schema_change": "ignore",
             "unique_key": None,
         },
-        known_configs(),
     )
     assert (config.watermark, config.interval) == (Interval.parse("10 minutes"), Interval.parse("10 seconds"))
     assert (config.keep_late, config.partition_by, config.flush) == (True, ("day",), False)
@@ -48,11 +49,21 @@ def test_configs_are_read() -> None:
     assert StreamConfig.read({}).flush is None
 
 
+def test_other_configs_are_the_user_s_own() -> None:
+    assert StreamConfig.read({"team": "x", "owner": "me", "sla": 3}) == StreamConfig.read({})
+
+
+def test_each_config_is_read_and_shown_as_what_it_is() -> None:
+    assert {setting.kind is Kind.WORD for setting in SETTINGS if setting.words} == {True}
+    assert len(NAMED) == len(SETTINGS)
+    assert not NAMED.keys() & MEANINGLESS.keys()
+    assert next(s for s in SETTINGS if s.name == "sql_dialect").words == tuple(DIALECTS)
+
+
 @pytest.mark.parametrize(
     ("config", "words"),
     [
         ({"waterrmark": "1 hour"}, ["no config 'waterrmark'", "did you mean 'watermark'?"]),
-        ({"frobnicate": 1}, ["no config 'frobnicate'", "put what is yours into meta"]),
         ({"watermark": "soon"}, ["watermark: 'soon' is not an interval"]),
         ({"watermark": "-1 hour"}, ["can't be negative"]),
         ({"watermark": "1 month"}, ["MONTH"]),
@@ -108,7 +119,7 @@ def test_configs_are_read() -> None:
 )
 def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(StreamingError) as error:
-        StreamConfig.read(config, known_configs())
+        StreamConfig.read(config)
     for word in words:
         assert word in str(error.value)
 
@@ -131,11 +142,11 @@ def test_configs_are_refused(config: dict[str, Any], words: list[str]) -> None:
 def test_where_late_rows_correct_windows(config: dict[str, Any], words: str | None) -> None:
     given = {"late_rows": "update", "lateness": "1 hour", **config}
     if words is None:
-        read = read_config(given)
+        read = StreamConfig.read(given)
         assert (read.lateness, read.keep_late) == (Interval.parse("1 hour"), True)
         return
     with pytest.raises(StreamingError, match=words):
-        read_config(given)
+        StreamConfig.read(given)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +156,10 @@ def test_where_late_rows_correct_windows(config: dict[str, Any], words: str | No
 def test_formats_that_can_be_compacted(file_format: str, refused: bool) -> None:
     config = {"compact_every": 50, "file_format": file_format}
     if not refused:
-        assert read_config(config).compact_every == 50
+        assert StreamConfig.read(config).compact_every == 50
         return
     with pytest.raises(StreamingError, match=f"a table in {file_format} takes no compact_every"):
-        read_config(config)
+        StreamConfig.read(config)
 
 
 @pytest.mark.parametrize(

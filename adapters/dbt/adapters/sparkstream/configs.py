@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dbt.adapters.sparkstream.streaming.config import OURS as STREAMING
-
-OURS = frozenset((*STREAMING, "sql_dialect", "optimize", "arrival", "window_columns", "lateness"))
+from dbt.adapters.sparkstream.streaming.settings import OURS
 
 
 def with_those_of_meta(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,17 +11,14 @@ from typing import Any
 
 import yaml
 
-from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
 from dbt.adapters.sparkstream.packaged import documented
-from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.streaming import config as streaming
-from dbt.adapters.sparkstream.streaming import reader, topic
+from dbt.adapters.sparkstream.streaming import reader, settings, topic
+from dbt.adapters.sparkstream.streaming.settings import Kind, Setting
 
 Schema = dict[str, Any]
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_STREAMING = "streaming_incremental"
 _DURATION = {"type": "string", "examples": ["10 minutes"]}
 _FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\{\{"}]}
 _OPTIONS = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
@@ -83,39 +80,31 @@ def _stream() -> Schema:
     return {**_closed({key: keys[key] for key in reader.KEYS}), "oneOf": one}
 
 
-def _of_streams() -> dict[str, Schema]:
-    """The configs of a streaming model that are ours."""
-    kinds: dict[str, Any] = {
-        "watermark": _described(_DURATION, "how much later than the latest row another one may come and still count"),
-        "lateness": _described(_DURATION, "how long late rows correct windows that are closed, with late_rows: update"),
-        "max_future": {"anyOf": [_DURATION, {"enum": [streaming.OFF, False]}]},
-        "trigger": {
-            "anyOf": [
-                {"const": streaming.AVAILABLE_NOW},
-                _closed({streaming.PROCESSING_TIME: _DURATION}, (streaming.PROCESSING_TIME,)),
-                _TEMPLATE,
-            ]
-        },
-        "sink": _sink(),
-        **{name: _one_of(words) for name, words in streaming.CHOICES.items()},
-        **{name: {"type": "string"} for name in streaming.TEXTS},
-        **{name: {"anyOf": [{"type": "integer", "minimum": 1}, _TEMPLATE]} for name in streaming.COUNTS},
-        **dict.fromkeys(streaming.FLAGS, _FLAG),
-    }
-    return {name: kinds[name] for name in streaming.OURS}
-
-
 def _of_models() -> dict[str, Schema]:
-    """The configs that are ours, of all models."""
-    kinds: dict[str, Any] = {
-        **_of_streams(),
-        "sql_dialect": _described(_one_of(DIALECTS), "what the model's SQL is written in"),
-        "optimize": _described(_FLAG, "false translates windows plainly"),
-        "arrival": _described({"type": "string"}, "the column that numbers rows in order of arrival"),
+    """The configs that are ours."""
+    ours = sorted((setting for setting in settings.SETTINGS if setting.is_ours), key=lambda setting: setting.name)
+    return {setting.name: _described(_value(setting), setting.about) for setting in ours}
+
+
+def _value(setting: Setting) -> Schema:
+    """What a config may be; a number or a word may come from Jinja."""
+    trigger = _closed({settings.PROCESSING_TIME: _DURATION}, (settings.PROCESSING_TIME,))
+    special: dict[str, Schema] = {
+        "max_future": {"anyOf": [_DURATION, {"enum": [settings.OFF, False]}]},
+        "trigger": {"anyOf": [{"const": settings.AVAILABLE_NOW}, trigger, _TEMPLATE]},
+        "sink": _sink(),
         "window_columns": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-        "lateness": _described(_DURATION, "how much later than the latest row another one may come"),
     }
-    return {name: kinds[name] for name in sorted(OURS)}
+    kinds: dict[Kind, Schema] = {
+        Kind.LENGTH: _DURATION,
+        Kind.WORD: _one_of(setting.words),
+        Kind.TEXT: {"type": "string"},
+        Kind.COUNT: {"anyOf": [{"type": "integer", "minimum": 1}, _TEMPLATE]},
+        Kind.FLAG: _FLAG,
+        Kind.NAMES: _names(),
+        Kind.MAPPING: {"type": "object"},
+    }
+    return special.get(setting.name) or kinds[setting.kind]
 
 
 def _of_dbt() -> dict[str, Schema]:
@@ -142,12 +131,12 @@ def _without(names: Iterable[str]) -> Schema:
 
 
 def _config_of_a_model() -> Schema:
-    streams = {"materialized": {"const": _STREAMING}}
+    streams = {"materialized": {"const": settings.STREAMING}}
     meta: Schema = {"type": "object", "properties": _of_models()}
     return {
         **_closed({**_of_dbt(), **_of_models(), "meta": meta}),
         "if": {"properties": streams, "required": ["materialized"]},
-        "then": _without(streaming.MEANINGLESS),
+        "then": _without(settings.MEANINGLESS),
     }
 
 

@@ -17,7 +17,7 @@ def backfill(model: str, since: str, until: str, removes: bool, **options: str |
     """Replace a range of time in the table of a streaming MODEL by what its sources give for it now.
 
     Windows that lie in the range, wholly or partly, are replaced, all in one step. A model without windows gets new
-    rows for the event times in the range. Windows that are still open are left to the stream. SINCE and UNTIL are
+    rows for the event times in the range. Windows that are still open are left to the stream. --from and --to are
     times of the session's time zone. No run of the model may be on its way. After an interrupted backfill, give the
     same command again.
     """

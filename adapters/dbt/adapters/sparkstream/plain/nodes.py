@@ -11,13 +11,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.batches import batch_of
 from dbt.adapters.sparkstream.compile_hook import DIALECT
-from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.mistakes import PACKAGES
 from dbt.adapters.sparkstream.plain import templates
 from dbt.adapters.sparkstream.plain.errors import Unwritable
 from dbt.adapters.sparkstream.plain.marks import Marks
 from dbt.adapters.sparkstream.plain.properties import STREAMING
 from dbt.adapters.sparkstream.plain.rendering import Rendered, Renderer
+from dbt.adapters.sparkstream.streaming.settings import OURS
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.host import Host

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from dbt.adapters.sparkstream.configs import OURS
 from dbt.adapters.sparkstream.mistakes import PACKAGES
+from dbt.adapters.sparkstream.streaming.settings import OURS
 
 STREAMING = "streaming_incremental"
 _TESTS = ("data_tests", "tests")

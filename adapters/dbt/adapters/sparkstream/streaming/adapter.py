@@ -116,7 +116,7 @@ class StreamingModels:
         """The plan of a streaming model."""
         connections = self._adapter.connections
         with self.as_dbt_errors():
-            config = models.read_config(node.config.to_dict(omit_none=True), connections.project)
+            config = StreamConfig.read(node.config.to_dict(omit_none=True), connections.project)
         utc = connections.shows_utc()
         dialect = node.config.get("sql_dialect") or "spark"
 

@@ -1,96 +1,32 @@
-"""The configs of a streaming model: a closed set, checked before anything runs."""
+"""The configs of a streaming model as a value, checked before anything runs."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS, LOGGED_FORMATS
+from dbt.adapters.sparkstream.streaming.settings import (
+    AVAILABLE_NOW,
+    MEANINGLESS,
+    NAMED,
+    OFF,
+    OURS,
+    PROCESSING_TIME,
+    SWAP,
+    SWAPPING,
+    UPDATE,
+)
 from dbt.adapters.sparkstream.streaming.topic import Topic
 
-OURS = (
-    "watermark",
-    "max_future",
-    "output_mode",
-    "trigger",
-    "checkpoint_location",
-    "max_files_per_trigger",
-    "on_query_change",
-    "on_source_change",
-    "on_full_refresh",
-    "on_foreign_write",
-    "late_rows",
-    "lateness",
-    "emit",
-    "unreadable_rows",
-    "flush",
-    "sink",
-    "compact_every",
-)
-"""The configs of this materialization, beside `event_time`, which is dbt's."""
-
-ELSEWHERE = (
-    "file_format",
-    "location_root",
-    "partition_by",
-    "liquid_clustered_by",
-    "tblproperties",
-    "sql_dialect",
-    "optimize",
-)
-"""Configs of tables and of this adapter that a streaming model takes too."""
-
-MEANINGLESS = {
-    "unique_key": "rows are appended when they are final, each once, so there is none to update",
-    "incremental_strategy": "rows are appended when they are final",
-    "batch_size": "the new files of the sources make the batches; set max_files_per_trigger",
-    "begin": "the sources are read from their beginning",
-    "clustered_by": "the rows of a micro-batch go to files of their own",
-    "buckets": "the rows of a micro-batch go to files of their own",
-    "options": "write the settings of the table as tblproperties",
-    "merge_update_columns": "rows are appended when they are final",
-}
-"""Configs that a streaming model can't have, and why."""
-
-UPDATE = "update"
-"""What `late_rows` says where late rows correct windows that are closed."""
-
-SWAP = "swap"
-"""What a setting says where the table is made anew aside, and takes the place of the table that is there."""
-
-CONTINUE = "continue"
-"""What `on_query_change` says where another query goes on with the rows that come from now on."""
-
-CHOICES = {
-    "output_mode": ("append",),
-    "on_query_change": ("fail", "rebuild", SWAP, CONTINUE),
-    "on_source_change": ("fail", "rebuild", SWAP, "accept"),
-    "on_full_refresh": ("rebuild", SWAP),
-    "on_foreign_write": ("fail", "accept"),
-    "late_rows": ("drop", "keep", UPDATE),
-    "emit": ("on_close", "open"),
-    "unreadable_rows": ("keep", "drop"),
-}
-"""Configs that are one of some words; the first is the default."""
-
-SWAPPING = tuple(name for name, words in CHOICES.items() if SWAP in words)
-"""Configs that can say so."""
-
-TEXTS = ("event_time", "checkpoint_location", "location_root", "file_format")
-COUNTS = ("max_files_per_trigger", "compact_every")
-FLAGS = ("flush",)
-
 DAY = Interval.parse("1 day")
-OFF = "off"
-"""What `max_future` says where times may be as far ahead as they like."""
-
-PROCESSING_TIME = "processing_time"
-AVAILABLE_NOW = "available_now"
 
 
 @dataclass(frozen=True)
@@ -152,19 +88,18 @@ class StreamConfig:
         return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], known: tuple[str, ...] = (), root: Path = Path()) -> StreamConfig:
+    def read(cls, config: Mapping[str, Any], root: Path = Path()) -> StreamConfig:
         """Reads and checks the configs of a model.
 
         Args:
-            config: the model's configs.
-            known: the names of configs that dbt has for every model.
+            config: the model's configs; those that aren't ours, dbt's or dbt-spark's are the user's own.
             root: the project's folder, which has the files of schemas.
 
         Raises:
-            StreamingError: one is unknown, has no meaning here, can't have its value, or contradicts another.
+            StreamingError: one is misspelt, has no meaning here, can't have its value, or contradicts another.
         """
         given = {name: value for name, value in config.items() if value is not None}
-        _check_names(given, known)
+        _check_names(given)
         interval = _trigger(given.get("trigger", AVAILABLE_NOW))
         if given.get("output_mode", "append") != "append":
             raise StreamingError(
@@ -179,18 +114,18 @@ class StreamConfig:
         read = cls(
             event_time=_text(given, "event_time"),
             watermark=_watermark(given["watermark"]) if "watermark" in given else None,
-            max_future=_max_future(given.get("max_future", DAY.words())),
+            max_future=_max_future(given.get("max_future", NAMED["max_future"].default)),
             interval=interval,
             checkpoint_location=_text(given, "checkpoint_location"),
             max_files_per_trigger=_count(given, "max_files_per_trigger"),
-            on_query_change=_choice(given, "on_query_change"),
-            on_source_change=_choice(given, "on_source_change"),
-            on_full_refresh=_choice(given, "on_full_refresh"),
-            on_foreign_write=_choice(given, "on_foreign_write"),
-            keep_late=_choice(given, "late_rows") in ("keep", UPDATE),
+            on_query_change=_word(given, "on_query_change"),
+            on_source_change=_word(given, "on_source_change"),
+            on_full_refresh=_word(given, "on_full_refresh"),
+            on_foreign_write=_word(given, "on_foreign_write"),
+            keep_late=_word(given, "late_rows") in ("keep", UPDATE),
             lateness=_lateness(given),
-            shows_open=_choice(given, "emit") == "open",
-            keep_unreadable=_choice(given, "unreadable_rows") == "keep",
+            shows_open=_word(given, "emit") == "open",
+            keep_unreadable=_word(given, "unreadable_rows") == "keep",
             flush=_flag(given, "flush"),
             compact_every=_count(given, "compact_every"),
             topic=Topic.read(given["sink"], root) if "sink" in given else None,
@@ -200,55 +135,92 @@ class StreamConfig:
             liquid_clustered_by=_names(given, "liquid_clustered_by"),
             tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
         )
-        if read.flush and read.interval:
-            raise StreamingError(
-                "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
-                "  leave one of them out"
-            )
-        if read.swaps:
-            _check_swap(read)
-        if read.liquid_clustered_by and (read.file_format != "delta" or read.partition_by):
-            raise StreamingError(
-                "only a table in Delta without partitions is clustered by liquid_clustered_by\n"
-                "  write file_format='delta' and no partition_by, or leave liquid_clustered_by out"
-            )
-        if read.shows_open and read.file_format in LOGGED_FORMATS:
-            raise StreamingError(
-                "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
-                f"{read.file_format.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
-            )
+        if why := next(_contradictions(read), None):
+            raise StreamingError(why)
         return read
 
 
-def _check_swap(read: StreamConfig) -> None:
-    """Refuses to make a table anew aside that has more to it than its own files."""
-    strange = {
-        f"file_format='{read.file_format}'": read.file_format not in (*FILE_FORMATS, *LOGGED_FORMATS),
-        f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
-        "emit='open'": read.shows_open,
-        "sink": read.topic is not None,
-        "flush": read.flush is not None,
-    }
-    if found := [name for name, is_given in strange.items() if is_given]:
-        raise StreamingError(
-            f"{read.swaps}='{SWAP}' can't be with {found[0]}: a table takes the place of another one where it is in "
-            f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
-            f"  write {read.swaps}='rebuild', or leave the other one out"
+def _contradictions(read: StreamConfig) -> Iterator[str]:
+    """What doesn't go with what: all refusals of several configs together, each with what to write."""
+    format_, is_files = read.file_format, read.file_format in FILE_FORMATS
+    if read.flush and read.interval:
+        yield (
+            "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
+            "  leave one of them out"
         )
+    if read.swaps:
+        beside = {
+            f"file_format='{format_}'": not is_files and format_ not in LOGGED_FORMATS,
+            f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
+            "emit='open'": read.shows_open,
+            "sink": read.topic is not None,
+            "flush": read.flush is not None,
+        }
+        for name in (name for name, is_given in beside.items() if is_given):
+            yield (
+                f"{read.swaps}='{SWAP}' can't be with {name}: a table takes the place of another one where it is in "
+                f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
+                f"  write {read.swaps}='rebuild', or leave the other one out"
+            )
+    if read.liquid_clustered_by and (format_ != "delta" or read.partition_by):
+        yield (
+            "only a table in Delta without partitions is clustered by liquid_clustered_by\n"
+            "  write file_format='delta' and no partition_by, or leave liquid_clustered_by out"
+        )
+    if read.shows_open and format_ in LOGGED_FORMATS:
+        yield (
+            "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
+            f"{format_.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
+        )
+    if read.compact_every is not None and not is_files and format_ != "delta":
+        yield (
+            f"a table in {format_} takes no compact_every: its partitions, one for each micro-batch, stay as "
+            "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
+        )
+    if read.lateness is not None:
+        yield from _against_corrections(read, is_files)
 
 
-def _check_names(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def _against_corrections(read: StreamConfig, is_files: bool) -> Iterator[str]:
+    """What doesn't go with corrections of closed windows."""
+    if read.topic is not None:
+        yield (
+            "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
+            "  write late_rows='keep', or send the rows to the topic from a model of its own"
+        )
+    if not is_files and read.file_format not in LOGGED_FORMATS:
+        yield (
+            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {read.file_format}\n"
+            "  write another file_format, or late_rows='keep'"
+        )
+    whys = {
+        "partition_by": "a window's rows would lie in several partitions, which change one by one",
+        "compact_every": "a compaction puts all rows into one partition, to be written anew each time",
+    }
+    for name, why in whys.items():
+        if is_files and getattr(read, name):
+            yield (
+                f"late_rows='update' doesn't go with {name} in a table of files: {why}\n"
+                f"  write file_format='delta', or leave {name} out"
+            )
+
+
+def _check_names(given: Mapping[str, Any]) -> None:
     for name, why in MEANINGLESS.items():
         if given.get(name):
             raise StreamingError(f"a streaming model takes no {name}: {why}\n  leave it out")
-    allowed = {*OURS, *ELSEWHERE, *MEANINGLESS, *known, "event_time", "pre-hook", "post-hook"}
     for name in given:
-        if name not in allowed:
-            close = difflib.get_close_matches(name, allowed, 1)
-            raise StreamingError(
-                f"a streaming model has no config {name!r}\n  "
-                + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(OURS)}; put what is yours into meta")
-            )
+        # Any other name is the user's own.
+        if name not in NAMED and name not in _of_dbt() and (close := get_close_matches(name, OURS, 1, cutoff=0.8)):
+            raise StreamingError(f"a streaming model has no config {name!r}\n  did you mean {close[0]!r}?")
+
+
+@cache
+def _of_dbt() -> frozenset[str]:
+    """The configs that dbt has for every model."""
+    from dbt.artifacts.resources.v1.model import ModelConfig
+
+    return frozenset(field.name for field in dataclasses.fields(ModelConfig))
 
 
 def _lateness(given: Mapping[str, Any]) -> Interval | None:
@@ -325,11 +297,11 @@ def _count(given: Mapping[str, Any], name: str) -> int | None:
     raise StreamingError(f"{name} is no positive whole number: {value!r}\n  write it such as 100")
 
 
-def _choice(given: Mapping[str, Any], name: str) -> str:
-    choices = CHOICES[name]
-    value = given.get(name, choices[0])
-    if value not in choices:
-        raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(choices)}")
+def _word(given: Mapping[str, Any], name: str) -> str:
+    words = NAMED[name].words
+    value = given.get(name, words[0])
+    if value not in words:
+        raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(words)}")
     return str(value)
 
 

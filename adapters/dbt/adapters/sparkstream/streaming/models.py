@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +13,14 @@ from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
-from dbt.adapters.sparkstream.streaming.config import SWAP, StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reader import has_values, located, reader_of
+from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, ICEBERG, is_in_catalog
+from dbt.adapters.sparkstream.streaming.table import BATCH, DELTA, is_in_catalog
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -126,67 +126,6 @@ def changes_clock(zone: str, year: int | None = None) -> bool:
     return len({datetime(year, month, 1, tzinfo=clock).utcoffset() for month in range(1, 13)}) > 1
 
 
-def known_configs() -> tuple[str, ...]:
-    """The names of the configs that dbt has for every model."""
-    from dbt.artifacts.resources.v1.model import ModelConfig
-
-    return tuple(f.name for f in dataclasses.fields(ModelConfig) if not f.name.startswith("_"))
-
-
-def read_config(config: Mapping[str, Any], root: Path = Path()) -> StreamConfig:
-    """The configs of a streaming model, checked.
-
-    Args:
-        config: as dbt has them.
-        root: the project's folder.
-
-    Raises:
-        StreamingError: what is wrong with them.
-    """
-    read = StreamConfig.read(config, known_configs(), root)
-    if read.compact_every is not None and read.file_format not in (*FILE_FORMATS, DELTA):
-        raise StreamingError(
-            f"a table in {read.file_format} takes no compact_every: its partitions, one for each micro-batch, stay as "
-            "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
-        )
-    if read.lateness is not None:
-        _check_corrections(read)
-    return read
-
-
-def _check_corrections(read: StreamConfig) -> None:
-    """Refuses what doesn't go with corrections of closed windows.
-
-    Raises:
-        StreamingError: what, and what to do instead.
-    """
-    if read.topic is not None:
-        raise StreamingError(
-            "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
-            "  write late_rows='keep', or send the rows to the topic from a model of its own"
-        )
-    if read.file_format in (DELTA, ICEBERG):
-        return
-    if read.file_format not in FILE_FORMATS:
-        raise StreamingError(
-            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {read.file_format}\n"
-            "  write another file_format, or late_rows='keep'"
-        )
-    for name, given, why in (
-        ("partition_by", read.partition_by, "a window's rows would lie in several partitions, which change one by one"),
-        (
-            "compact_every",
-            read.compact_every,
-            "a compaction puts all rows into one partition, to be written anew each time",
-        ),
-    ):
-        if given:
-            raise StreamingError(
-                f"late_rows='update' doesn't go with {name} in a table of files: {why}\n"
-                f"  write file_format='delta', or leave {name} out"
-            )
-
-
 def event_time(source: StreamSource, config: StreamConfig) -> str | None:
     """The column of a stream that has a watermark; None where none has."""
     has_watermark = source.watermark is not None or config.watermark is not None
@@ -258,7 +197,7 @@ def read_model(
         StreamingError: its configs are wrong.
     """
     config = node["config"]
-    read = read_config(config, root)
+    read = StreamConfig.read(config, root)
     if is_in_catalog(relation) and read.file_format in FILE_FORMATS:
         raise StreamingError(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"

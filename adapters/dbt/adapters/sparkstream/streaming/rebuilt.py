@@ -18,11 +18,11 @@ from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
-from dbt.adapters.sparkstream.streaming.config import SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.lease import KEY
 from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.table import named_beside
 
 SUFFIX = "__rebuilt"

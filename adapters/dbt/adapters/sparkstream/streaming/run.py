@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import errors
-from dbt.adapters.sparkstream.streaming.config import SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
@@ -26,6 +25,7 @@ from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.reader import is_other
 from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, OF, WHOLE
 from dbt.adapters.sparkstream.streaming.running import Running
+from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sinks import sink_of
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dbt.adapters.sparkstream.streaming.config import SWAP, StreamConfig
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.copies import Copies
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.offsets import Noted
 from dbt.adapters.sparkstream.streaming.paths import beside, path_of, within
 from dbt.adapters.sparkstream.streaming.reader import DATA_SOURCE, is_archived, kind_of, listing_options, reads_files
+from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.table import ICEBERG, SKIPPING, Facts
 from dbt.adapters.sparkstream.streaming.topics import Topics

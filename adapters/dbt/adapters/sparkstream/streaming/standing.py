@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from dbt.adapters.sparkstream.streaming.config import CONTINUE, SWAP
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
@@ -16,6 +15,7 @@ from dbt.adapters.sparkstream.streaming.lease import KEY
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted
 from dbt.adapters.sparkstream.streaming.places import Places
+from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH, StreamTable

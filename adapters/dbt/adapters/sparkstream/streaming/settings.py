@@ -1,0 +1,224 @@
+"""The configs of ours: one list for reading and refusing them, for editors, and for the docs table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+STREAMING = "streaming_incremental"
+WINDOW_REPLACE = "window_replace"
+ANY = "any"
+"""What a config is of: a materialization, a strategy of incremental models, or every model."""
+
+UPDATE = "update"
+"""What `late_rows` says where late rows correct windows that are closed."""
+
+SWAP = "swap"
+"""What a setting says where the table is made anew aside, and takes the place of the table that is there."""
+
+CONTINUE = "continue"
+"""What `on_query_change` says where another query goes on with the rows that come from now on."""
+
+OFF = "off"
+"""What `max_future` says where times may be as far ahead as they like."""
+
+PROCESSING_TIME = "processing_time"
+AVAILABLE_NOW = "available_now"
+
+
+class Kind(Enum):
+    """What a config's value is."""
+
+    LENGTH = "a length of time"
+    WORD = "one of some words"
+    TEXT = "a text"
+    COUNT = "a number from 1"
+    FLAG = "true or false"
+    NAMES = "a column, or a list of columns"
+    MAPPING = "a mapping"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A config.
+
+    Attributes:
+        name: as a model writes it.
+        kind: what its value is.
+        about: what it does, in Markdown whose links begin in docs/.
+        words: what it may be where it is one of some words; the first is the default.
+        default: what holds where it isn't given, as it would be written; None where nothing does.
+        of: the models that read it.
+        is_ours: whether dbt and dbt-spark don't know it.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    words: tuple[str, ...] = ()
+    default: str | None = None
+    of: tuple[str, ...] = (STREAMING,)
+    is_ours: bool = True
+
+
+SETTINGS = (
+    Setting(
+        "event_time",
+        Kind.TEXT,
+        "the column with the time of the event; a source's or upstream model's own `event_time` goes before it",
+        is_ours=False,
+    ),
+    Setting(
+        "watermark",
+        Kind.LENGTH,
+        "how much later than the latest row another one may come and still count, such as `10 minutes`; "
+        "`stream(ref('x'), watermark='1 hour')` for one source",
+    ),
+    Setting(
+        "max_future",
+        Kind.LENGTH,
+        "how far ahead of the clock a time may be; `off` for as far as it likes",
+        default="1 day",
+    ),
+    Setting(
+        "output_mode",
+        Kind.WORD,
+        "rows come when they are final, so there is one word",
+        words=("append",),
+    ),
+    Setting(
+        "trigger",
+        Kind.MAPPING,
+        "`available_now` ends when all is processed; `{'processing_time': '10 seconds'}` is for `sparkstream stream`",
+        default=AVAILABLE_NOW,
+    ),
+    Setting(
+        "max_files_per_trigger",
+        Kind.COUNT,
+        "how many new files of each source make a micro-batch; all where it isn't given",
+    ),
+    Setting(
+        "checkpoint_location",
+        Kind.TEXT,
+        "folder for offsets and state of all models that name it; `_sparkstream` beside the table's own folder where "
+        "it isn't given",
+    ),
+    Setting(
+        "on_query_change",
+        Kind.WORD,
+        "what happens when query, sources, watermark, columns or time zone are other ones: [`swap`]"
+        "(streaming.md#a-table-made-anew-aside), [`continue`](streaming.md#another-query)",
+        words=("fail", "rebuild", SWAP, CONTINUE),
+    ),
+    Setting(
+        "on_source_change",
+        Kind.WORD,
+        "what happens when [files of a source](streaming.md#sources-that-change) that were read are gone or were "
+        "written again",
+        words=("fail", "rebuild", SWAP, "accept"),
+    ),
+    Setting(
+        "on_full_refresh",
+        Kind.WORD,
+        "how `--full-refresh` makes the table anew",
+        words=("rebuild", SWAP),
+    ),
+    Setting(
+        "on_foreign_write",
+        Kind.WORD,
+        "what happens when something else has written to the table",
+        words=("fail", "accept"),
+    ),
+    Setting(
+        "late_rows",
+        Kind.WORD,
+        "`keep` puts them into `<model>__late`; with `update` they [correct windows]"
+        "(streaming.md#late-rows-that-correct-windows) that are closed",
+        words=("drop", "keep", UPDATE),
+    ),
+    Setting(
+        "lateness",
+        Kind.LENGTH,
+        "of a streaming model: how long, in event time, late rows correct windows that are closed, with "
+        "`late_rows: update`. Of `window_replace`: how much later than the latest row another one may come, "
+        "`0 seconds` where it isn't given",
+        of=(STREAMING, WINDOW_REPLACE),
+    ),
+    Setting(
+        "emit",
+        Kind.WORD,
+        "with `open`, views show the windows that are still open ([early results](streaming.md#early-results))",
+        words=("on_close", "open"),
+    ),
+    Setting(
+        "unreadable_rows",
+        Kind.WORD,
+        "what becomes of rows with [values that can't be read](kafka.md#values-that-cant-be-read)",
+        words=("keep", "drop"),
+    ),
+    Setting(
+        "compact_every",
+        Kind.COUNT,
+        "after so many micro-batches, [the table's rows are put into few files](operations.md#few-files)",
+    ),
+    Setting("flush", Kind.FLAG, "`true` closes all windows at the end of the run"),
+    Setting(
+        "sink",
+        Kind.MAPPING,
+        "a topic of Kafka that gets the rows, too, [at least once](kafka.md#rows-into-a-topic)",
+    ),
+    Setting("file_format", Kind.TEXT, "as for a table", default="parquet", is_ours=False),
+    Setting("location_root", Kind.TEXT, "as for a table", is_ours=False),
+    Setting("partition_by", Kind.NAMES, "as for a table", is_ours=False),
+    Setting("tblproperties", Kind.MAPPING, "as for a table", is_ours=False),
+    Setting(
+        "liquid_clustered_by",
+        Kind.NAMES,
+        "columns that a table in Delta [is clustered by](delta.md#settings-of-tables)",
+        is_ours=False,
+    ),
+    Setting(
+        "optimize",
+        Kind.FLAG,
+        "`false` translates windows plainly; a streaming model keeps windows as state then, and no "
+        "[slices](streaming.md#slices)",
+        default="true",
+        of=(STREAMING, ANY),
+    ),
+    Setting(
+        "sql_dialect",
+        Kind.WORD,
+        "what the model's SQL is written in",
+        words=("spark", "flink", "openmldb", "sqlstream"),
+        of=(STREAMING, ANY),
+    ),
+    Setting("arrival", Kind.TEXT, "the column that numbers rows in order of arrival; it decides ties", of=(ANY,)),
+    Setting(
+        "window_columns",
+        Kind.NAMES,
+        "the two columns with a window's bounds",
+        default="['window_start', 'window_end']",
+        of=(WINDOW_REPLACE,),
+    ),
+)
+"""In the order of the docs table."""
+
+NAMED = {setting.name: setting for setting in SETTINGS}
+
+OURS = frozenset(setting.name for setting in SETTINGS if setting.is_ours)
+"""The configs that dbt and dbt-spark don't know."""
+
+SWAPPING = tuple(setting.name for setting in SETTINGS if SWAP in setting.words)
+"""Configs that can say so."""
+
+MEANINGLESS = {
+    "unique_key": "rows are appended when they are final, each once, so there is none to update",
+    "incremental_strategy": "rows are appended when they are final",
+    "batch_size": "the new files of the sources make the batches; set max_files_per_trigger",
+    "begin": "the sources are read from their beginning",
+    "clustered_by": "the rows of a micro-batch go to files of their own",
+    "buckets": "the rows of a micro-batch go to files of their own",
+    "options": "write the settings of the table as tblproperties",
+    "merge_update_columns": "rows are appended when they are final",
+}
+"""Configs that a streaming model can't have, and why."""
