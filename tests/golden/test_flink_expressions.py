@@ -31,7 +31,7 @@ _TABLES = {
     for file in _FILES
     for name, table in file["tables"].items()
 }
-_SCHEMA = {name: {c: flink_type(t).lower() for c, t in table.columns} for name, table in _TABLES.items()}
+SCHEMA = {name: {c: flink_type(t).lower() for c, t in table.columns} for name, table in _TABLES.items()}
 _TOGETHER = 30
 """Expressions that one query has."""
 
@@ -48,7 +48,7 @@ class Expression:
 
     def translated(self) -> str:
         """The expression as Spark SQL."""
-        query = translate(f"SELECT {self.sql} AS v FROM {self.table}", "flink", schema=_SCHEMA, warn=lambda _: None)
+        query = translate(f"SELECT {self.sql} AS v FROM {self.table}", "flink", schema=SCHEMA, warn=lambda _: None)
         return query.removeprefix("SELECT ").removesuffix(f" AS v FROM {self.table}")
 
 
@@ -60,12 +60,12 @@ _EXPRESSIONS = [
 ]
 _REFUSED_HERE = ("CURRENT_DATABASE()", "_UTF8'abc'")
 """What Flink answers and Spark has no counterpart of; docs/flink.md says so."""
-_ANSWERED = [each for each in _EXPRESSIONS if not each.error and each.sql not in _REFUSED_HERE]
-_REFUSED = [each for each in _EXPRESSIONS if each not in _ANSWERED]
+ANSWERED = [each for each in _EXPRESSIONS if not each.error and each.sql not in _REFUSED_HERE]
+_REFUSED = [each for each in _EXPRESSIONS if each not in ANSWERED]
 _CHUNKS = [
-    [each for each in _ANSWERED if each.table == table][start : start + _TOGETHER]
+    [each for each in ANSWERED if each.table == table][start : start + _TOGETHER]
     for table in _TABLES
-    for start in range(0, sum(each.table == table for each in _ANSWERED), _TOGETHER)
+    for start in range(0, sum(each.table == table for each in ANSWERED), _TOGETHER)
 ]
 
 

@@ -21,6 +21,8 @@ class TestConstructs(Pairs):
         self.rewritten("MAP['a', 1]", "MAP('a', 1)")
         self.rewritten("map['a', ARRAY[1]]", "MAP('a', ARRAY(1))")
         self.rewritten("ROW(i, k)", "NAMED_STRUCT('EXPR$0', i, 'EXPR$1', k)")
+        self.flink("SELECT * FROM (VALUES ROW('a\\', TO_TIMESTAMP_LTZ(1, 3))) AS v(a, b)", spark="SELECT * FROM (VALUES ('a\\\\', TIMESTAMP_MILLIS(1))) AS v(a, b)")
+        self.rewritten("ROW(k, i) IN (ROW('a\\', MOD(i, 2)))", "((k = 'a\\\\' AND i = MOD(i, 2)))")
         self.rewritten("CARDINALITY(ARRAY[1])", "ARRAY_SIZE(ARRAY(1))")
         self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(CASE WHEN SIZE(ARRAY(5)) > 1 THEN RAISE_ERROR('ELEMENT takes an array of one element, and this one has more') ELSE ARRAY(5) END, 1)")
 

@@ -25,6 +25,8 @@ class TestJson(Pairs):
         self.rewritten("JSON_VALUE(j, 'lax $.a' DEFAULT 'x' ON EMPTY ERROR ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE 'x' END")
         self.rewritten("JSON_VALUE(j, 'strict $.a' DEFAULT k ON EMPTY NULL ON ERROR)", f"CASE {good} THEN GET_JSON_OBJECT(j, '$.a') END")
         self.rewritten("JSON_VALUE(j, '$.a' DEFAULT k ON ERROR)", f"CASE WHEN j IS NULL THEN NULL {good} THEN GET_JSON_OBJECT(j, '$.a') ELSE k END")
+        assert r"""GET_JSON_OBJECT(j, '$.a[\'b.[c\'][\'x.*"\']')""" in translate("""SELECT JSON_VALUE(j, '$.a["b.[c"].[''x.*"'']') FROM c""", "flink", schema=SCHEMA)
+        self.refused_flink("""SELECT JSON_VALUE(j, '$["a''b"]') FROM c""", "constant path", hint="FROM_JSON", at="""'$["a''b"]'""")
         self.refused_flink("SELECT JSON_VALUE(j, '$.a' RETURNING BIGINT) FROM c", "takes STRING, BOOLEAN, INTEGER or DOUBLE", at="JSON_VALUE(j, '$.a' RETURNING BIGINT)", hint="CAST")
         assert "RAISE_ERROR('JSON_VALUE: " in translate("SELECT JSON_VALUE(j, '$.a' ERROR ON ERROR) FROM c", "flink", schema=SCHEMA)
 

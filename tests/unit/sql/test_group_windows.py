@@ -27,7 +27,8 @@ class TestTumble(Pairs):
         self.spark("select count(*) from t group by tumble(cast(s as timestamp), '1h')", spark="select count(*) from t group by window(CAST(cast(s as timestamp) AS TIMESTAMP_NTZ), '1 hour')")
 
     def test_names_are_the_same_in_any_case(self) -> None:
-        self.spark("select tumble_start(TS, '1h') as ws from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(ts)) as ws from t group by {HOUR}")
+        self.spark("select tumble_start(TS, '1h') as ws from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(TS)) as ws from t group by {HOUR}")
+        self.flink("SELECT TUMBLE_ROWTIME(TO_TIMESTAMP_LTZ(ms, 3), INTERVAL '1' HOUR) AS wt FROM t GROUP BY TUMBLE(TO_TIMESTAMP_LTZ(ms, 3), INTERVAL '1' HOUR)", spark="SELECT coalesce(window.end - INTERVAL '0.001' SECOND, min(TIMESTAMP_MILLIS(ms))) AS wt FROM t GROUP BY window(CAST(TIMESTAMP_MILLIS(ms) AS TIMESTAMP_NTZ), '1 hour')", schema={"t": {"ms": "bigint"}})
 
     def test_unnamed_columns_have_the_function_as_name(self) -> None:
         self.spark("select tumble_start(ts, '1h'), TUMBLE_END(ts, '1h') from t group by tumble(ts, '1h')", spark=f"select coalesce(window.start, min(ts)) AS tumble_start, coalesce(window.end, min(ts)) AS tumble_end from t group by {HOUR}")

@@ -453,6 +453,15 @@ def test_distinct_values_are_groups_of_a_first_aggregation() -> None:
     )
 
 
+def test_texts_beside_distinct_values() -> None:
+    key = "CASE WHEN k = '{9}{0}{}' THEN k END"
+    found = plan(
+        f"SELECT window_end, grouping({key}) AS g, grouping_id() AS i, count(DISTINCT v) AS n FROM {TUMBLE} "
+        f"GROUP BY window_end, ROLLUP ({key})"
+    ).query
+    assert f"grouping({key}) AS __grouping_1, shiftright(grouping_id(), 2) AS __grouping_2" in found
+
+
 def test_distinct_values_in_other_places() -> None:
     flink = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
     found = plan(f"SELECT {BOUNDS}, AVG(DISTINCT v) AS a FROM {flink} GROUP BY {BOUNDS}", "flink").query

@@ -54,15 +54,16 @@ class Marks:
         """
         # What looks like Jinja by now is the user's text.
         template = re.sub(r"\{\{|\{%|\{#", lambda found: "{{ '" + found[0] + "' }}", sql)
-        for written in sorted(self._jinja, key=len, reverse=True):
-            template = template.replace(written, self._jinja[written])
-        left = _MARK.search(template)
-        if left:
-            jinja = next(text for text, mark in self._marks.items() if mark == left[0])
-            raise Unwritable(
-                f"it uses a part of the name of {jinja}, such as its schema, which differs between targets"
-            )
-        return template
+        # One search for all, as the Jinja itself may hold a mark's text.
+        longest_first = sorted(self._jinja, key=len, reverse=True)
+        marked = re.compile("|".join([*map(re.escape, longest_first), _MARK.pattern]))
+        return marked.sub(lambda found: self._jinja_of(found[0]), template)
+
+    def _jinja_of(self, written: str) -> str:
+        part = next((text for text, mark in self._marks.items() if mark == written), None)
+        if written in self._jinja or part is None:
+            return self._jinja.get(written, written)
+        raise Unwritable(f"it uses a part of the name of {part}, such as its schema, which differs between targets")
 
     def substitute(self, sql: str, values: dict[str, str]) -> str:
         """SQL with the values of marks.
@@ -70,9 +71,8 @@ class Marks:
         Args:
             values: Jinja -> value.
         """
-        for jinja, value in values.items():
-            sql = sql.replace(self._marks[jinja], value)
-        return sql
+        marked = {self._marks[jinja]: value for jinja, value in values.items()}
+        return _MARK.sub(lambda found: marked.get(found[0], found[0]), sql)
 
     def _mark(self, jinja: str) -> str:
         return self._marks.setdefault(jinja, f"dbt_mark_{len(self._marks) + 1}_")

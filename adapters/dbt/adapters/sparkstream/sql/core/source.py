@@ -45,6 +45,24 @@ class Edit:
     whole: bool = False
 
 
+class Kept:
+    """The text of a piece, for whoever asks when a larger edit has already taken the piece in."""
+
+    def __init__(self, source: Source, span: Span) -> None:
+        self.text = ""
+        self._source = source
+        self._span = span
+
+    @property
+    def edit(self) -> Edit:
+        """Keeps the text when all other edits of the piece are made."""
+        return Edit(self._span, self._keep, level=9)
+
+    def _keep(self) -> str:
+        self.text = self._source.render(self._span)
+        return self.text
+
+
 class Source:
     """A statement's text with edits that leave every other character as it is."""
 

@@ -38,6 +38,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 _GROUPINGS = ("grouping", "grouping_id")
+_GROUPING_ID = "grouping_id()"
 _NO_COPY = -1
 """The number of a row that FILTER leaves out of a list of DISTINCT values: its group is there, and has no value."""
 
@@ -185,7 +186,9 @@ class _Writer:
         group = self._select.args["group"]
         inner = [f"{self._key_text(key)} AS {name}" for key, name in self._named_keys()]
         inner += ["grouping_id() AS __set"] if self._has_sets else []
-        inner += [f"{text.format(len(added))} AS {name}" for text, name in self._groupings.items()]
+        # The values behind the keys are bits of grouping_id() too.
+        ids = {_GROUPING_ID: f"shiftright({_GROUPING_ID}, {len(added)})"}
+        inner += [f"{ids.get(text, text)} AS {name}" for text, name in self._groupings.items()]
         inner += ["__copy"] if self._copies else []
         inner += [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
         inner += [f"{text} AS {name}" for text, name in self._plain.items()]
@@ -246,9 +249,7 @@ class _Writer:
         if _aggregate(node) is not None:
             return [(self._source.span(node), self._second(node))]
         if _is_grouping(node):
-            text = self._source.rendered(node)
-            if "(" in text and text.split("(")[0].strip().lower() == "grouping_id":
-                text = "shiftright(grouping_id(), {})"
+            text = _GROUPING_ID if node.name.lower() == "grouping_id" else self._source.rendered(node)
             return [
                 (self._source.span(node), self._groupings.setdefault(text, f"__grouping_{len(self._groupings) + 1}"))
             ]

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.scope import Columns
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, blamed_on
+from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
@@ -235,6 +235,8 @@ def _planned(
         joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
         if times is not None:
             edits += joins.edits(tree)
+        sides = [(side, Kept(source, side.place)) for side in joins.sides]
+        edits += [kept.edit for _, kept in sides]
         if dialect == "flink":
             expressions = FlinkExpressions(source, resolver, joins_versions=cut is None or not cut.joins_versions)
             matches = Matches(source, resolver).edits(tree, None if cut is None else cut.match)
@@ -242,7 +244,7 @@ def _planned(
         _apply(source, edits)
         read = names.read(tree)
         query, stages = _without_distinct(tree, source, names, cut, windows.stages)
-        late = _late(query, cut, windows, [_arrivals(side, source, names) for side in joins.sides], read)
+        late = _late(query, cut, windows, [_arrivals(side, kept.text, source, names) for side, kept in sides], read)
         found = StreamPlan(
             stages=tuple(stages),
             query=query.strip().rstrip(";"),
@@ -347,9 +349,9 @@ def _state(
     return kept, () if kept.decision is None else (kept.decision,)
 
 
-def _arrivals(side: JoinSide, source: Source, streams: Streams) -> Arrivals:
+def _arrivals(side: JoinSide, relation: str, source: Source, streams: Streams) -> Arrivals:
     """The rows of one side of a join by time: each is late when the watermark has passed its time."""
-    rows = f"FROM {source.render(side.place)}"
+    rows = f"FROM {relation}"
     ctes = with_clause(source, side.relation)
     read = {name for node in (side.relation, *ctes_of(side.relation)) for name in streams.read(node)}
     bounds = f"{side.time} AS window_start, {side.time} AS window_end"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.literals import is_column
+from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import Types, same
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
@@ -175,5 +175,5 @@ def single_value(call: FlinkCall) -> str:
         raise RefusedError(f"SINGLE_VALUE takes numbers, texts and times, and {call.args[0]} is a {type_}")
     if "FILTER" in call.suffix.upper():
         raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
-    several = f"RAISE_ERROR('SINGLE_VALUE({call.args[0].replace(chr(39), chr(34))}) has more than one row')"
+    several = f"RAISE_ERROR({string_literal(f'SINGLE_VALUE({call.args[0]}) has more than one row')})"
     return f"CASE WHEN COUNT(*){call.suffix} > 1 THEN {several} ELSE FIRST({call.args[0]}){call.suffix} END"

@@ -90,7 +90,7 @@ class Clauses(Rewriter):
 
         def text() -> str:
             limit = f"LIMIT {self.text(number) if number else 1}"
-            return f"{limit} OFFSET {self.text(offset.expression)}" if offset else limit
+            return f"{limit} OFFSET {self.source.written(offset.expression)}" if offset else limit
 
         yield Edit(span, text, level=1)
 

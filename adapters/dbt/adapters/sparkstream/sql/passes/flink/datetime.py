@@ -117,13 +117,15 @@ def months_between(start: str, end: str) -> str:
     def clock(time: str) -> str:
         return f"{time} - CAST({day(time)} AS TIMESTAMP_NTZ)"
 
-    def forward(a: str, b: str, reached: str) -> str:
+    def forward(a: str, b: str, also: str = "") -> str:
         months = f"(YEAR({b}) - YEAR({a})) * 12 + MONTH({b}) - MONTH({a})"
-        return f"{months} - CASE WHEN {reached.format(f'ADD_MONTHS({day(a)}, {months})')} THEN 1 ELSE 0 END"
+        reached = f"ADD_MONTHS({day(a)}, {months})"
+        passed = f"{reached} > {day(b)}" + (f" OR {reached} = {day(b)} AND {also}" if also else "")
+        return f"{months} - CASE WHEN {passed} THEN 1 ELSE 0 END"
 
     early = f"{clock(start)} > {clock(end)}"
-    ahead = forward(start, end, f"{{0}} > {day(end)} OR {{0}} = {day(end)} AND {early}")
-    back = forward(end, start, f"{{0}} > {day(start)}")
+    ahead = forward(start, end, early)
+    back = forward(end, start)
     less = f"CASE WHEN ADD_MONTHS({day(start)}, -({back})) = {day(end)} AND {early} THEN 1 ELSE 0 END"
     return f"CASE WHEN {day(end)} >= {day(start)} THEN {ahead} ELSE -({back}) - {less} END"
 

@@ -13,7 +13,8 @@ from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
 from dbt.adapters.sparkstream.sql.core.over import parts_of
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.rows import is_written_by_values
+from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
@@ -94,7 +95,7 @@ class Invocations(Rewriter):
             yield Edit((words[0].start, words[2].start), lambda: "")  # IGNORE NULLS, which OVER follows
         if name == "NTILE" and arguments and self.text(arguments[0]).lstrip("-0") in ("", "."):
             self.refuse(span, "NTILE takes a number of groups, and 0 is none", "write NTILE(4)")
-        if function.rewrite is None:
+        if function.rewrite is None or (name == "ROW" and is_written_by_values(node)):
             return
         rewrite = self._collected(node, span) if name == "COLLECT" else function.rewrite
         whole = self.source.span(outer) if outer is not node else span
@@ -256,8 +257,10 @@ class Invocations(Rewriter):
             if leaves_peers_out(frame):
                 key = order.expressions[0].this
                 empty = " ELSE 0" if "COUNT" in name else ""
+                kept = Kept(self.source, self.source.span(key))
+                yield kept.edit
                 yield Edit(
                     self.source.span(node),
-                    lambda: f"CASE WHEN {self.text(key)} IS NOT NULL THEN {self.text(node)}{empty} END",
+                    lambda: f"CASE WHEN {kept.text} IS NOT NULL THEN {self.text(node)}{empty} END",
                     level=1,
                 )

@@ -14,7 +14,8 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import spark_type
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
-_STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"\\\]]+"\]"""
+_STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
+"""A member or an element; Spark has no path to a member whose name has a `'`."""
 _SEVERAL = r"\[\*\]|\.\*|\[\d+(?:\s*,\s*\d+)+\]"
 """Steps that find several values: all elements or members, or the elements of some numbers."""
 _PATH = re.compile(rf"\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:{_SEVERAL}|{_STEP})*)\s*", re.I | re.A)
@@ -76,16 +77,16 @@ class Json(Rewriter):
                 "write such as '$.a.b[0]' or '$.a[*].b'; for more, FROM_JSON and FILTER in the model around it",
             )
         strict = (found["mode"] or "strict").lower() == "strict"
-        steps = _steps(found["path"])
+        steps = re.findall(rf"{_SEVERAL}|{_STEP}", found["path"], re.A)
 
         def text() -> str:
             document = self.text(node.this)
-            variant = _variant(f"TRY_PARSE_JSON({document})", found["path"])
+            variant = _variant(f"TRY_PARSE_JSON({document})", steps)
             if node.args["kind"] == "EXISTS":
                 fits, value = f"SCHEMA_OF_VARIANT({variant}) <> 'VOID'", "TRUE"
                 otherwise = self._word(node, (node.args.get("error") or "FALSE") if strict else "FALSE")
             else:
-                fits, value = self._found(node, variant, f"GET_JSON_OBJECT({document}, {steps})")
+                fits, value = self._found(node, variant, f"GET_JSON_OBJECT({document}, {_written(steps)})")
                 otherwise = self._behaviour(node, "error" if strict else "empty")
             if otherwise == "NULL":
                 answer = f"CASE WHEN {fits} THEN {value} END"
@@ -143,23 +144,35 @@ class Json(Rewriter):
         return {"UNKNOWN": "NULL", "EMPTY ARRAY": "'[]'", "EMPTY OBJECT": "'{}'"}.get(word, word)
 
 
-def _steps(path: str) -> str:
-    """Members and elements as Spark writes them."""
-    return string_literal(path.replace('"', "'").replace(".[", "["))
+def _written(steps: list[str]) -> str:
+    """A path as Spark has it, as a literal."""
+    return string_literal("$" + "".join(_member(step) for step in steps))
 
 
-def _variant(root: str, path: str) -> str:
+def _member(step: str) -> str:
+    step = step.removeprefix(".") if step.startswith(".[") else step
+    return f"['{step[2:-2]}']" if step.startswith('["') else step
+
+
+def _variant(root: str, steps: list[str]) -> str:
     """What a path finds in a VARIANT, as a VARIANT; what a wildcard finds, if only one value or none, is an array."""
-    prefix, *rest = re.split(f"({_SEVERAL})", path)
-    value = f"TRY_VARIANT_GET({root}, {_steps(prefix)}, 'VARIANT')"
-    if not rest:
+    parts: list[list[str]] = [[]]
+    several = []
+    for step in steps:
+        if re.fullmatch(_SEVERAL, step):
+            several.append(step)
+            parts.append([])
+        else:
+            parts[-1].append(step)
+    value = f"TRY_VARIANT_GET({root}, {_written(parts[0])}, 'VARIANT')"
+    if not several:
         return value
     values = ""
-    for several, steps in zip(rest[::2], rest[1::2], strict=True):
-        inner = _values(value if not values else "v", several)
+    for each, behind in zip(several, parts[1:], strict=True):
+        inner = _values(value if not values else "v", each)
         values = inner if not values else f"FLATTEN(TRANSFORM({values}, v -> COALESCE({inner}, ARRAY())))"
-        if steps:
-            member = f"TRY_VARIANT_GET(v, {_steps('$' + steps)}, 'VARIANT')"
+        if behind:
+            member = f"TRY_VARIANT_GET(v, {_written(behind)}, 'VARIANT')"
             values = f"FILTER(TRANSFORM({values}, v -> {member}), v -> v IS NOT NULL)"
     return f"CAST({values} AS VARIANT)"
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.difference import Difference
-from dbt.adapters.sparkstream.sql.core.rows import row_values
+from dbt.adapters.sparkstream.sql.core.rows import row_pairs
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
@@ -148,7 +148,7 @@ class Operators(Rewriter):
         called = right.name.upper() if isinstance(right, exp.Anonymous) else ""
         if isinstance(right, (exp.All, exp.Any)) or called in QUANTIFIERS:
             return  # x > ALL (...), whose values are compared one by one
-        pairs = _pairs(node.left, right)
+        pairs = row_pairs(node.left, right)
         for left, right in pairs or [(node.left, node.right)]:
             self._comparable(node, left, right)
         if pairs and not isinstance(node, (exp.EQ, exp.NEQ)):
@@ -191,7 +191,7 @@ class Operators(Rewriter):
                 self.refuse(value, f"this row has {len(value.expressions)} values, and {wide} stand before IN")
         if not wide and (yield from self._converted(node)):
             return
-        rows = [_pairs(node.this, value) for value in node.expressions]
+        rows = [row_pairs(node.this, value) for value in node.expressions]
         for value, pairs in zip(node.expressions, rows, strict=True):
             for left, right in pairs or [(node.this, value)]:
                 self._comparable(node, left, right)
@@ -268,11 +268,3 @@ def _lengths(*sides: exp.Expr) -> set[bool]:
         for side in sides
         if side.args.get("unit") is not None
     }
-
-
-def _pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
-    """The values of two rows such as `(a, b)`, each beside its counterpart; None for anything else."""
-    one, other = row_values(left), row_values(right)
-    return (
-        list(zip(one, other, strict=True)) if one is not None and other is not None and len(one) == len(other) else None
-    )

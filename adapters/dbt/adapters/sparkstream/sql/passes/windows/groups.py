@@ -178,7 +178,7 @@ class GroupWindows:
                 f"{name} has no meaning in batch: there is no processing time",
                 f"write {kind}_ROWTIME(...), or current_timestamp() for the time of the run",
             )
-        text, end = self._bound(read, bound), self._bound(read, "END")
+        text, end, time = self._bound(read, bound), self._bound(read, "END"), call.expressions[0]
         clause = self._clause(select, call)
         if clause == "where":
             raise source.error(
@@ -191,10 +191,8 @@ class GroupWindows:
         if self._type(read.time, select) == NTZ or (wall_bounds and bound != "ROWTIME"):
             return Edit(span, lambda: text + alias)
         if bound == "ROWTIME" and not wall_bounds:
-            return Edit(
-                span, lambda: f"coalesce({end}, min({source.rendered(read.time)})) - {MILLISECOND.sql()}{alias}"
-            )
-        return Edit(span, lambda: f"coalesce({text}, min({source.rendered(read.time)})){alias}")
+            return Edit(span, lambda: f"coalesce({end}, min({source.rendered(time)})) - {MILLISECOND.sql()}{alias}")
+        return Edit(span, lambda: f"coalesce({text}, min({source.rendered(time)})){alias}")
 
     @staticmethod
     def _clause(select: exp.Select, node: exp.Expr) -> str:

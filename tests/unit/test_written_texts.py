@@ -1,0 +1,34 @@
+"""Names and texts of the user within what the adapter writes around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dbt.adapters.sparkstream.places import described
+from dbt.adapters.sparkstream.plain.marks import Marks
+from dbt.adapters.sparkstream.sql import TranslationError, translate
+
+_SQL = "select * from tumble(t, ts, '0 minutes')"
+
+
+@pytest.mark.parametrize("name", ["{}", "{0}", "{9}", "{a!r}", "%s"])
+@pytest.mark.parametrize("is_a_file", [True, False])
+def test_place_of_an_error(tmp_path: Path, name: str, is_a_file: bool) -> None:
+    with pytest.raises(TranslationError) as found:
+        translate(_SQL)
+    if is_a_file:
+        (tmp_path / f"{name}.sql").write_text(_SQL)
+    node = SimpleNamespace(raw_code=_SQL, original_file_path=f"{name}.sql", name=name)
+    text = described(found.value, node, tmp_path, "the SQL")
+    assert (f"{name}.sql:1:{found.value.column}" if is_a_file else f"column {found.value.column} of {name}\n") in text
+
+
+def test_marks_within_values() -> None:
+    marks = Marks()
+    first, second = marks.value("{{ var('dbt_mark_2_') }}"), marks.value("{{ var('b') }}")
+    assert marks.restore(f"{first} {second} dbt_mark_7_") == "{{ var('dbt_mark_2_') }} {{ var('b') }} dbt_mark_7_"
+    values = {"{{ var('dbt_mark_2_') }}": second, "{{ var('b') }}": "x"}
+    assert marks.substitute(f"{first} {second}", values) == f"{second} x"
