@@ -46,6 +46,34 @@ class TestWritten:
         assert "(get(events, CASE WHEN m.A_first + 2 <= m.A_last THEN m.A_first + 2 END).p + 1) AS f" in written
         assert "get(events, m.s).p AS p" in written
 
+    @pytest.mark.parametrize("schema", [None, {}], ids=["typed", "untyped"])
+    def test_words_are_no_columns(self, schema: dict[str, dict[str, str]] | None) -> None:
+        a, b = "get(events, m.A_last)", "get(events, m.B_last)"
+        for value, spark in (
+            ("TIMESTAMPDIFF(DAY, A.ts, B.ts)", f"CAST(TIMESTAMPDIFF(DAY, {a}.ts, {b}.ts) AS INT)"),
+            ("TIMESTAMPDIFF(SQL_TSI_HOUR, A.ts, B.ts)", f"CAST(TIMESTAMPDIFF(HOUR, {a}.ts, {b}.ts) AS INT)"),
+            ("LAST(TIMESTAMPDIFF(DAY, A.ts, A.ts))", f"CAST(TIMESTAMPDIFF(DAY, {a}.ts, {a}.ts) AS INT)"),
+            ("MAP['a', A.p]['a']", f"TRY_ELEMENT_AT(MAP('a', {a}.p), 'a')"),
+            ("LOCALTIMESTAMP", "LOCALTIMESTAMP()"),
+            ("EXTRACT(DAY FROM A.ts)", f"CAST(EXTRACT(DAY FROM {a}.ts) AS BIGINT)"),
+            ("CAST(A.p AS STRING)", f"CAST({a}.p AS STRING)"),
+            ("TRIM(BOTH 'x' FROM A.s)", f"TRIM(BOTH 'x' FROM {a}.s)"),
+            ("POSITION('x' IN A.s)", f"POSITION('x' IN {a}.s)"),
+            ("TIMESTAMPADD(HOUR, 1, A.ts)", f"TIMESTAMPADD(HOUR, 1, {a}.ts)"),
+        ):
+            for written in (
+                flink(match(measures=f"MEASURES {value} AS v", define="DEFINE B AS B.p > 1"), schema),
+                flink(match(measures="MEASURES A.p AS v", define=f"DEFINE B AS ({value}) IS NOT NULL"), schema),
+            ):
+                assert spark in written
+                read = written.partition("collect_list(struct(")[2].partition(")")[0].split(", ")
+                assert set(read) <= {"ts", "p", "s"}
+
+    def test_words_within_aggregates(self) -> None:
+        written = flink(match(measures="MEASURES SUM(TIMESTAMPDIFF(DAY, A.ts, CURRENT_DATE)) AS v"))
+        assert "slice(events, m.A_first + 1" in written
+        assert "TIMESTAMPDIFF(DAY, r.ts, CURRENT_DATE)" in written
+
     def test_a_key_named_as_the_events(self) -> None:
         written = flink("SELECT * FROM u MATCH_RECOGNIZE (PARTITION BY events ORDER BY ts MEASURES A.p AS p "
                         "PATTERN (A) DEFINE A AS A.p > 1)")  # fmt: skip

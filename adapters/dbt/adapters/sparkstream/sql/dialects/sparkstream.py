@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
@@ -12,9 +12,6 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser
 from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
-
-_UNIT_FIRST = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
-"""Functions that take the name of a unit before two values."""
 
 
 def window_function_sql(self: SparkGenerator, node: WindowFunction) -> str:
@@ -45,14 +42,6 @@ class SparkStream(Spark):
     class Parser(SpanParser):
         FUNCTION_PARSERS = {**SpanParser.FUNCTION_PARSERS, "SUBSTR": WindowParser.FUNCTION_PARSERS["SUBSTR"]}
         COLON_IS_VARIANT_EXTRACT: ClassVar[bool] = True  # v:a.b
-
-        def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-            call = super()._parse_function_call(*args, **kwargs)
-            if isinstance(call, exp.Anonymous) and call.name.upper() in _UNIT_FIRST and len(call.expressions) == 3:
-                unit = call.expressions[0]
-                if isinstance(unit, exp.Column):  # MONTH in DATEADD(MONTH, 1, d) is no column
-                    unit.replace(exp.Var(this=unit.name).update_positions(unit.this))
-            return call
 
     class Generator(SparkGenerator):
         TRANSFORMS = {**SparkGenerator.TRANSFORMS, WindowFunction: window_function_sql}

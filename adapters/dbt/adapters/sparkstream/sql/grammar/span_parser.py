@@ -15,6 +15,9 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 _OWN_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Functions whose arguments have a grammar of their own, such as `CAST(x AS INT)`."""
 
+_UNIT_FIRST = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
+"""Functions that take the name of a unit before two values."""
+
 
 @with_spans("_parse_statement", "_parse_table", "_parse_cte", "_parse_function", "_parse_lambda", "_parse_unary")
 class SpanParser(WindowParser):
@@ -26,6 +29,12 @@ class SpanParser(WindowParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS = {name: WindowParser.FUNCTION_PARSERS[name] for name in _OWN_GRAMMAR}
     RANGE_PARSERS = {token: spanned(read) for token, read in WindowParser.RANGE_PARSERS.items()}
+
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        call = super()._parse_function_call(*args, **kwargs)
+        if isinstance(call, exp.Anonymous) and call.name.upper() in _UNIT_FIRST and len(call.expressions) == 3:
+            _name_no_column(call.expressions[0])  # MONTH in DATEADD(MONTH, 1, d)
+        return call
 
     def _parse_paren(self) -> exp.Expr | None:
         return self._parse_parentheses() if self._curr.token_type == TokenType.L_PAREN else None
@@ -65,6 +74,8 @@ class ForeignParser(SpanParser):
         if at is None or SPAN in node.meta:
             return
         if isinstance(node, exp.Bracket):
+            if node.this.name.upper() == "MAP":
+                _name_no_column(node.this)  # MAP['a', 1]
             start = start_of(node.this)
             if start is not None:
                 node.meta[SPAN] = start, self._prev.end + 1
@@ -80,3 +91,9 @@ class ForeignParser(SpanParser):
                 "an interval has one number and one unit", "write INTERVAL '1:30' HOUR TO MINUTE", first, self._prev
             )
         return node
+
+
+def _name_no_column(node: exp.Expr) -> None:
+    """Makes a word of the grammar of what sqlglot takes for a column."""
+    if isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted"):
+        node.replace(exp.Var(this=node.name).update_positions(node.this))

@@ -36,8 +36,8 @@ def field_at(type_: str | None, place: exp.Expr) -> Field | None:
 
 
 def is_map_constructor(node: exp.Expr | None) -> bool:
-    """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript of a column."""
-    return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP"
+    """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript."""
+    return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Var)
 
 
 def is_exists_of_values(node: exp.Expr) -> bool:

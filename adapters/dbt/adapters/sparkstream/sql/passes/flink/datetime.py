@@ -10,8 +10,6 @@ from dbt.adapters.sparkstream.sql.passes.flink import clocks
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
-UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
-"""Functions whose first argument is a unit, and no column."""
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
 """Unit -> its years, and the year that the first one begins with."""

@@ -18,8 +18,6 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import has_aggregate
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import UNIT_FIRST
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import ordered_names, orders_by
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -39,8 +37,6 @@ class QueryChecks(Rewriter):
 
     def _column(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Column)
-        if is_map_constructor(node.parent):
-            return
         clock = word(node)
         if clock is not None:
             name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
@@ -76,8 +72,6 @@ class QueryChecks(Rewriter):
         select = enclosing(column, exp.Select)
         around = enclosing(column, WindowFunction, MatchRecognize, exp.Select)
         if select is None or column.is_star or around is not select:
-            return
-        if isinstance(column.parent, exp.Anonymous) and column.parent.name.upper() in UNIT_FIRST and column.index == 0:
             return
         if isinstance(column.parent, exp.Join):
             return

@@ -11,8 +11,6 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import RESERVED, RESERVED_VALUES
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import UNIT_FIRST
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -56,9 +54,7 @@ def _is_word(node: exp.Expr, word: str) -> bool:
         return around.args.get("db") is not None or word == "TABLE"  # another rewriter says more of TABLE
     if not isinstance(around, exp.Column) or len(around.parts) > 1:
         return isinstance(around, (WindowFunction, exp.Kwarg))
-    call = around.parent
-    unit = isinstance(call, exp.Anonymous) and around.index == 0 and call.name.upper() in UNIT_FIRST
-    return unit or word in RESERVED_VALUES or is_map_constructor(call)
+    return word in RESERVED_VALUES
 
 
 def _is_dbts(node: exp.Expr) -> bool:

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.writing import placed
 from dbt.adapters.sparkstream.sql.passes.match.checks import Checks
 from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
 from dbt.adapters.sparkstream.sql.passes.match.query import MatchQuery, OrderItem
-from dbt.adapters.sparkstream.sql.passes.match.values import Values
+from dbt.adapters.sparkstream.sql.passes.match.values import Values, is_column
 
 
 class Matches:
@@ -75,7 +75,7 @@ class Matches:
 
     def _columns(self, match: MatchRecognize) -> list[str]:
         """The columns of an event that are read, each once."""
-        read = [*(item.this for item in match.order), *match.named()]
+        read = [*(item.this for item in match.order), *(column for column in match.named() if is_column(column))]
         found: dict[str, str] = {}
         for column in read:
             if isinstance(column.this, exp.Identifier) and not column.is_star:

@@ -77,7 +77,7 @@ class Values:
 
     def _aggregate(self, call: exp.Anonymous) -> str:
         value = call.expressions[0]
-        variable = next((column.table for column in value.find_all(exp.Column)), "")
+        variable = next((column.table for column in value.find_all(exp.Column) if is_column(column)), "")
         text = "*" if isinstance(value, exp.Star) else self._source.rendered(value)
         type_ = self._resolver.type(value, enclosing(call, exp.Select) or NO_SELECT)
         try:
