@@ -47,6 +47,13 @@ class TestAsOfJoins(Pairs):
         rows = joined("l", "r", order, "", "", "__is_left", item="")
         self.spark(f"SELECT r.v FROM l LEFT ASOF JOIN r MATCH_CONDITION ({match})", spark=f"SELECT r.v FROM {rows}")
 
+    @pytest.mark.parametrize("on", ["l.k <=> r.k", "r.k IS NOT DISTINCT FROM l.k"])
+    def test_null_keys_that_are_equal(self, on: str) -> None:
+        rows = joined("l", "r", "ORDER BY __time, __is_left", "r.k, ", "", "__is_left")
+        self.spark(f"SELECT 1 FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on}", spark=f"SELECT 1 FROM {rows}")
+        text = translate(f"SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on} AND l.v = r.v")
+        assert "r.ts IS NOT NULL AND r.v IS NOT NULL\n" in text
+
     def test_conditions_of_the_right_side(self) -> None:
         rows = joined("l", "r", "ORDER BY __time, __is_left", "r.k, ", " AND r.k IS NOT NULL AND r.v > 3", "__is_left")
         self.spark(f"SELECT 1 FROM l LEFT ASOF JOIN r {ON} AND r.v > 3", spark=f"SELECT 1 FROM {rows}")
@@ -231,6 +238,10 @@ class TestOnStreams:
     def test_what_doesnt_stream(self, sql: str, streams: list[str], message: str) -> None:
         with pytest.raises(TranslationError, match=message):
             plan(sql, streams=streams, schema=SCHEMA)
+
+    def test_versions_with_null_keys(self) -> None:
+        text = translate(VERSIONS.replace("l.k = v.k", "l.k IS NOT DISTINCT FROM v.k"), "flink", schema=SCHEMA)
+        assert "__row -> l.k IS NOT DISTINCT FROM __row.k" in text
 
     def test_versions_from_a_stream(self) -> None:
         found = plan(VERSIONS, "flink", streams=["l", "r"], schema=SCHEMA)

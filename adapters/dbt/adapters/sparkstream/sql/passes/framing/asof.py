@@ -43,6 +43,7 @@ class _AsOf:
         time: the two times.
         comparison: of the left time with the right one: GTE, GT, LTE or LT.
         keys: the two sides of each equality.
+        strict: those of the keys in which a NULL equals nothing.
         conditions: of the right table alone.
     """
 
@@ -50,6 +51,7 @@ class _AsOf:
     time: _Sides
     comparison: type[exp.Expr]
     keys: list[_Sides]
+    strict: list[_Sides]
     conditions: list[exp.Expr]
 
     @property
@@ -118,7 +120,7 @@ def _matched(
     theirs += [f"struct({right}.*)", *(text(other) for _, other in found.keys), text(found.time[1]), "FALSE"]
     there = [text(found.time[1])]
     if isinstance(join, AsOfJoin):  # to a LAST JOIN, two NULLs are equal
-        there += [text(other) for _, other in found.keys]
+        there += [text(other) for _, other in found.strict]
     known = [*(f"{value} IS NOT NULL" for value in there), *map(select.source.term, found.conditions)]
     both = UnionAll(
         [
@@ -144,6 +146,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
     """The condition, if it is a comparison of two times, equalities, and what concerns the right table alone."""
     parts = list(conjuncts(join.args["on"])) if join.args.get("on") else []
     keys: list[_Sides] = []
+    strict: list[_Sides] = []
     conditions: list[exp.Expr] = []
     times: list[tuple[_Sides, type[exp.Expr]]] = []
     if isinstance(join, AsOfJoin):
@@ -157,6 +160,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
         equal = equality(select, part, right)
         if equal:
             keys.append(equal)
+            strict += [equal] if isinstance(part, exp.EQ) else []
         elif not times and (time := _looks_back(select, join, part, right)):
             times.append(time)
         elif side(select, part, right) == "right":
@@ -167,7 +171,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
             return None
     if not times:
         return None
-    found = _AsOf(right, *times[0], keys, conditions)
+    found = _AsOf(right, *times[0], keys, strict, conditions)
     if not all(_comparable(select, join, sides) for sides in (found.time, *keys)):
         return None
     return found

@@ -28,8 +28,8 @@ def side(select: FramedSelect, node: exp.Expr, right: str) -> str:
 
 
 def equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
-    """The left and the right side of a comparison of left rows with the right table by equality."""
-    if not isinstance(node, exp.EQ):
+    """The left and the right side of a comparison of left rows with the right table by equality, of NULLs too or not."""
+    if not isinstance(node, (exp.EQ, exp.NullSafeEQ)):
         return None
     sides = side(select, node.this, right), side(select, node.expression, right)
     one, other = select.source.span(node.this), select.source.span(node.expression)
