@@ -8,6 +8,7 @@
     {{ exceptions.raise_compiler_error(
       "Invalid incremental strategy provided: merge"
       ~ "\n  You can only choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
+      ~ "\n  " ~ adapter.for_changes()
       ~ "\n  for windows in files of " ~ file_format ~ ", write incremental_strategy='window_replace'"
     ) }}
   {%- elif raw_strategy == 'replace_where' and file_format == 'iceberg' -%}

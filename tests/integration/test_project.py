@@ -171,6 +171,7 @@ def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any])
     (folder / "in_parquet.sql").unlink()
     assert not done.success
     assert "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'" in problems(done)
+    assert "pyspark==4.2.*" in problems(done)
 
 
 @ON_THE_SERVER

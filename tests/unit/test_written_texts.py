@@ -6,7 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream.errors import check_snapshot, readable
 from dbt.adapters.sparkstream.places import described
 from dbt.adapters.sparkstream.plain.marks import Marks
 from dbt.adapters.sparkstream.sql import TranslationError, translate
@@ -32,3 +34,22 @@ def test_marks_within_values() -> None:
     assert marks.restore(f"{first} {second} dbt_mark_7_") == "{{ var('dbt_mark_2_') }} {{ var('b') }} dbt_mark_7_"
     values = {"{{ var('dbt_mark_2_') }}": second, "{{ var('b') }}": "x"}
     assert marks.substitute(f"{first} {second}", values) == f"{second} x"
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        ('[MISSING_AGGREGATION] The non-aggregating expression "window_start" is', "then what else stands"),
+        ("[MISSING_GROUP_BY] The query does not include a GROUP BY clause.", "group by window_start, window_end"),
+    ],
+)
+def test_hints_of_group_by(message: str, hint: str) -> None:
+    assert hint in readable(message)
+
+
+def test_a_snapshot_in_plain_files() -> None:
+    node = SimpleNamespace(resource_type="snapshot", config={"file_format": "parquet"})
+    with pytest.raises(DbtRuntimeError, match=r"pyspark==4\.2\.\*"):
+        check_snapshot(node)
+    check_snapshot(SimpleNamespace(resource_type="snapshot", config={"file_format": "iceberg"}))
+    check_snapshot(SimpleNamespace(resource_type="model", config={}))

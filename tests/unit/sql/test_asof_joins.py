@@ -50,7 +50,9 @@ class TestAsOfJoins(Pairs):
     @pytest.mark.parametrize("on", ["l.k <=> r.k", "r.k IS NOT DISTINCT FROM l.k"])
     def test_null_keys_that_are_equal(self, on: str) -> None:
         rows = joined("l", "r", "ORDER BY __time, __is_left", "r.k, ", "", "__is_left")
-        self.spark(f"SELECT 1 FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on}", spark=f"SELECT 1 FROM {rows}")
+        self.spark(
+            f"SELECT 1 FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on}", spark=f"SELECT 1 FROM {rows}"
+        )
         text = translate(f"SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON {on} AND l.v = r.v")
         assert "r.ts IS NOT NULL AND r.v IS NOT NULL\n" in text
 

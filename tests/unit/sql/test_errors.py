@@ -26,6 +26,9 @@ class TestArguments(Pairs):
         ):
             name = call.split("(")[0].upper()
             self.refused(f"select * from {call} w", f"its {missing} is missing", at=call, hint=USAGE[name])
+        for interval in ("'-5s'", "'5 minutes'"):
+            self.refused(f"select * from tumble(t, {interval}, '5m')", "is a name", at=interval, hint=USAGE["TUMBLE"])
+        self.refused("select * from tumble(t, 'event time', '5m')", "is a name", at="'event time'", hint="DESCRIPTOR(`event time`)")
         self.refused_flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts))", "TUMBLE needs 3 arguments, and its size is missing", at="TUMBLE(TABLE t, DESCRIPTOR(ts))", hint=USAGE["TUMBLE"])
         self.refused_flink("SELECT * FROM HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "HOP needs 4 arguments, and its size is missing", at="HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", hint=USAGE["HOP"])
 

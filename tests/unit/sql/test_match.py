@@ -83,6 +83,22 @@ class TestWritten:
         assert "m.v1_last" in flink(match(pattern="(B b)", measures="MEASURES b.p AS x", define="DEFINE B AS B.p > 1"))
 
 
+class TestHints:
+    @pytest.mark.parametrize(
+        ("parts", "hint"),
+        [
+            ({"define": "DEFINE B AS LAG(B.p) < B.p"}, r"LAST\(A.x, 1\)"),
+            ({"define": "DEFINE B AS PREV(B.p) < B.p"}, r"LAST\(A.x, 1\)"),
+            ({"measures": "MEASURES LEAD(A.p) AS n"}, "a further variable"),
+            ({"measures": "MEASURES FIRST_VALUE(A.p) AS n"}, r"FIRST\(A.x\)"),
+            ({"order": "ORDER BY p"}, r"TO_TIMESTAMP_LTZ\(p, 3\)"),
+        ],
+    )
+    def test_what_to_write(self, parts: dict[str, str], hint: str) -> None:
+        with pytest.raises(TranslationError, match=hint):
+            flink(match(**parts))
+
+
 class TestAutomaton:
     def test_what_follows_a_greedy_loop_takes_what_the_loop_does_not(self) -> None:
         nfa = automaton((Element("A", 0, None), Element("B")))

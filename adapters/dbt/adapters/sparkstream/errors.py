@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.faults import Fault, without_spot
 from dbt.adapters.sparkstream.places import Place, shown
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.sql.core.errors import Finding
 from dbt.adapters.sparkstream.sql.core.names import backticked
+
+CHANGES_ROWS = ("delta", "iceberg", "hudi")
+"""Formats whose rows a statement can change."""
+FOR_CHANGES = (
+    "write file_format='delta' or 'iceberg'. Delta needs its jar and Spark 4.2, so pip install 'pyspark==4.2.*'\n"
+    "  where Spark starts: here with method: session, else on the server; see docs/delta.md"
+)
+"""What a model needs whose rows are to be changed."""
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 NO_WORKER = "Python worker failed to connect back"
@@ -43,7 +54,11 @@ _HINTS_OF_CONDITIONS = [
     ),
     (
         re.compile(r'\[MISSING_AGGREGATION\][^\n]{0,2000}?"window_(start|end|time)"'),
-        "write group by window_start, window_end",
+        "write group by window_start, window_end, and then what else stands beside the aggregates, such as a key",
+    ),
+    (
+        re.compile(r"\[MISSING_GROUP_BY\]"),
+        "write group by with what stands beside the aggregate, such as group by window_start, window_end",
     ),
     (
         re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
@@ -130,3 +145,18 @@ def _without_ours(text: str) -> str:
         if not parts[-1].startswith("__"):
             kept.append(".".join(map(backticked, parts[1:] if parts[0].startswith("__") else parts)))
     return f"{before}{found}{', '.join(dict.fromkeys(kept))}]{after}" if kept else before + after
+
+
+def check_snapshot(node: Any) -> None:
+    """Refuses a snapshot in files that can't be changed, before dbt-spark does, which says no way out.
+
+    Raises:
+        DbtRuntimeError: it is one.
+    """
+    file_format = node.config.get("file_format") or "parquet"
+    if node.resource_type == "snapshot" and file_format not in CHANGES_ROWS:
+        raise DbtRuntimeError(
+            f"Invalid file format: {file_format}\n"
+            "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'\n"
+            f"  {FOR_CHANGES}"
+        )

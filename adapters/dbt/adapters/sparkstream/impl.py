@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, dia
 from dbt.adapters.sparkstream.column import SparkStreamColumn
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.environments import CONNECT, SESSION
+from dbt.adapters.sparkstream.errors import FOR_CHANGES, check_snapshot
 from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.python_models import PythonModels
 from dbt.adapters.sparkstream.sql.core.names import backticked, named
@@ -134,6 +135,12 @@ class SparkStreamAdapter(Namespaces):
     @cached_property
     def _empty_batches(self) -> emptybatches.EmptyBatches:
         return emptybatches.EmptyBatches(self.connections.rows_of)
+
+    @available
+    @staticmethod
+    def for_changes() -> str:
+        """What a model needs whose rows are to be changed, for messages of macros."""
+        return FOR_CHANGES
 
     @available
     def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
@@ -440,6 +447,7 @@ class SparkStreamAdapter(Namespaces):
         outer = self.connections.node
         node = getattr(config, "model", None)
         if node is not None:
+            check_snapshot(node)
             compile_hook.check(node, self.translated)
         self.connections.node = node
         return outer

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.datasource import registered
@@ -171,7 +172,8 @@ class Streams:
         if type_ != "timestamp":
             raise StreamingError(
                 f"the event time {field.name} is of type {type_}, and a watermark needs a TIMESTAMP\n"
-                f"  cast it before stream(): in a view over the table, CAST({field.name} AS TIMESTAMP) AS ..."
+                "  make a time of it before stream(): in a view over the table, "
+                f"{as_time(field.name, type_, flink=False)} AS ..."
             )
         return stream
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
@@ -24,6 +25,12 @@ _USAGE = {
     "CUMULATE": "CUMULATE(TABLE t, DESCRIPTOR(ts), step INTERVAL '2' MINUTES, size INTERVAL '10' MINUTES [, offset])",
     "SESSION": "SESSION(TABLE t [PARTITION BY (k, ...)], DESCRIPTOR(ts), INTERVAL '10' MINUTES)",
 }
+
+
+def _descriptor(function: str, name: Token) -> str:
+    """How the time column is written, if what stands there may be its name; else how the whole call is."""
+    is_name = name.text[:1].isalpha() and name.token_type != TokenType.INTERVAL
+    return f"write DESCRIPTOR({quoted(name.text)})" if is_name else usage(function)
 
 
 def usage(function: str) -> str:
@@ -179,9 +186,7 @@ class ArgumentGrammar(SpecGrammar):
         if described:
             self._match_l_paren()
         if self._curr and self._curr.token_type == TokenType.STRING:
-            raise self._error(
-                "the time column is a name, not a string", f"write DESCRIPTOR({self._curr.text})", self._curr
-            )
+            raise self._error("the time column is a name, not a string", _descriptor(function, self._curr), self._curr)
         column = None if not self._curr else self._parse_id_var(any_token=True)
         if not isinstance(column, exp.Identifier):
             hint = usage(function) + self._own(function)
@@ -191,19 +196,20 @@ class ArgumentGrammar(SpecGrammar):
             if self._match(TokenType.COMMA, advance=False):
                 if not self.STRICT_FLINK:
                     raise self._error(
-                        "DESCRIPTOR takes one column: the time column", f"write DESCRIPTOR({name.text})", self._curr
+                        "DESCRIPTOR takes one column: the time column", _descriptor(function, name), self._curr
                     )
                 column.meta[UNREAD] = self._parse_unread_columns()
-            self._match_r_paren()
+            if self._curr and self._curr.token_type == TokenType.R_PAREN:
+                self._advance()
         elif self.STRICT_FLINK:
             raise self._error(
                 f"{function} takes DESCRIPTOR and the time column here",
-                f"write DESCRIPTOR({name.text})",
+                _descriptor(function, name),
                 first,
             )
         if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
             qualified = self._curr.token_type == TokenType.DOT and self._next
-            hint = f"write DESCRIPTOR({self._next.text})" if qualified else _COMPUTE
+            hint = _descriptor(function, self._next) if qualified else _COMPUTE
             self._skip_argument()
             raise self._error("the time column is a plain column of the input", hint, first, self._prev)
         return column

@@ -28,7 +28,7 @@ def side(select: FramedSelect, node: exp.Expr, right: str) -> str:
 
 
 def equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
-    """The left and the right side of a comparison of left rows with the right table by equality, of NULLs too or not."""
+    """The left and the right side of a comparison of left rows with the right table by `=` or IS NOT DISTINCT FROM."""
     if not isinstance(node, (exp.EQ, exp.NullSafeEQ)):
         return None
     sides = side(select, node.this, right), side(select, node.expression, right)

@@ -10,14 +10,21 @@ from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.core.types import TIMES
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES as FLINK_AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.values import call_around, is_column
+from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 
+_BEFORE = "write LAST(A.x, 1) for the row of A before its last"
+_BEHIND = "define a further variable, and write its column"
 _ABSENT = {
-    "PREV": ("Flink has no PREV", "write LAST(A.x, 1) for the row of A before its last"),
-    "NEXT": ("Flink has no NEXT", "define a further variable, and write its column"),
+    "PREV": ("Flink has no PREV", _BEFORE),
+    "LAG": ("LAG reads the rows of a window, and not those of a match", _BEFORE),
+    "NEXT": ("Flink has no NEXT", _BEHIND),
+    "LEAD": ("LEAD reads the rows of a window, and not those of a match", _BEHIND),
+    "FIRST_VALUE": ("FIRST_VALUE over the rows of a variable isn't here", "write FIRST(A.x)"),
+    "LAST_VALUE": ("LAST_VALUE over the rows of a variable isn't here", "write LAST(A.x)"),
     "CLASSIFIER": ("Flink has no CLASSIFIER", "write a constant for each variable in MEASURES"),
     "MATCH_NUMBER": ("Flink has no MATCH_NUMBER", "write ROW_NUMBER() OVER (PARTITION BY ...) around the query"),
     "MATCH_PROCTIME": ("MATCH_PROCTIME is the clock's time, which no two runs share", "write MATCH_ROWTIME()"),
@@ -80,7 +87,9 @@ class Checks:
             self._refuse(
                 time,
                 f"MATCH_RECOGNIZE orders by a time first, and {time.this.name} is a {known.type}",
-                "write ORDER BY ts, and further columns behind it",
+                "write ORDER BY ts, and further columns behind it"
+                if known.type not in INTEGERS
+                else f"make a time of it in a subquery: {as_time(known.name, known.type, flink=True)}",
             )
 
     def _check_skip(self) -> None:

@@ -74,7 +74,7 @@ class WindowFunctions:
         time = rows.find(function.timecol.name)
         place = source.span(function.timecol)
         if time:
-            check_time(source, place, time.name, time.type, time.origin)
+            check_time(source, place, time.name, time.type, time.origin, flink=self._resolver.wall_bounds)
         for column in WINDOW_COLUMNS:
             if rows.find(column):
                 raise source.error(

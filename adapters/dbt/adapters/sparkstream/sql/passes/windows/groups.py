@@ -245,7 +245,7 @@ class GroupWindows:
             known = ", ".join(c.name for s in sources(select) for c in self._resolver.columns(s).items)
             raise self._source.error(place, f"there is no column {name} here", f"there are {known}" if known else None)
         column = self._resolver.expression(read.time, select)
-        check_time(self._source, place, name, column.type, column.origin)
+        check_time(self._source, place, name, column.type, column.origin, flink=self._strict)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
         time = self._source.rendered(read.time)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.types import TIMES
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 
 
-def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None) -> None:
+def as_time(name: str, type_: str | None, *, flink: bool) -> str:
+    """How a time is made of a column: a whole number counts milliseconds, as most systems write them."""
+    if type_ in INTEGERS:
+        return f"TO_TIMESTAMP_LTZ({name}, 3)" if flink else f"timestamp_millis({name})"
+    return f"CAST({name} AS TIMESTAMP)"
+
+
+def check_time(source: Source, span: Span, name: str, type_: str | None, origin: str | None, *, flink: bool) -> None:
     """Refuses a column that no window can go by.
 
     `window_start` and `window_end` are regular columns (Flink: Cascading Window Aggregation).
@@ -28,5 +35,5 @@ def check_time(source: Source, span: Span, name: str, type_: str | None, origin:
         raise source.error(
             span,
             f"the time column {name} is of type {type_}, not a timestamp",
-            f"cast it in a subquery: (SELECT *, CAST({name} AS TIMESTAMP) AS event_time FROM ...)",
+            f"make a time of it in a subquery: (SELECT *, {as_time(name, type_, flink=flink)} AS event_time FROM ...)",
         )
