@@ -143,8 +143,9 @@ class TemporalJoins(Rewriter):
         """The column of the left side that equals a key column of the versions."""
         alias = table.alias_or_name.casefold()
         for term in conjuncts(on):
-            equal = isinstance(term, (exp.EQ, exp.NullSafeEQ))
-            for own, other in ((term.left, term.right), (term.right, term.left)) if equal else ():
+            if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
+                continue
+            for own, other in ((term.left, term.right), (term.right, term.left)):
                 names = [name.casefold() for name in names_of(own) or []]
                 if names == [alias, key.casefold()] and isinstance(other, exp.Column):
                     path = names_of(other) or []
