@@ -210,13 +210,12 @@ def _in_file(node: Any, at: int, width: int, root: Path) -> Place:
     # dbt cuts blank lines, and what is around a snapshot.
     written = _read(root / node.original_file_path)
     start = written.find(node.raw_code)
-    if start < 0:  # a file of a package, or a query on the command line
+    in_file = start >= 0
+    if not in_file:  # a file of a package, or a query on the command line
         written, start = node.raw_code, 0
-        name = "line {}, column {} of " + node.name
-    else:
-        name = node.original_file_path + ":{}:{}"
     number, column, line = _line(written, start + at)
-    return Place(name.format(number, column), line, column, max(1, min(width, len(line) - column + 1)))
+    path, of_node = f"{node.original_file_path}:{number}:{column}", f"line {number}, column {column} of {node.name}"
+    return Place(path if in_file else of_node, line, column, max(1, min(width, len(line) - column + 1)))
 
 
 def _line(text: str, at: int) -> tuple[int, int, str]:
