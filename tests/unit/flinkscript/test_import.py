@@ -566,3 +566,22 @@ def test_a_window_function_over_processing_time() -> None:
     )
     assert configs(made)["v"] == "disabled"
     assert "pt is PROCTIME(): a table doesn't know when its rows arrived" in made.files["README.md"]
+
+
+RATES = """
+CREATE TABLE quotes (cur STRING, rate INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+  WITH ('connector' = 'filesystem', 'path' = 'r', 'format' = 'json', 'source.monitor-interval' = '1s');
+CREATE TABLE rates (cur STRING, rate INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (cur) NOT ENFORCED)
+  WITH ('connector' = 'print');
+INSERT INTO rates SELECT {} FROM quotes;
+CREATE VIEW v AS SELECT o.cur, r.rate FROM quotes AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.cur = r.cur;
+"""
+
+
+def test_versions_in_a_table_that_the_script_fills() -> None:
+    """Rows of a stream are all versions; a table that is computed anew has only the last ones."""
+    made = project(RATES.format("cur, rate, ts"))
+    assert configs(made) == {"rates": "streaming_incremental", "v": "view"}
+    assert "PARTITION BY cur ORDER BY ts DESC) AS rn\n  FROM {{ ref('rates') }}" in model(made, "v")
+    made = project(RATES.format("cur, MAX(rate), MAX(ts)").replace("FROM quotes;", "FROM quotes GROUP BY cur;"))
+    assert configs(made) == {"rates": "table, no stream", "v": "disabled"}

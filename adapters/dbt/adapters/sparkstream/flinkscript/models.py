@@ -237,6 +237,8 @@ class Models(Tables):
         if relation.bounded and planned.waits:
             model.config["flush"] = True
         relation.event_time = table.watermark.column if table and table.watermark else None
+        # A stream only adds rows, so its table has all versions of what the key names.
+        relation.keys = table.keys if table and table.watermark else ()
         relation.stream = streamed(f"ref('{model.node}')", model.node, table, relation.event_time)
         relation.feeds = (relation.event_time is not None, True)
         return body
