@@ -99,19 +99,19 @@ OURS = {
     f"FROM TUMBLE(TABLE {T}, DESCRIPTOR(ts), INTERVAL '1' DAY)\nGROUP BY window_start, window_end\n{{% endcall %}}",
     "month": f"select * from << tumble({T}, ts, §'1 month') >>",
 }
-STREAM = "{{ config(materialized='streaming_incremental', event_time='ts') }}\n"
+STREAM = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 hour') }}\n"
 STREAMS = {
     "column_of_stream": f"{STREAM}select a,\n  §prise\nfrom {{{{ stream(ref('t')) }}}}",
     "window_of_stream": f"{STREAM}select window_start,\n  sum(§prise) as p\n"
     f"from << tumble({{{{ stream(ref('t')) }}}}, ts, '1 day') >>\n{BOUNDS}",
     "division_of_stream": f"{STREAM}select {{{{ two_lines() }}}},\n  §a / 0 as x\nfrom {{{{ stream(ref('t')) }}}}",
 }
-BATCHES = {
-    "column_of_batch": "{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='ts',\n"
+BATCH = (
+    "{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='ts',\n"
     f"  batch_size='day', begin='{date.today()}', partition_by='day') }}}}\n"
-    f"select {{{{ two_lines() }}}}, §prise,\n  date(ts) as day from {T}",
-}
-MISTAKES = ANALYSED | PARSED | RUNNING | OURS | STREAMS | BATCHES
+    f"select {{{{ two_lines() }}}}, §prise,\n  date(ts) as day from {T}"
+)
+MISTAKES = ANALYSED | PARSED | RUNNING | OURS | STREAMS
 
 # A model whose fault another file holds, or a macro, and what is shown instead of a place in it.
 ELSEWHERE = {
@@ -128,6 +128,7 @@ FILES = {
     "macros/lines.sql": "{% macro two_lines() %}\n a,\n  s{% endmacro %}{% macro bad() %}prise{% endmacro %}",
     "models/t.sql": "select 1 as a, 'abc' as s, timestamp'2020-01-01' as ts\nunion all\n"
     "select 2, 'de', timestamp'2020-01-02'",
+    "models/batch.sql": BATCH,
     "models/inner.sql": f"{{{{ config(materialized='ephemeral') }}}}\nselect a,\n    prise\nfrom {T}",
     "models/whole.sql": "{{ config(materialized='view') }}select 1 as one",
     "models/hollow.sql": "{{ config(materialized='view') }}select one from {{ ref('whole') }}",
@@ -201,6 +202,12 @@ def test_nothing_but_dbt_writes_to_the_terminal(project: DbtProject, capfd: pyte
     printed = capfd.readouterr()
     assert "QueryContextLogger" not in printed.out + printed.err
     assert "\tat " not in printed.out + printed.err
+
+
+def test_a_microbatch(project: DbtProject, capfd: pytest.CaptureFixture[str]) -> None:
+    """dbt writes the errors of batches to the terminal alone."""
+    project.invoke("run", "--select", "batch", quiet=False)
+    assert "models/batch.sql:3:27\n" in capfd.readouterr().out
 
 
 def test_a_test(project: DbtProject) -> None:

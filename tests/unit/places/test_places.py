@@ -11,7 +11,8 @@ from dbt.clients.jinja import get_rendered
 
 from dbt.adapters.sparkstream import renderings
 from dbt.adapters.sparkstream.faults import Spot
-from dbt.adapters.sparkstream.places import Place, Text, located
+from dbt.adapters.sparkstream.places import Place, Text, described, located
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped
 from dbt.adapters.sparkstream.sql.translate import traced
@@ -116,6 +117,26 @@ def test_ephemeral_models(tmp_path: Path) -> None:
     texts = (outer, compiled), (inner, inner.translated.text)
     assert place(tmp_path, "prise", *texts).name == "models/inner.sql:3:3"
     assert place(tmp_path, "nope", *texts).name == "models/bids.sql:3:8"
+
+
+# A template, what the translator finds at fault in its SQL, and where.
+FINDINGS = {
+    "a text that is there twice": ("select a from t -- ts\nwhere ts > 1", 2, "ts", "models/bids.sql:3:7"),
+    "an argument set elsewhere": (
+        "{% set size = '1 hour' %}\nselect * from {{ tumble('t', 'ts', size) }}",
+        *(2, "'1 hour'", "models/bids.sql:2:15"),
+    ),
+    "a macro's own": ("select {{ columns() }}", 2, "sise", "models/bids.sql, line 2, column 3 of the SQL"),
+}
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_the_translators_findings(name: str, tmp_path: Path) -> None:
+    template, number, piece, where = FINDINGS[name]
+    model = text(tmp_path, template)
+    line = model.rendered.text.split("\n")[number - 1]
+    finding = TranslationError("wrong", line=number, column=line.index(piece) + 1, source_line=line, width=len(piece))
+    assert described(finding, model.node, tmp_path, "the SQL", model.rendered).split("\n")[1] == f"  {where}"
 
 
 def test_a_statement_of_no_file(tmp_path: Path) -> None:

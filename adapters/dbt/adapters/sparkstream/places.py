@@ -149,7 +149,8 @@ def described(error: Finding, node: Any | None, project: Path, text: str, render
     if node is not None and rendered is not None:
         place = Spot(error.line, error.column - 1, error.width).within(rendered.text)
         found = None if place is None else _before(rendered, *place, node.raw_code)
-    elif node is not None and (start := written_place(error, node.raw_code)) is not None:
+    # An argument may be set elsewhere in the template.
+    if node is not None and found is None and (start := written_place(error, node.raw_code)) is not None:
         found = start, error.width
     if node is None or found is None:
         path = "" if node is None else f"{node.original_file_path}, "
@@ -184,7 +185,7 @@ def _alike(text: str, at: int, width: int, original: str, span: Span) -> tuple[i
     piece = original[slice(*span)]
     for length in dict.fromkeys((min(width, len(line) - column + 1), _word(text, at))):
         found = written_place(Finding("", column=column, source_line=line, width=length), piece)
-        if found is not None:
+        if found is not None and any(map(str.isalnum, text[at : at + length])):  # a comma may be any comma
             return span[0] + found, length
     return None
 

@@ -103,7 +103,7 @@ class Texts:
             compiled = getattr(node, "compiled_code", None)
             if compiled and compiled != text.translated.text:
                 yield text, compiled
-        for cte in getattr(node, "extra_ctes", ()):
+        for cte in getattr(node, "extra_ctes", None) or ():
             for text in self._of.get(cte.id, ()):
                 yield text, text.translated.text
 

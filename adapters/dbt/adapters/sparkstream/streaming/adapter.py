@@ -32,6 +32,7 @@ from dbt.adapters.sparkstream.streaming.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.registry import Registry
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
+from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
 from dbt.adapters.sparkstream.streaming.stopping import Announced, Noted, stopped
 from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
 
@@ -342,7 +343,8 @@ class StreamingModels:
         """Turns a StreamingError into dbt's, with the place in the model's file that Spark's error comes from."""
         connections = self._adapter.connections
         try:
-            yield
+            with spark_errors():
+                yield
         except StreamingError as error:
             place = connections.texts.found(error.fault.root, connections.node, connections.project)
             told = str(error) if place is None else shown(Finding(without_spot(str(error))), place)

@@ -163,7 +163,10 @@ class Run:
             try:
                 return self._process(rows, columns, sources, identities, checkpoint, lease)
             except StreamingError as error:
-                raise explained(error, checkpoint) from error
+                told = explained(error, checkpoint)
+                if told is error:
+                    raise
+                raise told from error
         finally:
             lease.release()
 

@@ -38,6 +38,12 @@ _NOT_IN_FILES = ("void", "interval")
 """Types that no Parquet file has."""
 
 
+def _known(rows: DataFrame) -> DataFrame:
+    """Rows that Spark has looked for; over Spark Connect it does so when it is asked for the columns."""
+    rows.schema  # noqa: B018
+    return rows
+
+
 class Streams:
     """The streams of one run of a model.
 
@@ -55,7 +61,7 @@ class Streams:
     def of_table(self, table: str, options: Mapping[str, str], view: View | None = None) -> DataFrame:
         """The rows of a table as a stream, seen through a view if there is one."""
         with spark_errors(f"can't stream from {table}"):
-            return self._seen(self._spark.readStream.options(**options).table(table), view)
+            return _known(self._seen(self._spark.readStream.options(**options).table(table), view))
 
     def _seen(self, rows: DataFrame, view: View | None) -> DataFrame:
         if view is None:
@@ -94,7 +100,7 @@ class Streams:
             stream = self._spark.readStream.format(format_).options(**{**options, **given_options(reader)})
             if "schema" in reader and not has_values(reader):
                 stream = stream.schema(str(reader["schema"]))
-            return stream.load(str(reader["path"])) if "path" in reader else stream.load()
+            return _known(stream.load(str(reader["path"])) if "path" in reader else stream.load())
 
     def _format(self, reader: Mapping[str, Any]) -> str:
         """The name that Spark knows a source by."""
