@@ -42,9 +42,9 @@
     ('>=', filter.start, margins.before, ' - '), ('<', filter.end, margins.after, ' + ')
   ] if margin is not none -%}
     {%- set time = adapter.dispatch('sparkstream_edge', 'sparkstream')(edge) -%}
-    {%- do conditions.append(
-      filter.field_name ~ ' ' ~ operator ~ ' ' ~ time ~ (sign ~ written(margin, literal=true) if margin else '')
-    ) -%}
+    {%- do conditions.append(adapter.dispatch('sparkstream_bounded', 'sparkstream')(
+      filter.field_name, operator, time ~ (sign ~ written(margin, literal=true) if margin else ''), margin % 3600000000 == 0
+    )) -%}
   {%- endfor -%}
   {%- set where = ' WHERE ' ~ conditions | join(' AND ') if conditions else '' -%}
   {{ return('(/* the batch and more */ SELECT * FROM ' ~ filter.rows ~ where ~ ')') }}

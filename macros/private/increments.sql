@@ -178,7 +178,9 @@
   {%- set conditions = [] -%}
   {%- for operator, time in [('>=', rows_from), ('<', rows_to)] if time is not none -%}
     {%- set text = (epoch + modules.datetime.timedelta(microseconds=time)).isoformat() | replace('T', ' ') -%}
-    {%- do conditions.append(timecol ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
+    {%- do conditions.append(adapter.dispatch('sparkstream_bounded', 'sparkstream')(
+      timecol, operator, "TIMESTAMP_NTZ'" ~ text ~ "'", time % 3600000000 == 0
+    )) -%}
   {%- endfor -%}
   {%- set in_batch = [] -%}
   {%- for operator, time in [('>=', begin), ('<', end)] -%}
@@ -192,6 +194,19 @@
     ),
     'windows': in_batch | join(' AND ') if in_windows else none
   }) }}
+{% endmacro %}
+
+{#- A condition on a time by the clock on the wall. Spark compares a TIMESTAMP with an edge as instants, which is another order within an
+    hour that the clock skips or repeats. Clocks are turned at full hours, so an edge at one is the same in both. -#}
+{% macro default__sparkstream_bounded(time, operator, edge, at_full_hour) %}
+  {%- if at_full_hour -%}{{ return(time ~ ' ' ~ operator ~ ' ' ~ edge) }}{%- endif -%}
+  {#- By the first condition files can be left out. The second is a difference, as Spark takes a comparison of the cast for one of
+      instants. -#}
+  {%- set near = edge ~ (' - ' if operator == '>=' else ' + ') ~ "INTERVAL '3' HOUR" -%}
+  {%- set wall = adapter.dispatch('sparkstream_wall_clock', 'sparkstream')(time) -%}
+  {{ return(
+    time ~ ' ' ~ operator ~ ' ' ~ near ~ ' AND ' ~ wall ~ ' - (' ~ edge ~ ') ' ~ operator ~ " INTERVAL '0' SECOND"
+  ) }}
 {% endmacro %}
 
 {#- The names of the columns with a window's bounds in a model of strategy window_replace. -#}

@@ -158,7 +158,7 @@ def test_times_of_window_complete(time: str) -> None:
 
 @pytest.mark.parametrize("time", ["a or b", "a = b", "cast(x as timestamp)"])
 def test_in_batch(time: str) -> None:
-    batch = SimpleNamespace(event_time_start=datetime(2024, 1, 1), event_time_end=datetime(2024, 1, 2))
+    batch = SimpleNamespace(id="1", event_time_start=datetime(2024, 1, 1), event_time_end=datetime(2024, 1, 2))
     model = SimpleNamespace(resource_type="model", batch=batch)
     project = Project(model, materialized="incremental", incremental_strategy="microbatch")
     found = sqlglot.parse_one(project.call("in_batch", time), read="spark")

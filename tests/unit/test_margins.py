@@ -55,7 +55,9 @@ def macros(adapter: str = "sparkstream", batch: Any = True, **config: str) -> Ma
         ({}, "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' AND ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
         (
             {"before": "90 minutes", "after": "2 days"},
-            "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE AND "
+            "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE - INTERVAL '3' HOUR AND "
+            "CAST(ts AS TIMESTAMP_NTZ) - (TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE)"
+            " >= INTERVAL '0' SECOND AND "
             "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00' + INTERVAL '2' DAY",
         ),
         ({"before": "Unbounded"}, "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
@@ -70,7 +72,10 @@ def test_the_rows_around_a_batch(adapter: str, margins: dict[str, str], where: s
 @pytest.mark.parametrize("column", ["ts", "`my ts`"])
 def test_a_batch_of_dbt_2(column: str) -> None:
     found = macros("spark").call("read", OfDbt2(column), before="90 minutes", after="unbounded")
-    where = f"{column} >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE"
+    edge = "TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE"
+    where = (
+        f"{column} >= {edge} - INTERVAL '3' HOUR AND CAST({column} AS TIMESTAMP_NTZ) - ({edge}) >= INTERVAL '0' SECOND"
+    )
     assert found == f"(/* the batch and more */ SELECT * FROM db.bid WHERE {where})"
 
 
