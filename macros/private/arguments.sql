@@ -27,6 +27,22 @@
   {%- endif -%}
 {% endmacro %}
 
+{#- Refuses windows of which a row is in so many that one row fills Spark's memory. -#}
+{% macro default__sparkstream_check_windows(macro_name, argument, step, size) %}
+  {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set most = config.get('max_windows') if model is defined and model.resource_type == 'model' else none -%}
+  {%- set most = most or 1000000 -%}
+  {%- set windows = (size + step - 1) // step -%}
+  {%- if windows > most -%}
+    {%- set longer = (size + most - 1) // most -%}
+    {{ exceptions.raise_compiler_error(
+      macro_name ~ ": a row is in " ~ '{:,}'.format(windows) ~ " of these windows, and " ~ '{:,}'.format(most) ~ " is the most"
+      ~ "\n  write a " ~ argument ~ " of " ~ written((longer + 999) // 1000 * 1000)
+      ~ " or more, or set max_windows in the model's config"
+    ) }}
+  {%- endif -%}
+{% endmacro %}
+
 {#- Refuses a call without an argument that it needs: `needed` are (name, value) pairs. -#}
 {% macro default__sparkstream_check_given(macro_name, needed) %}
   {%- for name, value in needed if value is undefined or value is none -%}

@@ -24,6 +24,7 @@
   {%- set step = interval(step, 'cumulate', 'step', positive=true) -%}
   {%- set size = interval(size, 'cumulate', 'size', positive=true) -%}
   {%- set offset = 0 if offset is none else interval(offset, 'cumulate', 'offset') -%}
+  {%- do adapter.dispatch('sparkstream_check_windows', 'sparkstream')('cumulate', 'step', step, size) -%}
   {%- if size % step -%}
     {{ exceptions.raise_compiler_error(
       "cumulate's size (" ~ written(size) ~ ") must be a whole multiple of its step (" ~ written(step) ~ ")"

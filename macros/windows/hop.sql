@@ -24,6 +24,7 @@
   {%- set slide = interval(slide, 'hop', 'slide', positive=true) -%}
   {%- set size = interval(size, 'hop', 'size', positive=true) -%}
   {%- set offset = 0 if offset is none else interval(offset, 'hop', 'offset') -%}
+  {%- do adapter.dispatch('sparkstream_check_windows', 'sparkstream')('hop', 'slide', slide, size) -%}
   {%- if slide > size -%}
     {%- do exceptions.warn(
       "hop(..., slide, size): the slide '" ~ written(slide) ~ "' is longer than the size '" ~ written(size)

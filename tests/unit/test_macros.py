@@ -192,6 +192,14 @@ def test_an_interval_longer_than_any_of_spark(length: str) -> None:
         macros("spark").call("tumble", "t", "ts", length)
 
 
+@pytest.mark.parametrize(("macro", "argument"), [("hop", "slide"), ("cumulate", "step")])
+def test_a_row_is_in_so_many_windows_at_most(macro: str, argument: str) -> None:
+    message = f"a row is in 2,000,000 of these windows, .*\n  write a {argument} of 0.002 seconds or more"
+    with pytest.raises(CompilerError, match=message):
+        macros("spark").call(macro, "t", "ts", "1 ms", "2000 seconds")
+    assert macros("spark").call(macro, "t", "ts", "2 ms", "2000 seconds")
+
+
 # -- intervals -----------------------------------------------------------------------------------------
 _UNITS = sorted(
     {

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import struct
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
 from dbt.adapters.sparkstream.play.runner import Runner
-from dbt.adapters.sparkstream.play.server import MOST_BYTES, TOKEN, PlayServer
+from dbt.adapters.sparkstream.play.server import MOST_BYTES, MOST_CONNECTIONS, TOKEN, PlayServer
 from dbt.adapters.sparkstream.play.task import PlayError, Task
 
 ASKED = {"sql": "select <b> from x", "dialect": "spark", "tables": []}
@@ -111,3 +115,53 @@ def test_what_is_wrong_comes_back_as_text(server: PlayServer) -> None:
     body = b"{"
     answer = ask(server, "POST", "/run", body, X_Sparkstream_Token=server.token, Content_Type="application/json")
     assert "the request is no JSON" in answer[1]
+
+
+def test_a_length_of_many_digits(server: PlayServer) -> None:
+    assert run(server, Content_Length="9" * 6_000)[0] == 413
+
+
+def test_half_a_character(server: PlayServer) -> None:
+    status, text, _ = run(server, {**ASKED, "sql": "select '\ud800'"})
+    assert status == 200 and "the request is no JSON" in text
+
+
+def test_an_address_that_is_none(server: PlayServer) -> None:
+    assert ask(server, "GET", "ftp://[/?token=x")[0] == 400
+
+
+def test_connections_that_say_nothing(server: PlayServer, capfd: pytest.CaptureFixture[str]) -> None:
+    """Only so many are kept, and who closes one leaves no trace."""
+    port = server.server_address[1]
+    threads = threading.active_count()
+    opened = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(MOST_CONNECTIONS + 20)]
+    for each in opened:
+        with suppress(OSError):
+            each.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    closed = 0
+    for each in opened[MOST_CONNECTIONS:]:
+        with suppress(OSError):
+            closed += each.recv(1) == b""
+    assert closed == 20
+    assert threading.active_count() <= threads + 2 * MOST_CONNECTIONS + 1
+    for each in opened:
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, as of a killed browser
+        each.close()
+    wait_for(lambda: ask(server, "GET", "/")[0] == 403)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_who_sends_slowly_is_cut_off(server: PlayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbt.adapters.sparkstream.play.server.READING", 0.2)
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=10) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        assert slow.recv(1) == b""
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    for _ in range(200):
+        with suppress(OSError, http.client.HTTPException):
+            if holds():
+                return
+        time.sleep(0.05)
+    raise AssertionError("it never holds")

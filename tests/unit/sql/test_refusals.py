@@ -52,6 +52,39 @@ def test_refused(sql: str, dialect: str, message: str, mode: str) -> None:
     assert 1 <= caught.value.column <= len(line) + 1
 
 
+MILLISECONDS = "INTERVAL '0.001' SECOND, INTERVAL '2000' SECOND(4)"
+"""Two million windows for each row."""
+
+
+@pytest.mark.parametrize("mode", ["batch", "stream"])
+@pytest.mark.parametrize(
+    ("sql", "dialect", "argument"),
+    [
+        ("SELECT * FROM hop(t, ts, '1 ms', '2000 s')", "spark", "slide"),
+        ("SELECT * FROM << cumulate(t, ts, '1 ms', '2000 s') >>", "spark", "step"),
+        (f"SELECT * FROM HOP(TABLE t, DESCRIPTOR(ts), {MILLISECONDS})", "flink", "slide"),
+        (f"SELECT * FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), {MILLISECONDS}))", "flink", "step"),
+        (f"SELECT COUNT(*) FROM t GROUP BY HOP(ts, {MILLISECONDS})", "flink", "slide"),
+        ("SELECT * FROM hop(t, ts, '1 ms', '2000 s')", "openmldb", "slide"),
+        ("SELECT * FROM cumulate(t, ts, '1 ms', '2000 s')", "sqlstream", "step"),
+        (
+            "SELECT window_end, sum(x) FROM hop(t, ts, '1 ms', '2000 s') GROUP BY window_start, window_end",
+            "spark",
+            "slide",
+        ),
+    ],
+)
+def test_a_row_is_in_so_many_windows_at_most(sql: str, dialect: str, argument: str, mode: str) -> None:
+    with pytest.raises(TranslationError, match="a row is in 2,000,000 of these windows, and 1,000,000") as caught:
+        translate(sql, dialect, mode=mode)
+    assert caught.value.hint and f"write a {argument} of 0.002 seconds or more, or set max_windows" in caught.value.hint
+    assert sql[caught.value.column - 1 :].startswith(("'1 ms'", "INTERVAL '0.001'"))
+    if mode == "batch":
+        assert translate(sql, dialect, max_windows=2_000_000)
+    with pytest.raises(TranslationError, match="and 10 is the most"):
+        translate(sql, dialect, mode=mode, max_windows=10)
+
+
 def test_a_window_call_as_the_time_of_a_window() -> None:
     """Spark says that GROUP BY takes none; the translator has to compare the times before."""
     window = f"TUMBLE(max(ts) OVER {OVER}, INTERVAL '1' DAY)"

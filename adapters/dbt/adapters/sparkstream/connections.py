@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.places import described
 from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.translate import tables, traced
 from dbt.adapters.sparkstream.texts import Texts
@@ -325,9 +326,14 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def _described(self, text: str, sql: str = "") -> Iterator[None]:
-        """Turns the translator's errors into dbt's errors; `text` is how to call the SQL where it is no node's."""
+        """Turns the translator's errors into dbt's errors, within the limits of the node.
+
+        Args:
+            text: how to call the SQL where it is no node's.
+        """
         try:
-            yield
+            with at_most(self.max_windows()):
+                yield
         except TranslationError as error:
             message = described(error, self.node, self.project, text, self.texts.rendered(sql))
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
@@ -370,6 +376,15 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """Whether the node's SQL may be rewritten to a faster one, as the node or the target says."""
         choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
+
+    def max_windows(self) -> int:
+        """In how many windows a row may be, as the node or the target says."""
+        most = self._config("max_windows")
+        if most is None:
+            return cast(SparkStreamCredentials, self.profile.credentials).max_windows
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise CompilationError(f"max_windows is a number from 1 on, and not {most!r}", self.node)
+        return most
 
     def shows_utc(self) -> bool:
         """Whether the session's clock shows UTC; no where there is no connection to ask."""

@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream import dbtlog, profilekeys, spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
 from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
+from dbt.adapters.sparkstream.sql.core.limits import MOST_WINDOWS
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
@@ -44,12 +45,14 @@ class SparkStreamCredentials(SparkCredentials):
             `token`, `use_ssl` and `user` say the same in pieces.
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
             on.
+        max_windows: in how many windows of `hop` or `cumulate` a row may be: many of them fill Spark's memory.
     """
 
     method: Method = None  # type: ignore[assignment]
     database: str | None = None
     connect_url: str | None = field(default=None, repr=False)
     optimize: bool = True
+    max_windows: int = MOST_WINDOWS
 
     @classmethod
     def validate(cls, data: Any) -> None:
@@ -98,6 +101,8 @@ class SparkStreamCredentials(SparkCredentials):
             self.server_side_parameters.setdefault(SEGMENT_TREE, "true")
         if self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
             self.server_side_parameters.setdefault(SUBSTITUTE, "false")
+        if isinstance(self.max_windows, bool) or self.max_windows < 1:
+            raise DbtRuntimeError(f"max_windows is a number from 1 on, and not {self.max_windows!r}")
         if self.method == Method.THRIFT and self.user is None:
             self.user = _system_user()
 

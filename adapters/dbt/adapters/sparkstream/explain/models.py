@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
+from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.written import Written
@@ -159,12 +160,13 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
 
     for number, piece in enumerate(compiled.pieces):
         schema = connections.schema_for(piece.sql, piece.dialect)
-        if compiled.plan is None:
-            found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
-            decisions += found.decisions
         last = number == len(compiled.pieces) - 1
+        with at_most(connections.max_windows()):
+            if compiled.plan is None:
+                found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
+                decisions += found.decisions
+            uses = _uses(piece, schema, own_frames=not (last and number)) if options.read else []
         if options.read:
-            uses = _uses(piece, schema, own_frames=not (last and number))
             sections += [_section(use, compiled.ctes, ask, options) for use in uses]
     stream = _last_run(adapter, compiled, ask) if compiled.plan and options.read else None
     if stream:

@@ -10,9 +10,13 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import socket
 import sys
+import threading
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from dbt.adapters.sparkstream.errors import readable
@@ -24,6 +28,10 @@ from dbt.adapters.sparkstream.sql import TranslationError
 
 MOST_BYTES = 1_000_000
 """Of a request."""
+MOST_CONNECTIONS = 32
+"""At once; a further one is closed. A browser opens six."""
+READING = 10.0
+"""Seconds that a request may take to come."""
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -49,9 +57,29 @@ class PlayServer(ThreadingHTTPServer):
     def __init__(self, runner: Runner, port: int = 0) -> None:
         super().__init__((LOOPBACK, port), _Handler)
         self.runner = runner
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self.token = secrets.token_urlsafe(24)
         port = self.server_address[1]
         self.hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answers in a thread, unless there are enough."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answers, and lets another connection in."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of a browser that has gone."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
@@ -61,13 +89,31 @@ class PlayServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PlayServer
-    timeout = 60
     server_version = "sparkstream"
     sys_version = ""
 
+    def handle(self) -> None:
+        """Reads a request and answers it; who sends it too slowly is cut off."""
+        self._reading = threading.Timer(READING, self._cut_off)
+        self._reading.daemon = True
+        self._reading.start()
+        try:
+            super().handle()
+        finally:
+            self._reading.cancel()
+
+    def _cut_off(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def do_GET(self) -> None:
-        address = urlsplit(self.path)
+        self._reading.cancel()
         if not self._is_ours():
+            return
+        try:
+            address = urlsplit(self.path)
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "this is no address")
             return
         if address.path != "/":
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
@@ -89,7 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif (length := self._length()) is None:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request has {MOST_BYTES:,} bytes at most")
         else:
-            self._send(HTTPStatus.OK, _answer(self.server.runner, self.rfile.read(length)), "text/html")
+            body = self.rfile.read(length)
+            self._reading.cancel()
+            self._send(HTTPStatus.OK, _answer(self.server.runner, body), "text/html")
 
     def _is_ours(self) -> bool:
         """Whether a request is for this address and comes from its page; refuses it if not."""
@@ -106,7 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _length(self) -> int | None:
         """How long the request is; None if too long, or if it doesn't say."""
         text = self.headers.get("Content-Length", "")
-        return int(text) if text.isascii() and text.isdigit() and int(text) <= MOST_BYTES else None
+        digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_BYTES))
+        return int(text) if digits and int(text) <= MOST_BYTES else None
 
     def _refuse(self, status: HTTPStatus, message: str) -> None:
         self._send(status, message + "\n", "text/plain")
@@ -135,7 +184,9 @@ class _Handler(BaseHTTPRequestHandler):
 def _answer(runner: Runner, body: bytes) -> str:
     """What becomes of a request, as HTML."""
     try:
-        return outcome(runner.run(Task.read(json.loads(body))))
+        data = json.loads(body)
+        json.dumps(data, ensure_ascii=False).encode()  # half a character, as "\ud800" is, goes to no Java and no page
+        return outcome(runner.run(Task.read(data)))
     except (PlayError, TranslationError) as error:
         return failure(str(error))
     except ValueError as error:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
+from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
@@ -22,6 +23,7 @@ def translate(
     dialect: str = "spark",
     *,
     optimize: bool = True,
+    max_windows: int | None = None,
     mode: str = "batch",
     arrival: str | None = None,
     schema: Schema | Describe | None = None,
@@ -37,6 +39,7 @@ def translate(
         sql: one or more statements.
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
+        max_windows: in how many windows a row may be; a million unless it is set.
         mode: `batch`; or `stream` for the plan of a query whose tables are streams, as text: what runs as a stream,
             and in a comment and behind it what runs on the rows that a micro-batch has closed.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
@@ -49,15 +52,18 @@ def translate(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect or mode, or a key of `schema` that is no table's name.
     """
-    if mode == "stream":
+    with at_most(max_windows):
+        if mode != "stream":
+            found = traced(
+                sql, dialect, optimize=optimize, mode=mode, arrival=arrival, schema=schema, warn=warn, batch=batch
+            )
+            return sql if found is None else found.text
         from dbt.adapters.sparkstream.sql.streaming import plan
 
         if callable(schema):
             names = tables(sql, dialect, whole=True)
             schema = schema(names) if names else None
         return plan(sql, dialect, streams=None, schema=schema, optimize=optimize, arrival=arrival, warn=warn).describe()
-    found = traced(sql, dialect, optimize=optimize, mode=mode, arrival=arrival, schema=schema, warn=warn, batch=batch)
-    return sql if found is None else found.text
 
 
 def traced(

@@ -186,6 +186,13 @@ SETTINGS = (
         of=(STREAMING, ANY),
     ),
     Setting(
+        "max_windows",
+        Kind.COUNT,
+        "in how many windows of `hop` or `cumulate` a row may be ([why](security.md#time-and-memory))",
+        default="1000000",
+        of=(STREAMING, ANY),
+    ),
+    Setting(
         "sql_dialect",
         Kind.WORD,
         "what the model's SQL is written in",

@@ -8,6 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, Interval
+from dbt.adapters.sparkstream.sql.core.limits import most_windows
 
 DAY = Interval.of("1", "day")
 LONGEST_APART = Interval.of("28", "day")
@@ -34,6 +35,19 @@ def _positive(argument: str, value: Interval) -> None:
             argument,
             f"window {argument} must be whole milliseconds",
             f"write '{millis} {unit}', INTERVAL '{millis / 1000:g}' SECOND",
+        )
+
+
+def _bounded(argument: str, step: Interval, size: Interval) -> None:
+    """Refuses windows of which a row is in so many that one row fills Spark's memory."""
+    most = most_windows()
+    windows = -(-size.micros // step.micros)
+    if windows > most:
+        longer = Interval(-(-size.micros // most // MILLISECOND.micros) * MILLISECOND.micros)
+        raise WindowError(
+            argument,
+            f"a row is in {windows:,} of these windows, and {most:,} is the most",
+            f"write a {argument} of {longer.words()} or more, or set max_windows in the model's config or the profile",
         )
 
 
@@ -74,6 +88,7 @@ class Hop:
     def __post_init__(self) -> None:
         _positive("slide", self.slide)
         _positive("size", self.size)
+        _bounded("slide", self.slide, self.size)
 
     @property
     def overlap(self) -> int:
@@ -112,6 +127,7 @@ class Cumulate:
     def __post_init__(self) -> None:
         _positive("step", self.step)
         _positive("size", self.size)
+        _bounded("step", self.step, self.size)
         if self.size.micros % self.step.micros:
             raise WindowError(
                 "size",
