@@ -126,10 +126,38 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     if text.startswith("["):
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
+        text = _unwritable(text)
         found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
+
+
+_CLASS = r"(?:[\w.$]{1,200}: )?"
+_OF_TASK = (
+    r"(?:Job aborted due to stage failure: Task \d{1,9} in stage [\d.]{1,20} failed \d{1,4} times, most recent "
+    r"failure: Lost task [\d.]{1,20} in stage [\d.]{1,20} \(TID \d{1,19}\) \([^)\n]{1,300}\): )?"
+)
+_NOT_WRITTEN = re.compile(
+    rf"(?:An error occurred while calling [\w.]{{1,100}}\n: )?{_CLASS}{_OF_TASK}{_CLASS}"
+    r"(?:(?:Mkdirs failed to create|Parent path is not a directory:) (\S{1,4000})"
+    r"|(\S{1,4000}) \((Permission denied|Read-only file system|No space left on device)\))"
+)
+"""Java's words for a folder that can't be written to, with all that Spark puts in front of them."""
+
+
+def _unwritable(text: str) -> str:
+    """Words for a folder that can't be written to; any other text as it is."""
+    found = _NOT_WRITTEN.match(text)
+    if found is None:
+        return text
+    folder = (found[1] or found[2]).partition("/_temporary/")[0].partition("/.spark-staging")[0]
+    why = f" ({found[3].lower()})" if found[3] else ""
+    return (
+        f"Spark can't write to {folder}{why}\n"
+        "  give its user the right to, or name another folder: checkpoint_location or location_root in the model's "
+        "config,\n  or spark.sql.warehouse.dir in server_side_parameters"
+    )
 
 
 def _without_ours(text: str) -> str:
