@@ -264,3 +264,30 @@ def test_another_folder(shop: Project, written: Path, tmp_path: Path) -> None:
     done = build(shop, tmp_path)
     assert done.exit_code == 1
     assert "holds files that no build has written" in done.output
+
+
+SOURCE = """\
+sources:
+  - name: raw
+    tables:
+      - name: bids
+        config:
+          event_time: ts
+          meta: {stream: {format: json, path: land, schema: "ts timestamp, k string"}}
+"""
+
+
+@pytest.mark.long
+def test_a_source_of_files_has_the_types_of_its_schema(make_project: Callable[..., Project], tmp_path: Path) -> None:
+    config = "{{ config(materialized='streaming_incremental', watermark='1 minute') }}\n"
+    query = "{{ tumble(stream(source('raw', 'bids')), 'ts', '1 hour') }} group by window_start, window_end"
+    files = {
+        "models/sources.yml": SOURCE,
+        "models/hours.sql": f"{config}select window_start, count(*) as n from {query}",
+        "land/a.json": '{"ts": "2024-07-01T10:20:00Z", "k": "a"}\n',
+    }
+    project = make_project(files)
+    assert build(project, tmp_path / "plain", "--as-tables").exit_code == 0
+    written = (tmp_path / "plain/models/hours.sql").read_text()
+    assert "{{ source('raw', 'bids') }}" in written
+    assert "TIMESTAMP_NTZ" not in written
