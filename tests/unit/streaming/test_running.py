@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import time
+from typing import Any, ClassVar
 
+import pytest
+
+from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.running import Running
 
 
@@ -67,3 +71,43 @@ def test_reports_between_two_looks_are_all_read() -> None:
 def test_a_report_of_nothing_to_do_hides_no_micro_batch() -> None:
     query = Query([[Report(0, True)], [Report(1, False)], [Report(1, True), Report(2, False)], [Report(2, True)]])
     assert seen(query) == [[0], [], [1], [2]]
+
+
+class Busy:
+    """A query that has always more to read, and fails where it is interrupted."""
+
+    status: ClassVar[dict[str, bool]] = {"isTriggerActive": True}
+
+    def __init__(self) -> None:
+        self.isActive = True
+        self._looks = 0
+
+    @property
+    def lastProgress(self) -> Report:
+        self._looks += 1
+        return Report(self._looks // 4, True)
+
+    @property
+    def recentProgress(self) -> list[Report]:
+        return [self.lastProgress]
+
+    def stop(self) -> None:
+        self.isActive = False
+
+    def exception(self) -> Exception:
+        return RuntimeError("interrupted")
+
+
+def test_a_query_ends_with_the_micro_batch_that_runs() -> None:
+    """And not when it has read all; how the next micro-batch fails is nobody's concern."""
+    query: Any = Busy()
+    running = Running(query)
+    began = time.monotonic()
+    running.stop(patience=30)
+    assert time.monotonic() - began < 15
+    assert not query.isActive
+    assert [[batch.number for batch in new] for new in running.batches()] == [[1]]
+    query = Busy()
+    query.isActive = False
+    with pytest.raises(StreamingError, match="interrupted"):
+        list(Running(query).batches())

@@ -22,6 +22,7 @@ class Running:
         self._seen = -1
         self._last = ""
         """The last report that was read."""
+        self._is_stopped = False
 
     def batches(self, pause: float = 0.2) -> Iterator[list[MicroBatch]]:
         """What has happened since the last time, again and again until the query has ended.
@@ -40,7 +41,8 @@ class Running:
             if ended:
                 with spark_errors():
                     failure = self._query.exception()
-                if failure is not None:
+                # The end may have interrupted a micro-batch, which then fails in many ways; the next run does it again.
+                if failure is not None and not self._is_stopped:
                     raise StreamingError(said(failure)) from failure
                 return
             self._wait(pause)
@@ -80,8 +82,13 @@ class Running:
         """
         deadline = time.monotonic() + patience
         with spark_errors():
+            # Where there is more to read, the next micro-batch begins at once.
+            before = _text(self._query.lastProgress)
             while self._query.isActive and self._query.status["isTriggerActive"] and time.monotonic() < deadline:
+                if _text(self._query.lastProgress) != before:
+                    break
                 time.sleep(0.1)
+            self._is_stopped = True
             self._query.stop()
 
 
