@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.faults import Fault, Spot
+from dbt.adapters.sparkstream.faults import PYTHON_TRACE, Fault, Spot
 from dbt.adapters.sparkstream.places import Place
 
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "spark_faults.json").read_text(encoding="utf-8"))
@@ -115,9 +115,20 @@ def test_a_stream() -> None:
     piece = "\n== SQL (line 2, position 8) ==\nselect a / 0 as x\n       ^^^^^\n"
     cause = f"[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012{piece}"
     words = f"Query x [id = 1] terminated with exception: {cause} SQLSTATE: XXKST\n=== Streaming Query ===\nPlan: a / 0"
-    fault = Fault("STREAM_FAILED", f"[STREAM_FAILED] {words}").root
-    assert fault.condition == "DIVIDE_BY_ZERO"
-    assert fault.spot == Spot(2, 7, 5, "a / 0")
+    trace = 'Traceback (most recent call last):\n  File "sink.py", line 1, in call\n    self._write(rows)\n'
+    in_sink = f"{trace}pyspark.errors.exceptions.captured.ArithmeticException: {cause}"
+    proxy = f"An exception was raised by the Python Proxy. Return Message: {in_sink}"
+    worker = f"[PYTHON_EXCEPTION] [session: 1-a] [userId: ] Found error inside foreachBatch Python process: {in_sink}"
+    for message in (
+        f"[STREAM_FAILED] {words}",
+        f"[STREAM_FAILED] {words.replace(cause, proxy)}",
+        f"(STREAM_FAILED) {worker}",
+        f"[STREAM_FAILED] {words.replace(cause, worker)}",
+    ):
+        fault = Fault("STREAM_FAILED", message).root
+        assert fault.condition == "DIVIDE_BY_ZERO"
+        assert fault.spot == Spot(2, 7, 5, "a / 0")
+        assert PYTHON_TRACE not in readable(fault)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,15 @@ _THRIFT = re.compile(
 )
 """The words of the Thrift server before Spark's own: the condition of the error, and its Java class."""
 _BEGINNING = re.compile(_CONDITION)
-_RAISED = re.compile(r"^(?:\w+\.)*\w+: ([^\n]*)", re.MULTILINE)
+PYTHON_TRACE = "Traceback (most recent call last):"
+"""The first line of a trace of Python's."""
+_IN_PYTHON = re.compile(
+    r"(?:\(STREAM_FAILED\) )?(?:An exception was raised by the Python Proxy\. Return Message: "
+    r"|\[PYTHON_EXCEPTION\] [^\n]{0,500}?Found error inside foreachBatch Python process: )"
+    rf"(?={re.escape(PYTHON_TRACE)}\n)"
+)
+"""The words of py4j, and of Spark Connect, before the trace of what fails in a sink."""
+_RAISED = re.compile(r"^(?:\w+\.)*\w+: (.*)", re.MULTILINE | re.DOTALL)
 """The exception below a trace of Python's, whose other lines are indented."""
 _WORD = re.compile(r"[\w.`]*")
 _NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
@@ -97,6 +105,8 @@ class Fault:
         error = _captured(error)
         message = error if isinstance(error, str) else _message(error)
         if hasattr(error, "getCondition"):
+            # The last one: data in the message may imitate it, and is in Java's trace as well.
+            message = message.rpartition("\n\nJVM stacktrace:\n")[0] or message
             condition = _condition(error)
             if not condition and type(error).__name__ == "StreamingQueryException":
                 condition = "STREAM_FAILED"
@@ -123,10 +133,12 @@ class Fault:
         if self.condition == "STREAM_FAILED":
             _, failed, cause = self.message.partition("terminated with exception: ")
             cause = cause.rpartition(STREAMING_QUERY)[0] or cause
-            return Fault.of(cause.rstrip().removesuffix(STREAM_FAILED)).root if failed else self
-        if self.condition.startswith("FOREACH_BATCH"):
-            raised = _RAISED.search(self.message)
-            return Fault.of(raised[1]) if raised else self
+            if failed:
+                return Fault.of(cause.rstrip().removesuffix(STREAM_FAILED)).root
+        traced = _IN_PYTHON.match(self.message)
+        if traced or self.condition.startswith("FOREACH_BATCH"):
+            raised = _RAISED.search(self.message, traced.end() + 1 if traced else 0)
+            return Fault.of(raised[1].strip()) if raised else self
         return self
 
 

@@ -15,7 +15,8 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.environments import SESSION
-from dbt.adapters.sparkstream.faults import without_spot
+from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.faults import PYTHON_TRACE, without_spot
 from dbt.adapters.sparkstream.places import described, shown
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
@@ -347,6 +348,7 @@ class StreamingModels:
             with spark_errors():
                 yield
         except StreamingError as error:
-            place = connections.texts.found(error.fault.root, connections.node, connections.project)
-            told = str(error) if place is None else shown(Finding(without_spot(str(error))), place)
-            raise DbtRuntimeError(told) from error
+            root = error.fault.root
+            told = readable(root) if PYTHON_TRACE in str(error) else str(error)
+            place = connections.texts.found(root, connections.node, connections.project)
+            raise DbtRuntimeError(told if place is None else shown(Finding(without_spot(told)), place)) from error

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSlices,
 )
 from dbt.adapters.sparkstream.streaming import brokers
-from dbt.adapters.sparkstream.streaming.connect import started
+from dbt.adapters.sparkstream.streaming.connect import expression, started
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.kept import show
@@ -397,6 +397,4 @@ class Engine:
 
 def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
     """Rows with other metadata of a column. (`withMetadata` reads the name as SQL, and then takes it as it stands.)"""
-    from pyspark.sql.functions import col
-
-    return rows.withColumn(name, col(backticked(name)).alias(name, metadata=metadata))
+    return rows.withColumn(name, expression(rows, backticked(name)).alias(name, metadata=metadata))
