@@ -106,34 +106,34 @@ SETTINGS = (
     Setting(
         "on_query_change",
         Kind.WORD,
-        "what happens when query, sources, watermark, columns or time zone are other ones: [`swap`]"
-        "(streaming.md#a-table-made-anew-aside), [`continue`](streaming.md#another-query)",
+        "what a run does when query, sources, watermark, columns or time zone have changed: [`swap`]"
+        "(streaming_rebuilding.md#staged-rebuild), [`continue`](streaming_rebuilding.md#a-changed-query)",
         words=("fail", "rebuild", SWAP, CONTINUE),
     ),
     Setting(
         "on_source_change",
         Kind.WORD,
-        "what happens when [files of a source](streaming.md#sources-that-change) that were read are gone or were "
-        "written again",
+        "what a run does when [files of a source](streaming_rebuilding.md#a-changed-source) that were read are gone "
+        "or were written again",
         words=("fail", "rebuild", SWAP, "accept"),
     ),
     Setting(
         "on_full_refresh",
         Kind.WORD,
-        "how `--full-refresh` makes the table anew",
+        "how `--full-refresh` rebuilds the table: in place, or [staged](streaming_rebuilding.md#staged-rebuild)",
         words=("rebuild", SWAP),
     ),
     Setting(
         "on_foreign_write",
         Kind.WORD,
-        "what happens when something else has written to the table",
+        "what a run does when others have written to the table",
         words=("fail", "accept"),
     ),
     Setting(
         "late_rows",
         Kind.WORD,
         "`keep` puts them into `<model>__late`; with `update` they [correct windows]"
-        "(streaming.md#late-rows-that-correct-windows) that are closed",
+        "(streaming_late.md#late-rows-that-correct-windows) that are closed",
         words=("drop", "keep", UPDATE),
     ),
     Setting(
@@ -147,7 +147,7 @@ SETTINGS = (
     Setting(
         "emit",
         Kind.WORD,
-        "with `open`, views show the windows that are still open ([early results](streaming.md#early-results))",
+        "with `open`, views show the windows that are still open ([early results](streaming_late.md#early-results))",
         words=("on_close", "open"),
     ),
     Setting(
@@ -181,7 +181,7 @@ SETTINGS = (
         "optimize",
         Kind.FLAG,
         "`false` translates windows plainly; a streaming model keeps windows as state then, and no "
-        "[slices](streaming.md#slices)",
+        "[slices](streaming_inside.md#slices)",
         default="true",
         of=(STREAMING, ANY),
     ),
