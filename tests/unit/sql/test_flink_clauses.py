@@ -53,10 +53,6 @@ class TestClauses(Pairs):
         sql = "SELECT GROUPING(i) AS g FROM c GROUP BY GROUPING SETS ((i), (i), (i, k))"
         self.refused_flink(sql, "one set alone comes again", at="GROUPING(i)", hint="each set of keys once", schema=SCHEMA)
 
-    def test_a_column_of_using(self) -> None:
-        sql = "SELECT c.i FROM c JOIN u USING (i)"
-        self.refused_flink(sql, "there is no i on that of u", at="i", hint="there are a, b", schema=SCHEMA)
-
     def test_samples_and_rows(self) -> None:
         self.becomes("SELECT i FROM c TABLESAMPLE BERNOULLI (10) REPEATABLE (3) AS x", "SELECT i FROM c TABLESAMPLE (10 PERCENT) REPEATABLE (3) AS x")
         self.becomes("SELECT x FROM (VALUES ROW(1, 2), ROW(3, 4)) t(x, y)", "SELECT x FROM (VALUES (1, 2), (3, 4)) t(x, y)")
@@ -78,7 +74,6 @@ class TestClauses(Pairs):
     def test_numbers_and_texts_in_a_list(self) -> None:
         self.rewritten("i IN ('1', '2', NULL)", "i IN (CAST('1' AS INT), CAST('2' AS INT), NULL)")
         self.rewritten("k NOT IN (1, 2)", "k NOT IN (CAST(1 AS STRING), CAST(2 AS STRING))")
-        self.refused_flink("SELECT i IN (1, '2') FROM c", "numbers and texts", at="i IN (1, '2')", hint="texts alone", schema=SCHEMA)
 
     def test_a_lone_text_of_a_subquery(self) -> None:
         """Spark reads (SELECT 'a') as a constant of a type SELECT."""
@@ -90,9 +85,6 @@ class TestClauses(Pairs):
         schema = {"f": {"f": "float", "d": "decimal(3,1)", "x": "double"}}
         self.flink("SELECT f IN (0.1, d, 1) AS a, f = 0.1 AS b, x IN (0.1) AS c FROM f", spark="SELECT f IN (CAST(0.1 AS FLOAT), CAST(d AS FLOAT), 1) AS a, f = 0.1 AS b, x IN (0.1) AS c FROM f", schema=schema)
 
-    def test_calls_over_windows(self) -> None:
-        self.refused_flink("SELECT ROW_NUMBER() OVER (PARTITION BY k) FROM c", "ROW_NUMBER needs the order", at="ROW_NUMBER() OVER (PARTITION BY k)", hint="ORDER BY")
-        self.refused_flink("SELECT SUM(DISTINCT i) OVER (ORDER BY ts) FROM c", "SUM takes no DISTINCT", at="SUM(DISTINCT i) OVER (ORDER BY ts)", hint="in a subquery")
 
     def test_windows_that_begin_with_another(self) -> None:
         self.becomes("SELECT i, MAX(i) OVER (w ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT i, MAX(i) OVER (PARTITION BY k ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)")
@@ -101,15 +93,12 @@ class TestClauses(Pairs):
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW W AS (ORDER BY i)", "the window w has an ORDER BY already", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) FROM c WINDOW W AS (ORDER BY i ROWS 2 PRECEDING)", "the window w has a frame already", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w PARTITION BY k) FROM c WINDOW W AS (ORDER BY i)", "PARTITION BY can't follow the window w", at="w", hint="in full")
-        self.refused_flink("SELECT MAX(i) OVER w FROM c", "there is no window w", at="w", hint="WINDOW w AS")
-        self.refused_flink("SELECT RANK() OVER (w ORDER BY i) FROM c WINDOW w AS (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING)", "RANK takes no ROWS or RANGE", at="RANK() OVER (w ORDER BY i)", hint="leave the frame out")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS (PARTITION BY i + 1)", "has columns only", at="i + 1", hint="in full")
 
     def test_frames_behind_the_name_of_a_window(self) -> None:
         """Flink forgets them, with ORDER BY before them or without it."""
         self.becomes("SELECT MAX(i) OVER (w ORDER BY ts ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY ts) AS z FROM c WINDOW w AS (PARTITION BY k)")
         self.becomes("SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (w RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)", "SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (ORDER BY i)")
-        self.refused_flink("SELECT MAX(i) OVER (w) FROM c WINDOW W AS (ORDER BY i ROWS 1 PRECEDING)", "has a frame, and stands in parentheses", at="w", hint="OVER w")
         heard: list[TranslationWarning] = []
         translate("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (ORDER BY i)", "flink", schema=SCHEMA, warn=heard.append)
         assert ["heeds no frame" in warning.message for warning in heard] == [True]
@@ -152,7 +141,6 @@ class TestClauses(Pairs):
         self.becomes("SELECT GROUPING(c.i) AS g FROM c GROUP BY i", "SELECT CAST(0 AS BIGINT) AS g FROM c GROUP BY i")
         self.refused_flink("SELECT GROUPING(k) AS g FROM c GROUP BY i", "this is none", at="k", hint="group by it")
         self.refused_flink("SELECT GROUPING(i) AS g FROM c", "with GROUP BY", at="GROUPING(i)", hint="group by")
-        self.refused_flink("SELECT SUM(GROUPING(i)) AS g FROM c GROUP BY CUBE (i)", "in an aggregate", at="GROUPING(i)", hint="subquery")
 
     def test_proctime(self) -> None:
         self.refused_flink("SELECT PROCTIME() AS p FROM c", "the time at which Flink reads a row", at="PROCTIME()", hint="CURRENT_TIMESTAMP")
@@ -199,7 +187,6 @@ class TestLiterals(Pairs):
         self.rewritten("INTERVAL '5.111' SECOND(1,3)", "INTERVAL '5.111' SECOND")
         self.rewritten("ts + INTERVAL '10 10:20:30.5' DAY(2) TO SECOND(1)", "ts + INTERVAL '10 10:20:30.5' DAY TO SECOND")
         self.rewritten("INTERVAL '100' DAY(3)", "INTERVAL '100' DAY")
-        self.refused_flink("SELECT ts + INTERVAL '100' DAY FROM c", "exceeds the precision of DAY(2)", at="INTERVAL '100' DAY", hint="DAY(3)")
 
     def test_variance_of_decimals(self) -> None:
         """Rounded between steps: 3.00, 1.00 and 6.00 have VAR_SAMP 6.333334 in Flink 2.2."""

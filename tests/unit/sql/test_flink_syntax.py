@@ -33,33 +33,21 @@ class TestSyntax(Pairs):
             ("SELECT TRIM(FROM c) FROM t", "missing before FROM", "TRIM(FROM c)", "BOTH FROM"),
             ("SELECT POSITION('x', c) FROM t", "no comma", "POSITION('x', c)", "IN text"),
             ("SELECT INTERVAL '1' FROM t", "needs a unit", "INTERVAL '1'", "DAY"),
-            ("SELECT INTERVAL '1' HOUR TO DAY FROM t", "from a unit to a smaller one", "INTERVAL '1' HOUR TO DAY", "DAY TO SECOND"),
-            ("SELECT INTERVAL '1' DAY TO DAY FROM t", "from a unit to a smaller one", "INTERVAL '1' DAY TO DAY", "DAY TO SECOND"),
-            ("SELECT INTERVAL '1:70' HOUR TO MINUTE FROM t", "70 is too much for a MINUTE", "INTERVAL '1:70' HOUR TO MINUTE", "at most 59"),
-            ("SELECT INTERVAL '1-12' YEAR TO MONTH FROM t", "12 is too much for a MONTH", "INTERVAL '1-12' YEAR TO MONTH", "at most 11"),
             ("SELECT INTERVAL a DAY TO HOUR FROM t", "one unit", "INTERVAL a DAY TO HOUR", "HOUR TO MINUTE"),
             ("SELECT INTERVAL d DAY FROM t", "a whole number of units", "d", None),
             ("SELECT DATE 2024 FROM t", "DATE takes a text", "DATE 2024", "DATE '2024'"),
             ("SELECT a FROM t WHERE a IS 1", "IS takes NULL", "1", "a = b"),
             ("SELECT a FROM t WHERE a IS NOT b", "IS takes NULL", "b", "a = b"),
-            ("SELECT a FROM t WHERE a IS UNKNOWN", "takes a condition", "a", None),
             ("SELECT a FROM t WHERE a > ANY 1", "values in parentheses", "1", "ALL (1, 2)"),
             ("SELECT a FROM t WHERE c LIKE 'a!b' ESCAPE '!'", "! escapes nothing here", "'a!b'", "before % or _"),
             ("SELECT 1L FROM t", "doesn't begin with a digit", "1L", "CAST(1 AS BIGINT)"),
             ("SELECT a AS 2x FROM t", "doesn't begin with a digit", "2x", "`2x`"),
             ("SELECT 0x1F FROM t", "no numbers such as 0x1F", "0x1F", "x'1F'"),
-            ("SELECT 1e FROM t", "1e is no number", "1e", "1e0"),
             ("SELECT a FROM t,", "behind this comma", ",", None),
             ("SELECT ABS(a,) FROM t", "behind this comma", ",", None),
             ("SELECT a FROM t GROUP BY a, HAVING COUNT(*) > 1", "behind this comma", ",", None),
-            ("SELECT CURRENT_USER FROM t", "knows no user", "CURRENT_USER", "Jinja"),
-            ("SELECT a FROM t GROUP BY a WITH ROLLUP", "no WITH ROLLUP", "GROUP BY a WITH ROLLUP", "ROLLUP(a, b)"),
-            ("SELECT a FROM t GROUP BY a WITH CUBE", "no WITH CUBE", "GROUP BY a WITH CUBE", "CUBE(a, b)"),
-            ("SELECT CAST(a AS REAL) FROM t", "no type REAL", "CAST(a AS REAL)", "FLOAT"),
             ("SELECT DISTINCT a FROM t ORDER BY RANK() OVER (ORDER BY a)", "no window function", "RANK() OVER (ORDER BY a)", "select it"),
-            ("SELECT CARDINALITY(COLLECT(a)) FROM t", "a multiset", "CARDINALITY(COLLECT(a))", "COUNT"),
             ("SELECT t.UNKNOWN FROM t", "a word of Flink's own", "UNKNOWN", None),
-            ("SELECT ROW(a, c).x FROM t", "this row has no field x", "x", "it has EXPR$0, EXPR$1"),
         ],
     )
     def test_refused(self, sql: str, message: str, at: str, hint: str | None) -> None:
@@ -127,8 +115,6 @@ class TestAggregates(Pairs):
             schema=SCHEMA,
         )
         for call, message in (
-            ("SINGLE_VALUE(arr)", "takes numbers, texts and times"),
-            ("SINGLE_VALUE(bin)", "takes numbers, texts and times"),
             ("SINGLE_VALUE(a) FILTER (WHERE ok)", "takes no FILTER"),
         ):
             self.refused_flink(f"SELECT {call} AS z FROM t", message, at=call.partition(" FILTER")[0], hint="WHERE" if "FILTER" in call else None, schema=SCHEMA)

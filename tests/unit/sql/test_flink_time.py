@@ -31,9 +31,6 @@ class TestTime(Pairs):
         self.flink("SELECT localtime FROM d", spark="SELECT CURRENT_TIME(0) AS localtime FROM d")
         self.flink("SELECT `localtime` FROM d", spark="SELECT `localtime` FROM d")
         self.flink("SELECT `time` FROM d", spark="SELECT `time` FROM d")
-        self.wrong("TIME '10:20'", "'10:20' is no time of day", "TIME '10:20:30'")
-        self.wrong("TIME '24:00:00'", "no time of day", "TIME '10:20:30'")
-        self.wrong("TIME(3) '10:20:30.5'", "the digits that are written", "TIME '10:20:30.5'")
 
     def test_casts(self) -> None:
         self.rewritten("CAST(ts AS TIME)", "CAST(ts AS TIME(0))")
@@ -45,17 +42,12 @@ class TestTime(Pairs):
         self.rewritten("CAST(t AS STRING)", "REGEXP_REPLACE(CAST(t AS STRING), '^(.{8})$', '$1.0')")
         self.rewritten("CAST(t AS TIMESTAMP(3))", ON_A_DAY.format("t"))
         self.rewritten("CAST(t AS TIMESTAMP_LTZ)", f"CAST({ON_A_DAY.format('t')} AS TIMESTAMP)")
-        self.wrong("CAST(n AS TIME)", "casts no int to time(0)", "made of the other")
-        self.wrong("CAST(t AS BIGINT)", "casts no time(3) to bigint", "made of the other")
 
     def test_sums_wrap(self) -> None:
         self.rewritten("t + INTERVAL '1' HOUR", f"CAST({ON_A_DAY.format('t')} + INTERVAL '1' HOUR AS TIME(3))")
         self.rewritten("INTERVAL '1' HOUR + u", f"CAST({ON_A_DAY.format('u')} + INTERVAL '1' HOUR AS TIME(0))")
         self.rewritten("TIMESTAMPADD(SQL_TSI_HOUR, n, t)", f"CAST(TIMESTAMPADD(HOUR, n, {ON_A_DAY.format('t')}) AS TIME(3))")
         self.rewritten("(t - u) SECOND", "(t - u)")
-        for sum_, message in {"t - u": "no difference", "t + u": "no difference", "t + ts": "length of time alone", "t * 2": "a number can't"}.items():
-            self.wrong(sum_, message, "write ")
-        self.wrong("INTERVAL '1' HOUR - t", "can't be taken from", "t - INTERVAL")
         self.wrong("(t - u) MONTH", "hours and seconds", "(t2 - t1) SECOND")
         self.wrong("(t - ts) SECOND", "hours and seconds", "(t2 - t1) SECOND")
 
@@ -64,16 +56,12 @@ class TestTime(Pairs):
         self.rewritten("TIMESTAMPDIFF(MINUTE, t, u)", "CAST(TIME_DIFF('MINUTE', t, u) AS INT)")
         self.rewritten("TIMESTAMPDIFF(WEEK, t, u)", "CAST(TIME_DIFF('HOUR', t, u) DIV 168 AS INT)")
         self.wrong("FLOOR(t TO DAY)", "a TIME has no DAY", None)
-        self.wrong("EXTRACT(DAY FROM t)", "a TIME has no DAY", "MILLISECOND")
-        self.wrong("YEAR(t)", "YEAR takes a day here", None, at="t")
         self.wrong("TIMESTAMPDIFF(MONTH, t, u)", "in hours or less", "HOUR")
         self.wrong("TIMESTAMPDIFF(HOUR, ts, u)", "in hours or less", "HOUR")
 
     def test_texts_beside_times(self) -> None:
         self.rewritten("u = '10:20:30.5'", "u = CAST('10:20:30.5' AS TIME(0))")
         self.rewritten("t IN ('7', '8:00')", "t IN (CAST('7:00' AS TIME(3)), CAST('8:00' AS TIME(3)))")
-        self.wrong("t = ts", "can't be compared", "CAST")
-        self.wrong("t IN (1)", "can't be compared", "CAST", at="t IN (1)")
 
     def test_frames(self) -> None:
         self.rewritten("COUNT(*) OVER (ORDER BY t RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)", f"COUNT(*) OVER (ORDER BY {ON_A_DAY.format('t')} RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)")

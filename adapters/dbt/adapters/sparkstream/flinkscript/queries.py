@@ -21,7 +21,6 @@ from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink, qualifier
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
-from dbt.adapters.sparkstream.sql.passes.flink.reserved import is_reserved
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 
@@ -134,8 +133,6 @@ class Parsed:
         statement = Statement.parse(self.blanked, "flink", whole=True)
         self.tree: exp.Expr = statement.trees[0]
         self.source = statement.source
-        # Names that Flink itself would want in backticks: scripts that were written without a Flink have such.
-        self._bare = sorted(self.source.span(name) for name in self.tree.find_all(exp.Identifier) if is_reserved(name))
         self.uses = sorted(self._uses(), key=lambda use: use.span)
 
     @property
@@ -193,23 +190,14 @@ class Parsed:
         kept = []
         for first, last in self._gone:
             if start <= first < end:
-                kept.append(self._quoted(self.text, start, first).rstrip(" "))
+                kept.append(self.text[start:first].rstrip(" "))
                 start = last
-        return "".join([*kept, self._quoted(self.text, start, end)])
-
-    def _quoted(self, text: str, start: int, end: int) -> str:
-        """A piece of a text with its reserved names in backticks."""
-        pieces = []
-        for first, last in self._bare:
-            if start <= first < end:
-                pieces += [text[start:first], f"`{text[first:last]}`"]
-                start = last
-        return "".join([*pieces, text[start:end]])
+        return "".join([*kept, self.text[start:end]])
 
     @property
     def whole(self) -> str:
         """The query for the translator, behind white space in place of what stands before it in the script."""
-        return self._quoted(self.blanked, 0, len(self.blanked))
+        return self.blanked
 
     @property
     def first_item(self) -> str:

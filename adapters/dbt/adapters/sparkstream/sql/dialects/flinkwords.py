@@ -42,15 +42,9 @@ _WORDS = (
     "WINDOW WITH WITHIN WITHOUT YEAR "
 )
 """The words of Flink 2.3's parser that it doesn't take as `SELECT a AS word FROM t`, each asked."""
-_VALUE_WORDS = (
-    "CURRENT_CATALOG CURRENT_DATE CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA "
-    "CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME LOCALTIMESTAMP SESSION_USER SYSTEM_USER USER"
-)
-"""Those that are a value where a column may stand."""
-RESERVED = frozenset(_WORDS.split())
-RESERVED_VALUES = frozenset(_VALUE_WORDS.split())
+_RESERVED = frozenset(_WORDS.split())
 
 
 def flink_name(name: str) -> str:
     """A name as it can stand in Flink SQL and in Spark SQL."""
-    return backticked(name) if name.upper() in RESERVED else quoted(name)
+    return backticked(name) if name.upper() in _RESERVED else quoted(name)

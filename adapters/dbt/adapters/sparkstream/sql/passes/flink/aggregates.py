@@ -119,14 +119,6 @@ def ignore_nulls(call: FlinkCall) -> str:
     return call.to(call.name, "TRUE")
 
 
-def extreme(call: FlinkCall) -> str:
-    """MIN and MAX, of what has an order."""
-    type_ = call.types[0] or ""
-    if type_ == "binary" or "<" in type_:
-        raise RefusedError(f"{call.name} takes numbers, texts and times, and {call.args[0]} is a {type_}")
-    return call.same()
-
-
 def count(call: FlinkCall) -> str:
     if call.distinct and len(call.args) > 1:
         raise RefusedError(
@@ -139,10 +131,6 @@ def count(call: FlinkCall) -> str:
 
 
 def listagg(call: FlinkCall) -> str:
-    if call.types[0] is not None and not types.is_string(call.types[0]):
-        raise RefusedError(
-            f"LISTAGG takes texts, and {call.args[0]} is a {call.types[0]}", f"write CAST({call.args[0]} AS STRING)"
-        )
     if len(call.args) > 1 and call.literals[1] is None:
         raise RefusedError("LISTAGG's separator is a constant text", "write such as LISTAGG(x, ';')")
     return call.same() if len(call.args) > 1 else call.to(call.name, "','")
@@ -170,9 +158,6 @@ def collect(call: FlinkCall) -> str:
 
 def single_value(call: FlinkCall) -> str:
     """SINGLE_VALUE, which fails for more than one row, also for equal ones and NULLs."""
-    type_ = call.types[0] or ""
-    if type_ == "binary" or "<" in type_:
-        raise RefusedError(f"SINGLE_VALUE takes numbers, texts and times, and {call.args[0]} is a {type_}")
     if "FILTER" in call.suffix.upper():
         raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
     several = f"RAISE_ERROR({string_literal(f'SINGLE_VALUE({call.args[0]}) has more than one row')})"

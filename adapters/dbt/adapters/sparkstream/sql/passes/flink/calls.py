@@ -53,11 +53,11 @@ class FlinkCall:
 
 
 class UntypedError(LookupError):
-    """A rewrite needs the type of an argument, and nobody knows it."""
+    """A rewrite needs an argument of a known type: without it, the call stays, and Spark judges it."""
 
 
 class RefusedError(ValueError):
-    """Flink refuses a call, or Spark can't answer it; `hint` says how to write it."""
+    """Spark can't answer a call as Flink does; `hint` says how to write it."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.hint = hint
@@ -83,12 +83,11 @@ def number(call: FlinkCall) -> str:
     """The type of the first argument.
 
     Raises:
-        UntypedError: nobody knows it.
-        RefusedError: it is no number.
+        UntypedError: nobody knows it, or it is no number.
     """
     type_ = known(call)
     if not types.is_numeric(type_):
-        raise RefusedError(f"{call.name} takes numbers, and {call.args[0]} is a {type_}")
+        raise UntypedError(call.name)
     return type_
 
 

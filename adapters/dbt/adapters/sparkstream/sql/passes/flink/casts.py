@@ -13,12 +13,11 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import fields, nested_type
+from dbt.adapters.sparkstream.sql.core.nested import nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
-from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.trycasts import tried_text
 
@@ -26,22 +25,6 @@ _SPARK_DIGITS = 6
 """Digits behind the second that Spark keeps."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
-
-_NESTED = ("number", "boolean", "date", "time", "clock", "binary")
-_NO_CASTS: dict[str, tuple[str, ...]] = {
-    "number": ("date", "clock", "binary", "array", "map", "row"),
-    "text": ("array", "map", "row"),
-    "boolean": ("date", "time", "clock", "binary", "array", "map", "row"),
-    "date": ("number", "boolean", "clock", "binary", "array", "map", "row"),
-    "clock": ("number", "boolean", "date", "binary", "array", "map", "row"),
-    "time": ("boolean", "binary", "array", "map", "row"),
-    "binary": ("number", "boolean", "date", "time", "clock", "array", "map", "row"),
-    "array": (*_NESTED, "map", "row"),
-    "map": (*_NESTED, "array", "row"),
-    "row": (*_NESTED, "array", "map"),
-    "interval": (*_NESTED, "array", "map", "row"),
-}
-"""Kind of type -> kinds that Flink doesn't cast it to."""
 
 
 class Casts(Rewriter):
@@ -74,35 +57,8 @@ class Casts(Rewriter):
                 yield Edit(span, lambda: clocks.cast_to(self.text(node.this), to))
             return
         from_ = self.type(node.this)
-        self._check_cast(node, from_, to)
         function = tokens[0].text
         yield Edit(span, lambda: self._cast_text(function, node, from_, to))
-
-    def _check_cast(self, node: exp.Expr, from_: str | None, to: str) -> None:
-        if from_ in types.TIMES and types.is_numeric(to):
-            self.refuse(
-                node, "a timestamp can't be cast to a number", "write UNIX_TIMESTAMP(...) or TIMESTAMPDIFF(...)"
-            )
-        if types.is_numeric(from_) and to in types.TIMES:
-            self.refuse(node, "a number can't be cast to a timestamp", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)")
-
-        if types.is_decimal(to):
-            self._check_size(node, *types.decimal_parts(to))
-        row, wanted = fields(from_), fields(to)
-        if row is not None and wanted is not None and len(row) != len(wanted):
-            self.refuse(node, f"a row of {len(row)} fields can't be cast to one of {len(wanted)}", "name them all")
-        from_kind, kind = family(from_), family(to)
-        if from_kind is not None and kind in _NO_CASTS.get(from_kind, ()):
-            self.refuse(node, f"Flink casts no {from_} to {to}", "write how one is made of the other")
-
-    def _check_size(self, node: exp.Expr, precision: int, scale: int) -> None:
-        """Refuses a DECIMAL of no digits, or of fewer than stand behind its point."""
-        if not 1 <= precision >= scale:
-            self.refuse(
-                node,
-                f"a DECIMAL has 1 to {types.MOST_DIGITS} digits, and at most as many behind the point",
-                "write such as DECIMAL(38, 10)",
-            )
 
     def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:
         inner = self.text(node.this)

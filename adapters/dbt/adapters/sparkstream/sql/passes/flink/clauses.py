@@ -101,6 +101,8 @@ class Clauses(Rewriter):
     # -- GROUP BY (), TABLESAMPLE --------------------------------------------------------------------------
     def _sample(self, node: exp.Expr) -> Iterator[Edit]:
         """`TABLESAMPLE BERNOULLI (10)` takes ten of a hundred rows."""
+        if str(node.args.get("method") or "").upper() != "BERNOULLI" or node.args.get("size") is None:
+            return
         tokens = self.source.tokens
         at = tokens.at(self.source.span(node.args["size"])[0])
         percentage = tokens[at].text

@@ -1,4 +1,4 @@
-"""Edits of expressions and queries that Spark would answer otherwise than Flink, or that Flink refuses."""
+"""Edits of expressions and queries that Spark would answer otherwise than Flink."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import Clauses
 from dbt.adapters.sparkstream.sql.passes.flink.conditions import Conditions
-from dbt.adapters.sparkstream.sql.passes.flink.constants import Constants
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
-from dbt.adapters.sparkstream.sql.passes.flink.foreign import ForeignSyntax
 from dbt.adapters.sparkstream.sql.passes.flink.grouped import GroupedSubqueries
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
+from dbt.adapters.sparkstream.sql.passes.flink.guards import Guards
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
@@ -23,17 +22,13 @@ from dbt.adapters.sparkstream.sql.passes.flink.lengths import Lengths
 from dbt.adapters.sparkstream.sql.passes.flink.loosesyntax import LooseSyntax
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
 from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
-from dbt.adapters.sparkstream.sql.passes.flink.operands import Operands
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
-from dbt.adapters.sparkstream.sql.passes.flink.ordering import Ordering
 from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import OrderKeys
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
-from dbt.adapters.sparkstream.sql.passes.flink.reserved import ReservedNames
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.shapes import QueryShapes
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.textparts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
@@ -42,15 +37,10 @@ from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
     LooseSyntax,
-    ForeignSyntax,
-    ReservedNames,
+    Guards,
     Conditions,
-    QueryShapes,
-    Ordering,
     OrderKeys,
     Invocations,
-    Operands,
-    Constants,
     NamedWindows,
     Casts,
     Operators,

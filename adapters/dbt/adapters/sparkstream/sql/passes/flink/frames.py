@@ -23,13 +23,28 @@ def heeded(window: exp.Window) -> WindowParts:
 
 
 def _number(offset: exp.Expr | None) -> float | None:
-    """The value of a constant offset; None for a computed offset."""
+    """The value of a constant offset, which may be negative; None for a computed offset."""
+    if isinstance(offset, exp.Neg):
+        inner = _number(offset.this)
+        return None if inner is None else -inner
     return float(offset.name) if isinstance(offset, exp.Literal) and offset.is_number else None
+
+
+def _sign(offset: exp.Expr) -> int:
+    """-1 for a negative offset such as `-1` or `INTERVAL -'1' SECOND`, 0 for 0, else 1."""
+    number = _number(offset)
+    if number is not None:
+        return (number > 0) - (number < 0)
+    length = offset.this if isinstance(offset, exp.Interval) else None
+    return -1 if isinstance(length, exp.Neg) or (length is not None and length.name.strip().startswith("-")) else 1
 
 
 def ends_before_start(frame: exp.WindowSpec) -> bool:
     """Whether a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
     (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
+    if any(offset is not None and _sign(offset) < 0 for offset in (start, end)):
+        from_, to = (0 if way == 0 else _number(offset) for way, offset in ((first, start), (last, end)))
+        return from_ is not None and to is not None and from_ * first > to * last
     if first != last:
         return first > last
     from_, to = _number(start), _number(end)
@@ -41,8 +56,7 @@ def leaves_peers_out(frame: exp.WindowSpec) -> bool:
 
     In Spark the rows with NULL are in the frame of each other, whatever its offsets are.
     """
-    if (frame.args.get("kind") or "").upper() != "RANGE":
-        return False
     (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
-    nearest = end if last < 0 else start
-    return first == last and start is not None and end is not None and _number(nearest) != 0
+    if (frame.args.get("kind") or "").upper() != "RANGE" or start is None or end is None:
+        return False
+    return not first * _sign(start) <= 0 <= last * _sign(end)

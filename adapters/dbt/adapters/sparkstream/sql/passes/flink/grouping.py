@@ -36,7 +36,7 @@ class Groupings(Rewriter):
     def _group(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Group)
         inner = self.source.tokens_in(self.source.span(node))[1:]
-        distinct = inner[0].token_type == TokenType.DISTINCT
+        distinct = bool(inner) and inner[0].token_type == TokenType.DISTINCT
         several = several_sets(node)
         nothing = sum(isinstance(key, exp.Tuple) and not key.expressions for key in node.expressions)
         if several or len(node.expressions) > nothing > 0:
@@ -130,16 +130,13 @@ class Groupings(Rewriter):
             )
 
     def _check_keys(self, node: exp.Expr, name: str, group: exp.Group) -> None:
-        """Refuses GROUPING of nothing, of what is no key, and within an aggregate."""
+        """Refuses GROUPING of nothing, and of what is no key."""
         if not node.expressions:
             self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
         keys = {normal_form(key) for item in _elements(group) for key in key_parts(item)}
         for key in node.expressions:
             if not any(_last(normal_form(key)) == _last(known) for known in keys):
                 self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
-        around = enclosing(node, exp.Anonymous, exp.Select, exp.Order)
-        if isinstance(around, exp.Anonymous) and around.name.upper() in AGGREGATES:
-            self.refuse(node, f"{name} can't stand in an aggregate", "select it in a subquery, and aggregate around it")
 
     def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
         """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""

@@ -15,7 +15,6 @@ from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, matc
 from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.rows import is_written_by_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
@@ -24,7 +23,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_exists_of_values
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, heeded, is_unheeded, leaves_peers_out
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, RANKING, renamed
+from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart, is_unnested
 from dbt.adapters.sparkstream.sql.passes.flink.nullability import can_be_null
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -44,7 +43,7 @@ def _is_no_call(node: exp.Expr, name: str) -> bool:
 
 
 class Invocations(Rewriter):
-    """Edits calls of functions, and refuses windows that Flink refuses."""
+    """Edits calls of functions, with their windows."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -66,31 +65,25 @@ class Invocations(Rewriter):
             return  # it reads the rows of a match (passes/match)
         function = FUNCTIONS.get(name)
         if function is None:
-            self.refuse(
-                span,
-                f"{name} is no function of Flink that has a counterpart in Spark",
-                "call Spark's functions outside the Flink SQL, in the model around it",
-            )
+            return  # Spark's own
         given = [a.this if isinstance(a, exp.Order) else a for a in node.expressions]
         if given != node.expressions and name != UNORDERED:
-            self.refuse(span, f"{name} takes no ORDER BY", "leave it out")
+            return
         skips_nulls = any(isinstance(a, exp.IgnoreNulls) for a in given)
         plain = [a.this if isinstance(a, (exp.IgnoreNulls, exp.RespectNulls)) else a for a in given]
         if plain != given and name != UNORDERED:
-            self.refuse(span, f"Flink's {name} takes no IGNORE or RESPECT NULLS", "leave it out")
+            return
         given = plain
         arguments = [a for a in given if not isinstance(a, exp.Distinct)]
         distinct = [a for a in given if isinstance(a, exp.Distinct)]
         arguments += [inner for a in distinct for inner in a.expressions]
         if function.arguments and not function.arguments[0] <= len(arguments) <= function.arguments[1]:
-            least, most = function.arguments
-            counts = str(least) if least == most else f"{least} to {most}"
-            self.refuse(span, f"{name} takes {counts} argument{'' if counts == '1' else 's'}")
+            return
         yield from self._without_all(span)
         outer = self._outer(node, name)
-        if name in RANKING and not isinstance(outer, exp.Window):
-            self.refuse(span, f"{name} needs a window", f"write {name}() OVER (ORDER BY ts)")
-        if name in NEIGHBOURS and isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls)):
+        if outer is None:
+            return
+        if isinstance(outer, exp.Window) and isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls)):
             words = self.source.tokens_in((span[1], self.source.span(outer)[1]))
             yield Edit((words[0].start, words[2].start), lambda: "")  # IGNORE NULLS, which OVER follows
         if name == "NTILE" and arguments and self.text(arguments[0]).lstrip("-0") in ("", "."):
@@ -140,29 +133,26 @@ class Invocations(Rewriter):
         if len(inner) == 2 and inner[0].token_type == TokenType.ALL:
             yield Edit((inner[0].start, inner[1].start), lambda: "")
 
-    def _outer(self, node: exp.Anonymous, name: str) -> exp.Expr:
-        """The call with its FILTER and OVER."""
+    def _outer(self, node: exp.Anonymous, name: str) -> exp.Expr | None:
+        """The call with its FILTER and OVER; None where WITHIN GROUP or IGNORE NULLS is there, as Flink has neither."""
         outer: exp.Expr = node
         while isinstance(outer.parent, (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             if outer.arg_key != "this":
                 break
             outer = outer.parent
-            if isinstance(outer, exp.WithinGroup):
-                self.refuse(outer, f"Flink's {name} takes no WITHIN GROUP")
-            if isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)) and name not in NEIGHBOURS:
-                self.refuse(outer, f"Flink's {name} takes no IGNORE or RESPECT NULLS", "leave it out")
+            skips = isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)) and name not in NEIGHBOURS
+            if skips or isinstance(outer, exp.WithinGroup):
+                return None
         return outer
 
     def _timestamp_arithmetic(self, node: exp.Anonymous, name: str, span: Span) -> Iterator[Edit]:
         if len(node.expressions) != 3:
-            self.refuse(span, f"{name} takes a unit and two values", f"write {name}(MINUTE, a, b)")
+            return
         unit, first, last = node.expressions
         word = unit.name.upper().removeprefix("SQL_TSI_")
         if word not in TIME_UNITS:
-            self.refuse(unit, f"{name} knows no unit {unit.name}", f"one of {', '.join(TIME_UNITS)}")
+            return
         if name == "TIMESTAMPADD":
-            if word == "MICROSECOND":
-                self.refuse(unit, "TIMESTAMPADD adds no microseconds", "write TIMESTAMPADD(MILLISECOND, 1, ts)")
             type_ = self.type(last)
             if type_ is not None and types.is_clock(type_):
                 yield Edit(span, lambda: clocks.added(word, self.text(first), self.text(last), type_))
@@ -178,10 +168,6 @@ class Invocations(Rewriter):
         times_of_day = [types.is_clock(self.type(each)) for each in (first, last) if self.type(each) is not None]
         if any(times_of_day) and (not all(times_of_day) or word in ("MONTH", "QUARTER", "YEAR")):
             self.refuse(span, "a TIME is compared with another one, in hours or less", f"write {name}(HOUR, t1, t2)")
-        if {self.type(first), self.type(last)} == set(types.TIMES):
-            self.refuse(
-                span, f"{name} takes two times of one type", "write CAST(... AS TIMESTAMP(3)) around one of them"
-            )
 
         def text() -> str:
             start, end = self.text(first), self.text(last)
@@ -202,7 +188,7 @@ class Invocations(Rewriter):
             return
         if parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE":
             self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
-        if own is not None:
+        if own is not None and own.args.get("kind") != "GROUPS":  # which Spark refuses
             tokens, span = self.source.tokens, self.source.span(node)
             at = max(i for i in tokens.within(span) if tokens[i].text.upper() in ("ROWS", "RANGE"))
             end = next(i for i in range(at, len(tokens)) if tokens[i].token_type == TokenType.R_PAREN)
@@ -223,44 +209,16 @@ class Invocations(Rewriter):
         if node.arg_key == "windows":
             return
         function = node.this
-        if isinstance(function, exp.Filter):
-            self.refuse(
-                function, "FILTER can't stand before OVER", "write SUM(CASE WHEN condition THEN x END) OVER ..."
-            )
-        parts = parts_of(node)
         name = function.name.upper() if isinstance(function, exp.Anonymous) else ""
-        if name in RANKING and parts.frame is not None:
-            self.refuse(node, f"{name} takes no ROWS or RANGE", "leave the frame out")
-        if name not in RANKING and name not in AGGREGATES and name:
-            self.refuse(node, f"OVER takes an aggregate function, and {name} is none")
-        if name in RANKING and parts.order is None:
-            self.refuse(node, f"{name} needs the order of its rows", f"write {name}(...) OVER (... ORDER BY ts)")
-        if name not in _DISTINCT_OVER and any(isinstance(argument, exp.Distinct) for argument in function.expressions):
-            self.refuse(node, f"{name} takes no DISTINCT before OVER", "leave repeated rows out in a subquery")
-        where = enclosing(node, exp.Where, exp.Having, exp.Group, exp.Select)
-        if isinstance(where, (exp.Where, exp.Having, exp.Group)):
-            self.refuse(
-                node,
-                f"a window function can't stand in {where.key.upper()}",
-                "compute it in a subquery, and filter around that",
-            )
+        parts = parts_of(node)
         order, frame = parts.order, heeded(node).frame
-        if frame is not None and order is not None and (frame.args.get("kind") or "").upper() == "RANGE":
-            bounded = any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end"))
-            if bounded and len(order.expressions) > 1:
-                self.refuse(
-                    node, "a RANGE offset needs exactly one column in ORDER BY", "order by the time column alone"
-                )
-            key_type = self.type(order.expressions[0].this)
-            if bounded and (types.is_string(key_type) or key_type in ("boolean", "binary")):
-                self.refuse(node, f"a RANGE offset needs a number or a time to add to, and this is a {key_type}")
-            if leaves_peers_out(frame):
-                key = order.expressions[0].this
-                empty = " ELSE 0" if "COUNT" in name else ""
-                kept = Kept(self.source, self.source.span(key))
-                yield kept.edit
-                yield Edit(
-                    self.source.span(node),
-                    lambda: f"CASE WHEN {kept.text} IS NOT NULL THEN {self.text(node)}{empty} END",
-                    level=1,
-                )
+        if frame is not None and order is not None and leaves_peers_out(frame):
+            key = order.expressions[0].this
+            empty = " ELSE 0" if "COUNT" in name else ""
+            kept = Kept(self.source, self.source.span(key))
+            yield kept.edit
+            yield Edit(
+                self.source.span(node),
+                lambda: f"CASE WHEN {kept.text} IS NOT NULL THEN {self.text(node)}{empty} END",
+                level=1,
+            )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import named, parts_of
@@ -28,10 +27,9 @@ class NamedWindows(Rewriter):
             return
         base = named(node)
         if base is None:
-            self.refuse(name, f"there is no window {name.name}", f"write WINDOW {name.name} AS (...) behind the query")
+            return
         below = parts_of(base)
         if not (node.arg_key == "windows" or any(node.args.get(part) for part in ("partition_by", "order", "spec"))):
-            self._check_alone(node, name, below.frame)
             return  # OVER w is Spark's as well
         if node.args.get("partition_by"):
             self.refuse(name, f"PARTITION BY can't follow the window {name.name}", "write OVER (...) in full")
@@ -42,14 +40,6 @@ class NamedWindows(Rewriter):
             self.refuse(name, f"ORDER BY can't follow the frame of the window {name.name}", "write OVER (...) in full")
         text = self._inside(base)
         yield self.edit(name, lambda: text)
-
-    def _check_alone(self, node: exp.Window, name: exp.Identifier, frame: exp.WindowSpec | None) -> None:
-        """Refuses `OVER (w)` where w has a frame; `OVER w` may have one."""
-        before = self.source.tokens[self.source.tokens.at(self.source.span(name)[0]) - 1]
-        if frame is not None and before.token_type == TokenType.L_PAREN:
-            self.refuse(
-                name, f"the window {name.name} has a frame, and stands in parentheses", f"write OVER {name.name}"
-            )
 
     def _inside(self, window: exp.Window) -> str:
         """What stands between the parentheses of an entry of the WINDOW clause.

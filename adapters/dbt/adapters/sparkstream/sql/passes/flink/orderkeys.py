@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _KEY = "__order_"
@@ -29,7 +29,7 @@ class OrderKeys(Rewriter):
 
     def _select(self, node: exp.Expr) -> Iterator[Edit]:
         assert isinstance(node, exp.Select)
-        names, known = ordered_names(self.resolver, node)
+        names = ordered_names(self.resolver, node)
         folded: dict[str, list[str]] = {}
         for name in names:
             folded.setdefault(name.casefold(), []).append(name)
@@ -37,14 +37,10 @@ class OrderKeys(Rewriter):
             key = item.this
             number = _number(key)
             if number is not None:
-                yield from self._place(key, number, len(names) if known else None)
+                yield from self._place(key, number)
                 continue
-            if isinstance(key, exp.Null):
-                self.refuse(key, "nobody knows the type of this NULL", "leave it out")
             for column in _bare_columns(key):
                 self._check_name(column, folded)
-            if node.args.get("distinct") and isinstance(key, exp.Column):
-                self._check_distinct(node, key)
         yield from self._windows(node, names)
 
     def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
@@ -92,22 +88,20 @@ class OrderKeys(Rewriter):
         first: exp.Expr = node
         while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
             first = first.this
-        names, known = ordered_names(self.resolver, first) if isinstance(first, exp.Select) else ([], False)
+        names = ordered_names(self.resolver, first) if isinstance(first, exp.Select) else []
         twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
         for item in _items(node):
             key, number = item.this, _number(item.this)
             if twice is not None:  # also where the key is a column that stands once (measured in 2.3)
                 self._refuse_twice(key, twice)
             if number is not None:
-                yield from self._place(key, number, len(names) if known else None)
+                yield from self._place(key, number)
 
-    def _place(self, key: exp.Expr, number: float, count: int | None) -> Iterator[Edit]:
+    def _place(self, key: exp.Expr, number: float) -> Iterator[Edit]:
         """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
         if number < 0:
             yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
             return
-        if count is not None and not 1 <= int(number) <= count:
-            self.refuse(key, f"there is no column {self.source.written(key)} to order by", f"from 1 to {count}")
         if not self.source.written(key).isdecimal():
             yield self.edit(key, lambda: str(int(number)))
 
@@ -127,47 +121,37 @@ class OrderKeys(Rewriter):
             "call one of them otherwise, with AS",
         )
 
-    def _check_distinct(self, select: exp.Select, key: exp.Column) -> None:
-        if any(projection.is_star or projection.unalias() == key for projection in select.expressions):
-            return
-        if key.name.casefold() not in {projection.alias_or_name.casefold() for projection in select.expressions}:
-            self.refuse(key, f"SELECT DISTINCT orders by what it selects, and {key.name} isn't", "select it")
 
-
-def ordered_names(resolver: Resolver, select: exp.Select) -> tuple[list[str], bool]:
-    """The names that ORDER BY knows the columns of a query by, and whether these are all of them.
+def ordered_names(resolver: Resolver, select: exp.Select) -> list[str]:
+    """The names that ORDER BY knows the columns of a query by, as far as they are known.
 
     Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
     name, also where it comes again (measured in 2.3).
     """
     names: list[str] = []
-    known = True
     for projection in select.expressions:
         if not projection.is_star:
             names.append(output_name(projection))
             continue
-        columns = _starred(resolver, select, projection)
-        known = known and columns is not None
         taken = {*names}
-        names += [unused_name(name, taken) for name in columns or ()]
-    return names, known
+        names += [unused_name(name, taken) for name in _starred(resolver, select, projection)]
+    return names
 
 
-def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str] | None:
-    """The names of the columns that a star stands for; None where they aren't all known."""
+def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str]:
+    """The names of the columns that a star stands for; none where they aren't all known."""
     if isinstance(star, exp.Column):
         columns = resolver.starred(select, star)
-        return [column.name for column in columns.items] if columns.complete else None
+        return [column.name for column in columns.items] if columns.complete else []
     if not isinstance(star, exp.Star) or any(join.args.get("using") or join.method for join in joins_of(select)):
-        return None
+        return []
     found = [resolver.columns(relation) for relation in sources(select)]
-    return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else None
+    return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else []
 
 
-def orders_by(column: exp.Column, select: exp.Select) -> bool:
-    """Whether a column stands in the ORDER BY of a query, and not in the one of a window or an aggregate."""
-    order = enclosing(column, exp.Order, exp.Select)
-    return order is not None and order is select.args.get("order")
+def _is_of(window: exp.Window, select: exp.Select) -> bool:
+    """Whether a call over a window is the query's own, and not one of a subquery in it."""
+    return window.find_ancestor(exp.Select) is select
 
 
 def _items(query: exp.Expr) -> list[exp.Expr]:

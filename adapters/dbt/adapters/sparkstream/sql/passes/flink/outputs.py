@@ -57,7 +57,7 @@ class OutputNames(Rewriter):
 
     def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
         """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
-        first = select.expressions[0]
+        first = next(iter(select.expressions), None)
         alone = not select.args.get("from_") and not isinstance(select.parent, exp.SetOperation)
         if alone and isinstance(first, exp.Literal) and first.is_string:
             yield Edit(self.source.span(first), lambda: f"{self.text(first)} AS `EXPR$0`", level=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -28,8 +28,6 @@ class Relations(Rewriter):
             exp.Values: self._values,
             exp.Table: self._table,
             exp.Lateral: self._lateral,
-            exp.Subquery: self._parentheses,
-            exp.Join: self._join,
         }
 
     def _identifier(self, node: exp.Expr) -> Iterator[Edit]:
@@ -75,23 +73,6 @@ class Relations(Rewriter):
             self.refuse(node, "TABLE t is a query of its own in Flink", f"write (TABLE {node.alias}), or {node.alias}")
         yield from ()
 
-    def _parentheses(self, node: exp.Expr) -> Iterable[Edit]:
-        """Refuses `(t) AS x` and `(t JOIN s ON ...) AS x`: parentheses hold a query, or a join without a name."""
-        table = node.this
-        if isinstance(table, exp.Table) and not isinstance(table.this, exp.Values):
-            if not table.args.get("joins"):
-                self.refuse(node, "parentheses hold a query or a join", f"write {self.source.written(table)}")
-            if node.alias:
-                self.refuse(node, "a join in parentheses has no name", f"write (SELECT ... FROM ...) AS {node.alias}")
-        return ()
-
-    def _join(self, node: exp.Expr) -> Iterable[Edit]:
-        """Refuses `t JOIN s JOIN n ON ... ON ...`."""
-        inner = node.this.args.get("joins") if isinstance(node.this, exp.Table) else None
-        if inner:
-            self.refuse(inner[0], "a join's ON stands before the next JOIN", "write t JOIN (s JOIN n ON ...) ON ...")
-        return ()
-
     def _refuse_function(self, call: exp.Anonymous) -> None:
         inner = call.expressions[0] if call.name.upper() == "TABLE" and call.expressions else call
         name = inner.name.upper() if isinstance(inner, exp.Anonymous) else call.name.upper()
@@ -103,7 +84,7 @@ class Relations(Rewriter):
 
     def _lateral(self, node: exp.Expr) -> Iterator[Edit]:
         """Refuses table functions; and drops what an aggregate of no rows gives, as Flink does (measured)."""
-        if isinstance(node.this, exp.Anonymous):
+        if isinstance(node.this, exp.Anonymous) and not node.args.get("view"):
             self._refuse_function(node.this)
         query = node.this.unnest() if isinstance(node.this, exp.Subquery) else None
         select = enclosing(node, exp.Select)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -32,8 +31,6 @@ class TextParts(Rewriter):
     def _substring(self, node: exp.Expr) -> Iterator[Edit]:
         """A part that begins before the text is empty, and one of a negative length NULL."""
         type_ = self.type(node.this)
-        if types.is_numeric(type_):
-            self.refuse(node.this, "SUBSTRING takes a text, and this is a number", "write CAST(... AS STRING)")
         start, length = node.args.get("start"), node.args.get("length")
         before = _may_be_negative(start) and type_ != "binary"
         negative = _may_be_negative(length)

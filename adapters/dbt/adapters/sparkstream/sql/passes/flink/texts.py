@@ -8,31 +8,16 @@ from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedEr
 from dbt.adapters.sparkstream.sql.passes.flink.regexes import replacement
 
 
-def texts_only(call: FlinkCall) -> str:
-    for arg, type_ in zip(call.args, call.types, strict=True):
-        if types.is_numeric(type_):
-            raise RefusedError(f"{call.name} takes texts, and {arg} is a number", f"write CAST({arg} AS STRING)")
-    return call.same()
-
-
-def text_first(call: FlinkCall) -> str:
-    if call.types and types.is_numeric(call.types[0]):
-        raise RefusedError(
-            f"{call.name} takes a text, and {call.args[0]} is a number", f"write CAST({call.args[0]} AS STRING)"
-        )
-    return call.same()
-
-
 def trim(call: FlinkCall, side: str) -> str:
     """LTRIM or RTRIM. With characters to take away, Spark has them before the text."""
     if len(call.args) == 1:
-        return text_first(call)
+        return call.same()
     return f"TRIM({side} {call.args[1]} FROM {call.args[0]})"
 
 
 def unhex(call: FlinkCall) -> str:
     """UNHEX. Of an odd number of digits, Flink 2.3 takes the first one for a 0."""
-    digits, same = call.args[0], text_first(call)
+    digits, same = call.args[0], call.same()
     if call.literals[0] is not None and len(call.literals[0]) % 2 == 0:
         return same
     cut = f"IF({same} IS NOT NULL, UNHEX(CONCAT('0', SUBSTRING({digits}, 2))), NULL)"
@@ -41,7 +26,7 @@ def unhex(call: FlinkCall) -> str:
 
 def replace(call: FlinkCall) -> str:
     """REPLACE. An empty text is found around each character, where Spark finds it nowhere."""
-    same = text_first(call)
+    same = call.same()
     if call.literals[1]:
         return same
     around = f"REGEXP_REPLACE({call.args[0]}, '', {replacement(call)})"
@@ -56,7 +41,6 @@ def ascii(call: FlinkCall) -> str:
 
 def initcap(call: FlinkCall) -> str:
     """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
-    text_first(call)
     pieces = f"REGEXP_EXTRACT_ALL({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
     word = "CASE WHEN w RLIKE '^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END"
     return f"ARRAY_JOIN(TRANSFORM({pieces}, w -> {word}), '')"
@@ -116,7 +100,7 @@ def split_index(call: FlinkCall) -> str:
 
 def pad(call: FlinkCall) -> str:
     """LPAD or RPAD: NULL for a negative length, and where an empty text is to fill it up."""
-    same = text_first(call)
+    same = call.same()
     if len(call.args) != 3:
         return same
     _, length, filling = call.args
@@ -201,7 +185,6 @@ def elt(call: FlinkCall) -> str:
     place, *values = call.args
     if place.startswith("-"):
         raise RefusedError("ELT counts its values from 1", "write ELT(1, a, b)")
-    texts_only(call.without_first())
     return f"GET(ARRAY({', '.join(values)}), {place} - 1)"
 
 
@@ -217,5 +200,4 @@ def is_decimal(call: FlinkCall) -> str:
 
 def tolerant(call: FlinkCall, name: str) -> str:
     """A function by its name that gives NULL for a wrong text."""
-    text_first(call)
     return call.to(name)

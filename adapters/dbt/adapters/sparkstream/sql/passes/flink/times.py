@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from sqlglot import exp
@@ -129,15 +128,11 @@ class TimeExpressions(Rewriter):
             return  # INTERVAL 1 DAY, which Spark has as well
         # Spark takes no precision: DAY(3), SECOND(3), SECOND(1, 3).
         places = self.source.tokens.within((self.source.span(node.this)[1], self.source.span(node)[1]))
-        digits: list[int] = []
         for i in places:
             token = self.source.tokens[i]
             if token.token_type == TokenType.L_PAREN:
                 behind = self.source.tokens.behind(i)
-                within = self.source.tokens[i + 1 : behind - 1]
-                digits = digits or [int(t.text) for t in within if t.token_type == TokenType.NUMBER]
                 yield Edit((token.start, self.source.tokens[behind - 1].end + 1), lambda: "")
-        self._check_precision(node, names[0], digits[0] if digits else 2)
 
     def _days_of_date(self, node: exp.Expr) -> int | None:
         """The whole days of a length of time that is added to a date: Flink's result is a date, whatever the hours."""
@@ -153,15 +148,3 @@ class TimeExpressions(Rewriter):
             return None
         days = abs(length.micros) // MICROS["DAY"]
         return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days
-
-    def _check_precision(self, node: exp.Expr, unit: str, precision: int) -> None:
-        """Refuses a constant whose leading number has more digits than its unit; two, if it says nothing."""
-        if not (isinstance(node.this, exp.Literal) and node.this.is_string):
-            return
-        number = re.split(r"[-: .]", node.this.name.strip().lstrip("+-"))[0]
-        if number.isdecimal() and len(number.lstrip("0")) > precision:
-            self.refuse(
-                node,
-                f"{node.this.name} exceeds the precision of {unit}({precision})",
-                f"write {unit}({len(number)})",
-            )

@@ -173,8 +173,11 @@ class OverSums:
 
     @staticmethod
     def _slides(window: exp.Window) -> bool:
+        """Whether a window slides by a frame of Spark's, which knows neither GROUPS nor EXCLUDE."""
         frame = parts_of(window).frame
-        return window.arg_key != "windows" and frame is not None and bound(frame, "start")[0] != -2
+        if window.arg_key == "windows" or frame is None or frame.args.get("exclude"):
+            return False
+        return (frame.args.get("kind") or "").upper() in ("ROWS", "RANGE") and bound(frame, "start")[0] != -2
 
     def _read(self, window: exp.Window, select: exp.Select, item: exp.Expr | None) -> FrameSum:
         """A call over a sliding frame.
@@ -196,7 +199,7 @@ class OverSums:
         subtracted(arguments, str)  # so that what can't be subtracted is the first reason
         parts = parts_of(window)
         frame, order = parts.frame, parts.order
-        if frame is None or order is None or frame.args.get("exclude"):
+        if frame is None or order is None:
             raise NoRule("its frame is none of Spark's")
         kind, key = (frame.args.get("kind") or "").upper(), order.expressions[0]
         ranged = kind == "RANGE"
