@@ -83,7 +83,7 @@ def tables(spark: SparkSession) -> Iterator[None]:
 _NESTED = ("array", "map", "row", "bytes", "binary", "varbinary")
 
 
-def _kind(type_: str) -> str:
+def kind_of(type_: str) -> str:
     """The family of a type, and the first word of one that has none: ARRAY, MAP, ROW, BYTES; TIME with its digits."""
     word = re.split(r"\W", type_)[0].lower()
     if word == "time":
@@ -96,23 +96,23 @@ def _digits(type_: str) -> str:
     return type_.lower().replace(" not null", "").replace(" ", "")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value of Spark's as the file has it: a row and an array as a list, bytes in hexadecimal digits."""
     if isinstance(value, (bytes, bytearray)):
         return value.hex()
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     return value if value is None or isinstance(value, (bool, int, float, str, Decimal)) else str(value)
 
 
-def _same(want: Any, got: Any, kind: str) -> bool:
+def same_value(want: Any, got: Any, kind: str) -> bool:
     """As `same`, with the elements of an array, a map and a row."""
     if isinstance(want, list) and isinstance(got, list):
-        return len(want) == len(got) and all(_same(a, b, "") for a, b in zip(want, got, strict=True))
+        return len(want) == len(got) and all(same_value(a, b, "") for a, b in zip(want, got, strict=True))
     if isinstance(want, dict) and isinstance(got, dict):
-        return want.keys() == got.keys() and all(_same(want[key], got[key], "") for key in want)
+        return want.keys() == got.keys() and all(same_value(want[key], got[key], "") for key in want)
     if kind.startswith("time(") and isinstance(want, str) and len(want) == len("10:00"):
         want += ":00"  # Java writes no seconds where there are none
     if kind:
@@ -145,10 +145,10 @@ def test_values(spark: SparkSession, chunk: list[Expression]) -> None:
     ]
     rows = result.selectExpr(*shown).collect()
     for i, (each, field) in enumerate(zip(spoken, result.schema.fields, strict=True)):
-        got = [_plain(row[i]) for row in rows]
-        types = kind, _ = _kind(each.type), _kind(field.dataType.simpleString())
+        got = [plain(row[i]) for row in rows]
+        types = kind, _ = kind_of(each.type), kind_of(field.dataType.simpleString())
         nested = kind in _NESTED
-        if not all(_same(a, b, "" if nested else kind) for a, b in zip(each.values, got, strict=True)) or (
+        if not all(same_value(a, b, "" if nested else kind) for a, b in zip(each.values, got, strict=True)) or (
             not nested and types[0] != types[1]
         ):
             wrong.append(f"{each.sql}\n  Flink {types[0]} {list(each.values)}\n  here  {types[1]} {got}")

@@ -24,9 +24,10 @@ class TestFunctions(Pairs):
         self.rewritten("TO_TIMESTAMP('2024-01-02 03:04')", "CAST(NULL AS TIMESTAMP_NTZ)")
         self.rewritten("TO_TIMESTAMP(FROM_UNIXTIME(i))", "TRY_CAST(FROM_UNIXTIME(i) AS TIMESTAMP_NTZ)")
         iso = r"TRY_CAST(REGEXP_EXTRACT(k, '^(\\d{4}-\\d{1,2}-\\d{1,2}(?: \\d{1,2}:\\d{1,2}:\\d{1,2}(?:[.]\\d{1,3})?)?)(?:(?<=[.]\\d{3})\\d{1,6})?$') AS TIMESTAMP_NTZ)"
-        self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", f"COALESCE(CAST(TIMESTAMP_MILLIS(UNIX_MILLIS(TRY_TO_TIMESTAMP(k, 'HH:mm:ss.SSSS'))) AS TIMESTAMP_NTZ), {iso})")
-        self.rewritten("TO_TIMESTAMP('2024', 'yyyy')", "CAST(TRY_TO_TIMESTAMP('2024', 'yyyy') AS TIMESTAMP_NTZ)")
-        self.rewritten("TO_TIMESTAMP('20240102030405678', 'yyyyMMddHHmmssSSS')", r"CAST(TRY_TO_TIMESTAMP(REGEXP_REPLACE('20240102030405678', '(\\d{3})$', '.$1'), 'yyyyMMddHHmmss.SSS') AS TIMESTAMP_NTZ)")
+        finer = "TRY_ADD(TO_TIMESTAMP_NTZ(k, 'HH:mm:ss.SSSS'), INTERVAL '0' SECOND)"
+        self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", f"COALESCE({finer} - MAKE_DT_INTERVAL(0, 0, 0, EXTRACT(SECOND FROM {finer}) % 0.001), {iso})")
+        self.rewritten("TO_TIMESTAMP('2024', 'yyyy')", "TRY_ADD(TO_TIMESTAMP_NTZ('2024', 'yyyy'), INTERVAL '0' SECOND)")
+        self.rewritten("TO_TIMESTAMP('20240102030405678', 'yyyyMMddHHmmssSSS')", r"TRY_ADD(TO_TIMESTAMP_NTZ(REGEXP_REPLACE('20240102030405678', '(\\d{3})$', '.$1'), 'yyyyMMddHHmmss.SSS'), INTERVAL '0' SECOND)")
         self.rewritten("TO_TIMESTAMP_LTZ(i)", "TIMESTAMP_MILLIS(i)")
         self.rewritten("TO_TIMESTAMP_LTZ(1.5, 0)", "TIMESTAMP_SECONDS(CAST(1.5 AS BIGINT))")
         self.rewritten("TO_TIMESTAMP_LTZ('2024-01-02')", "CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), TRY_CAST('2024-01-02' AS TIMESTAMP_NTZ)) AS TIMESTAMP)")

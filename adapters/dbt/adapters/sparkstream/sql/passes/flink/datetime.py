@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 
@@ -101,6 +101,29 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
     return f"CASE WHEN {time} = {floor} THEN {time} ELSE {floor} + {step} END"
 
 
+MILLIS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
+"""Units that are so many milliseconds."""
+
+
+def difference(unit: str, start: str, end: str, instants: bool) -> str:
+    """Whole units from start to end, of times on the clock, or of instants: those elapse, also where the clock changes.
+
+    Spark's TIMESTAMPDIFF goes by the session's clock, where a time of the hour that is skipped is another one.
+    """
+    if unit in ("MONTH", "QUARTER", "YEAR"):
+        if instants:  # months are counted in UTC
+            start, end = (
+                f"(TIMESTAMP_NTZ '1970-01-01' + INTERVAL '0.001' SECOND * UNIX_MILLIS({t}))" for t in (start, end)
+            )
+        months, per = months_between(start, end), {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit]
+        return f"CAST({months} AS INT)" if per == 1 else f"CAST(({months}) DIV {per} AS INT)"
+    if instants:
+        return f"CAST((UNIX_MILLIS({end}) - UNIX_MILLIS({start})) DIV {MILLIS[unit]} AS INT)"
+    length = "INTERVAL '7' DAY" if unit == "WEEK" else f"INTERVAL '1' {unit}"
+    start, end = (time if is_column(time) else f"({time})" for time in (start, end))
+    return f"CAST(({end} - {start}) DIV {length} AS INT)"
+
+
 def months_between(start: str, end: str) -> str:
     """Whole months from start to end: the most that can be added to the earlier one without passing the later.
 
@@ -128,7 +151,7 @@ def months_between(start: str, end: str) -> str:
     return f"CASE WHEN {day(end)} >= {day(start)} THEN {ahead} ELSE -({back}) - {less} END"
 
 
-def _pieces(pattern: str) -> Iterator[tuple[str, str]]:
+def pieces(pattern: str) -> Iterator[tuple[str, str]]:
     """Splits a java.time pattern into ('quoted' | letter | '', text) pieces."""
     at = 0
     while at < len(pattern):
@@ -168,7 +191,7 @@ def date_format(name: str, time: str, pattern: str) -> str:
     """
     parts: list[str] = []
     plain = ""
-    for letter, text in _pieces(pattern):
+    for letter, text in pieces(pattern):
         special = None
         if letter in _NOT_WRITTEN:
             raise ValueError(f"the pattern letter {letter} has no counterpart: {_NOT_WRITTEN[letter]}")

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_exists_of_values
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, months_between
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
 from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, heeded, is_unheeded, leaves_peers_out
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart, is_unnested
@@ -173,10 +173,11 @@ class Invocations(Rewriter):
             start, end = self.text(first), self.text(last)
             if any(times_of_day):
                 return clocks.between(word, start, end)
-            if word in ("MONTH", "QUARTER", "YEAR"):
-                months = months_between(start, end)
-                per = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[word]
-                return f"CAST({months} AS INT)" if per == 1 else f"CAST(({months}) DIV {per} AS INT)"
+            kinds = {self.type(first), self.type(last)}
+            instants = kinds == {"timestamp"}
+            timed = (instants or kinds in ({types.NTZ}, {types.NTZ, "date"})) and word in MILLIS
+            if timed or word in ("MONTH", "QUARTER", "YEAR"):
+                return difference(word, start, end, instants)
             return f"CAST(TIMESTAMPDIFF({word}, {start}, {end}) AS INT)"
 
         yield Edit(span, text)

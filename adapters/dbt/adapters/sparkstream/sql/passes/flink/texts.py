@@ -69,9 +69,18 @@ def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
 
 
 def str_to_map(call: FlinkCall) -> str:
-    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more."""
-    between = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
-    return _unless_empty(call, f"{call.name}({call.args[0]}, {', '.join(between)})", "MAP<STRING, STRING>")
+    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more.
+
+    The last pair of a key counts, where Spark's STR_TO_MAP fails for two.
+    """
+    pair, value = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
+    text = f"REGEXP_REPLACE({call.args[0]}, CONCAT('(', {pair}, ')+$'), '')"  # empty pairs at the end are none
+    pairs = f"TRANSFORM(SPLIT({text}, {pair}), p -> SPLIT(p, {value}, 2))"
+    keys = "ARRAY_DISTINCT(TRANSFORM(__pairs, p -> p[0]))"
+    values = f"TRANSFORM({keys}, k -> GET(ELEMENT_AT(FILTER(__pairs, p -> p[0] = k), -1), 1))"
+    return _unless_empty(
+        call, f"GET(TRANSFORM(ARRAY({pairs}), __pairs -> MAP_FROM_ARRAYS({keys}, {values})), 0)", "MAP<STRING, STRING>"
+    )
 
 
 def decode(call: FlinkCall) -> str:

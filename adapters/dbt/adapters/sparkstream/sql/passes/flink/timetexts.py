@@ -7,6 +7,7 @@ import re
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import pieces
 
 _DIGITS = 3
 """Digits behind the second that TO_TIMESTAMP keeps: it gives a TIMESTAMP(3)."""
@@ -72,9 +73,33 @@ def unix_timestamp(call: FlinkCall) -> str:
 
 
 def to_date(call: FlinkCall) -> str:
-    """TO_DATE: NULL of a text that is no date."""
-    read = call.args if len(call.args) == 1 else (_beginning(call), call.args[1])
-    return f"CAST(TRY_TO_TIMESTAMP({', '.join(read)}) AS DATE)"
+    """TO_DATE: NULL of a text that is no date. A pattern with an offset gives the day in UTC."""
+    if len(call.args) == 1:
+        return f"CAST(TRY_TO_TIMESTAMP({call.args[0]}) AS DATE)"
+    letters = {letter for letter, _ in pieces(call.literals[1] or "")}
+    if letters & _OFFSETS and "E" not in letters:
+        seconds = f"UNIX_SECONDS(TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]}))"
+        return f"DATE_ADD(DATE '1970-01-01', CAST(FLOOR({seconds} / 86400) AS INT))"
+    return f"CAST({_by_pattern(_beginning(call), call.args[1], call.literals[1])} AS DATE)"
+
+
+_OFFSETS = set("XxZzVO")
+"""Letters of patterns for a zone."""
+_DAYS = "Mon(day)?|Tue(sday)?|Wed(nesday)?|Thu(rsday)?|Fri(day)?|Sat(urday)?|Sun(day)?"
+
+
+def _by_pattern(text: str, pattern: str, literal: str | None) -> str:
+    """A TIMESTAMP_NTZ of a text by a pattern, without its offset if it has one; NULL of what is no time.
+
+    TRY_TO_TIMESTAMP would give a TIMESTAMP, of which some are no time on the session's clock. Spark reads no names of
+    days: they are taken out, and compared with the day that is read.
+    """
+    names = next((letters for letter, letters in pieces(literal or "") if letter == "E"), None)
+    if names is None:
+        return f"TRY_ADD(TO_TIMESTAMP_NTZ({text}, {pattern}), INTERVAL '0' SECOND)"
+    rest = string_literal("".join(letters for letter, letters in pieces(literal or "") if letter != "E"))
+    read = _by_pattern(f"REGEXP_REPLACE({text}, '{_DAYS}', '')", rest, None)
+    return f"CASE WHEN DATE_FORMAT({read}, '{names}') = REGEXP_EXTRACT({text}, '{_DAYS}', 0) THEN {read} END"
 
 
 def _beginning(call: FlinkCall) -> str:
@@ -97,10 +122,9 @@ def to_timestamp(call: FlinkCall) -> str:
         count = len(digits[1])
         text = f"REGEXP_REPLACE({text}, '(\\\\d{{{count}}})$', '.$1')"
         pattern = f"{pattern[: -count - 1]}.{digits[1]}'"
-    read = f"TRY_TO_TIMESTAMP({text}, {pattern})"
+    by_pattern = _by_pattern(text, pattern, None if digits else call.literals[1])
     if (call.literals[1] or "").count("S") > _DIGITS:
-        read = f"TIMESTAMP_MILLIS(UNIX_MILLIS({read}))"
-    by_pattern = f"CAST({read} AS TIMESTAMP_NTZ)"
+        by_pattern = cut_time(by_pattern, _DIGITS)
     otherwise = read_time(call.args[0], call.literals[0])
     return f"COALESCE({by_pattern}, TRY_CAST({otherwise} AS TIMESTAMP_NTZ))" if otherwise else by_pattern
 
