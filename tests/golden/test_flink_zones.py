@@ -1,0 +1,58 @@
+"""Flink's answers around the changes of the clock: expressions over one table, in four zones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dbt.adapters.sparkstream.diagnosis import version
+from dbt.adapters.sparkstream.sql import translate
+from tests.golden.runner import DATA, Relation, create_view, flink_type
+from tests.golden.test_flink_expressions import kind_of, plain, same_value
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FILE = json.loads((DATA / "flink_zones.json").read_text(encoding="utf-8"))
+_COLUMNS = tuple((name, type_) for name, type_ in _FILE["columns"])
+_SCHEMA = {"moments": {name: flink_type(type_).lower() for name, type_ in _COLUMNS}}
+_TOGETHER = 30
+"""Expressions that one query has."""
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.catalog.dropTempView("moments")
+
+
+def _written(sql: str, type_: str) -> str:
+    """An expression whose instants are shown in UTC, and other times as they are."""
+    text = translate(f"SELECT {sql} AS v FROM moments", "flink", schema=_SCHEMA, warn=lambda _: None)
+    text = text.removeprefix("SELECT ").removesuffix(" AS v FROM moments")
+    if type_.startswith("TIMESTAMP_LTZ"):
+        return f"CAST(TIMESTAMP_NTZ '1970-01-01' + INTERVAL '0.000001' SECOND * unix_micros({text}) AS STRING)"
+    return f"CAST({text} AS STRING)" if type_.startswith(("TIME", "DATE")) else text
+
+
+@pytest.mark.parametrize("zone", _FILE["tables"])
+def test_values(session: SparkSession, zone: str) -> None:
+    session.conf.set("spark.sql.session.timeZone", zone)
+    create_view(session, "moments", Relation(_COLUMNS, _FILE["tables"][zone]))
+    old = version(session.version) < (4, 3)
+    asked = [e for e in _FILE["expressions"] if "differs" not in e and not (old and e["type"].startswith("TIME("))]
+    wrong = []
+    for start in range(0, len(asked), _TOGETHER):
+        chunk = asked[start : start + _TOGETHER]
+        items = ", ".join(f"{_written(each['sql'], each['type'])} AS v{i}" for i, each in enumerate(chunk))
+        rows = session.sql(f"SELECT {items} FROM moments ORDER BY id").collect()
+        for i, each in enumerate(chunk):
+            want: list[Any] = each["values"][zone] if "values" in each else [each["value"]] * len(rows)
+            got = [plain(row[i]) for row in rows]
+            if not all(same_value(a, b, kind_of(each["type"])) for a, b in zip(want, got, strict=True)):
+                wrong.append(f"{each['sql']}\n  Flink {want}\n  here  {got}")
+    assert not wrong, "\n".join(wrong)
