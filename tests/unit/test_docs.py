@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "flink-from.md", "frames.md", "optimizer.md", "sessions.md"]
+PAGES = ["flink.md", "flink-from.md", "frames.md", "optimizer_sql.md", "sessions.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
