@@ -124,11 +124,20 @@ def test_a_stream() -> None:
         f"[STREAM_FAILED] {words.replace(cause, proxy)}",
         f"(STREAM_FAILED) {worker}",
         f"[STREAM_FAILED] {words.replace(cause, worker)}",
+        f"(STREAM_FAILED) {worker}\n\nJVM stacktrace:\norg.X: {cause}\n\tat org.X.y(X.scala:1)\n SQLSTATE: 38000",
     ):
         fault = Fault("STREAM_FAILED", message).root
         assert fault.condition == "DIVIDE_BY_ZERO"
         assert fault.spot == Spot(2, 7, 5, "a / 0")
         assert PYTHON_TRACE not in readable(fault)
+
+
+def test_what_python_raises_is_not_spark() -> None:
+    """A sink's own exception may quote a row."""
+    trace = 'Traceback (most recent call last):\n  File "sink.py", line 1, in call\n    self._write(rows)\n'
+    row = "[DIVIDE_BY_ZERO] x SQLSTATE: 22012\n== SQL (line 1, position 1) ==\nselect\n^^^"
+    fault = Fault("", f"An exception was raised by the Python Proxy. Return Message: {trace}ValueError: {row}").root
+    assert (fault.condition, fault.spot) == ("", None)
 
 
 @pytest.mark.parametrize(

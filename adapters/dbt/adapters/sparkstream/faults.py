@@ -25,6 +25,8 @@ _IN_PYTHON = re.compile(
     rf"(?={re.escape(PYTHON_TRACE)}\n)"
 )
 """The words of py4j, and of Spark Connect, before the trace of what fails in a sink."""
+_PYTHON_FAILED = "SQLSTATE: 38000"
+"""The end of Spark's words about a trace of Python's, which has no place in SQL."""
 _RAISED = re.compile(r"^(?:\w+\.)*\w+: (.*)", re.MULTILINE | re.DOTALL)
 """The exception below a trace of Python's, whose other lines are indented."""
 _WORD = re.compile(r"[\w.`]*")
@@ -138,7 +140,9 @@ class Fault:
         traced = _IN_PYTHON.match(self.message)
         if traced or self.condition.startswith("FOREACH_BATCH"):
             raised = _RAISED.search(self.message, traced.end() + 1 if traced else 0)
-            return Fault.of(raised[1].strip()) if raised else self
+            if raised is None or (traced and not raised[0].startswith("pyspark.errors.exceptions.")):
+                return self
+            return Fault.of(raised[1].replace(_PYTHON_FAILED, "").strip())
         return self
 
 
