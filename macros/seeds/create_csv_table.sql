@@ -17,10 +17,13 @@
   {%- endif -%}
   {%- set types = model['config'].get('column_types', {}) -%}
   {%- set quote = model['config'].get('quote_columns') -%}
+  {%- set described = model.get('columns', {}) if config.persist_column_docs() else {} -%}
   {%- set columns = [] -%}
   {%- for name in agate_table.column_names -%}
     {%- set type = types.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
-    {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type) -%}
+    {%- set column = described.get(name) -%}
+    {%- set comment = ' comment ' ~ sparkstream_literal(sparkstream_column_comment(column)) if column and column.description -%}
+    {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type ~ comment) -%}
   {%- endfor -%}
   {%- set built = sparkstream_beside(this) -%}
   {%- set sql -%}

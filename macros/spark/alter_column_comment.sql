@@ -1,15 +1,41 @@
+{#- dbt-spark's sends each column's comment in every run, and a relation's only when it makes the relation. -#}
+{% macro sparkstream__persist_docs(relation, model, for_relation, for_columns) %}
+  {#- What CREATE has said of a table is in it; an older table, and one of a data frame, may have another comment or none. -#}
+  {%- set is_created = config.get('materialized') in ['table', 'seed'] and model['language'] != 'python' -%}
+  {%- set relation_docs = for_relation and not is_created and config.persist_relation_docs() and model.description -%}
+  {%- set column_docs = for_columns and config.persist_column_docs() and model.columns -%}
+  {%- if relation_docs or column_docs -%}
+    {%- set comments = adapter.comments(relation) -%}
+    {%- if relation_docs and comments.relation != model.description -%}
+      {%- do run_query('comment on table ' ~ relation.render() ~ ' is ' ~ sparkstream_literal(model.description)) -%}
+    {%- endif -%}
+    {%- if column_docs -%}
+      {%- set changed = {} -%}
+      {%- for name, column in validate_doc_columns(relation, model.columns, comments.columns | list).items() -%}
+        {%- if comments.of(name) != sparkstream_column_comment(column) -%}{%- do changed.update({name: column}) -%}{%- endif -%}
+      {%- endfor -%}
+      {%- do alter_column_comment(relation, changed) -%}
+    {%- endif -%}
+  {%- endif -%}
+{% endmacro %}
+
+{#- The comment on a column of a table, as its catalog can hold it: Hive's metastore takes 255 characters. -#}
+{% macro sparkstream_column_comment(column) %}
+  {%- set text = column.description -%}
+  {%- set short = config.get('file_format') not in ['delta', 'hudi', 'iceberg'] and text | length > 255 -%}
+  {{ return(text[:252] ~ '...' if short else text) }}
+{% endmacro %}
+
 {#- Comments on the columns of a table; dbt-spark gives them to Delta, Hudi and Iceberg alone.
-    A view has its comments from CREATE VIEW, and Spark can't change those of a partition's column. Hive's metastore takes
-    255 characters. -#}
+    A view has its comments from CREATE VIEW, and Spark can't change those of a partition's column. -#}
 {% macro sparkstream__alter_column_comment(relation, column_dict) %}
   {%- set partition_by = config.get('partition_by') or [] -%}
   {%- set fixed = ([partition_by] if partition_by is string else partition_by) | map('lower') | list -%}
   {%- for name, column in column_dict.items() if not relation.is_view and column.description -%}
     {%- if name | lower not in fixed and '`' ~ name | lower ~ '`' not in fixed -%}
-      {%- set short = config.get('file_format') not in ['delta', 'hudi', 'iceberg'] and column.description | length > 255 -%}
-      {%- set text = column.description[:252] ~ '...' if short else column.description -%}
       {%- do run_query(
-        'alter table ' ~ relation.render() ~ ' alter column ' ~ adapter.quote(name) ~ ' comment ' ~ sparkstream_literal(text)
+        'alter table ' ~ relation.render() ~ ' alter column ' ~ adapter.quote(name)
+        ~ ' comment ' ~ sparkstream_literal(sparkstream_column_comment(column))
       ) -%}
     {%- endif -%}
   {%- endfor -%}

@@ -251,12 +251,19 @@ class SparkStreamAdapter(Namespaces):
         columns = super().get_columns_in_relation(relation.replace(limit=None, event_time_filter=None))
         return [SparkStreamColumn(**vars(column)) for column in columns]
 
+    @available
+    def comments(self, relation: BaseRelation) -> catalog.Comments:
+        """The comments of a relation and of its columns, for `persist_docs`."""
+        whole = relation.replace(limit=None, event_time_filter=None)
+        return catalog.Comments.read(
+            self.execute_macro(GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, kwargs={"relation": whole})
+        )
+
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
         """The rows of a relation in the catalog, with its comments."""
-        described: Iterable[Any] = ()
+        comments = catalog.Comments(None, {})
         with suppress(DbtRuntimeError):  # dropped meanwhile
-            described = self.execute_macro(GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, kwargs={"relation": relation})
-        comments = catalog.Comments.read(described)
+            comments = self.comments(relation)
         for column in super()._get_columns_for_catalog(relation):
             comment = comments.columns.get(column["column_name"])
             yield {
