@@ -101,8 +101,7 @@ def _lines(sections: Sequence[Section], facts: Mapping[str, str], notes: list[st
             yield from (section.text, "")
         if _plotted(section):
             yield f"![{section.title}: how many times as long as other engines ours takes]({PLOTS}/{section.name}.svg)"
-        for one in section.figures:
-            yield from ("", f"### {one.name}", "", *_question(one))
+        yield from ("", *map(_question, section.figures), "", *_table(section.figures))
 
 
 def _losses(found: Sequence[Loss]) -> Iterator[str]:
@@ -115,15 +114,25 @@ def _losses(found: Sequence[Loss]) -> Iterator[str]:
         yield f"| {loss.question} | {loss.engine} | {loss.ratio} | {doubt} |"
 
 
-def _question(figures: Figures) -> Iterator[str]:
+def _question(figures: Figures) -> str:
     came, went = figures.rows
-    yield f"{figures.asks} {came:,} rows in, {went:,} out."
-    yield from ("", "| engine | seconds | ours : it |", "|---|---|---|")
-    best = best_by_hand(figures.seconds)
-    for engine, taken in figures.seconds.items():
-        its = "" if engine == OURS else str(ratio(figures.seconds, engine))
-        if engine == best:
-            its += ", the best in Spark's own SQL"
-        yield f"| {engine} | {median(taken):.2f} | {its} |"
-    for engine, why in figures.left_out.items():
-        yield f"| {engine} | | {why} |"
+    return f"- **{figures.name}**: {figures.asks} {came:,} rows in, {went:,} out."
+
+
+def _table(found: Sequence[Figures]) -> Iterator[str]:
+    engines = list(dict.fromkeys(engine for one in found for engine in (*one.seconds, *one.left_out)))
+    yield f"| | {' | '.join(engines)} |"
+    yield "|---" * (1 + len(engines)) + "|"
+    for one in found:
+        yield f"| {one.name} | {' | '.join(_cell(one, engine) for engine in engines)} |"
+
+
+def _cell(figures: Figures, engine: str) -> str:
+    if engine not in figures.seconds:
+        return figures.left_out.get(engine, "")
+    seconds = f"{median(figures.seconds[engine]):.2f}"
+    if engine == OURS:
+        return seconds
+    if engine == best_by_hand(figures.seconds):
+        seconds = f"**{seconds}**"
+    return f"{seconds}<br>{ratio(figures.seconds, engine)}"
