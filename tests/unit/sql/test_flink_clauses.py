@@ -95,6 +95,14 @@ class TestClauses(Pairs):
         self.refused_flink("SELECT MAX(i) OVER (w PARTITION BY k) FROM c WINDOW W AS (ORDER BY i)", "PARTITION BY can't follow the window w", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS (PARTITION BY i + 1)", "has columns only", at="i + 1", hint="in full")
 
+    def test_negative_offsets(self) -> None:
+        """Flink's batch takes them in RANGE: the frame holds the current row, so rows without a key stay peers."""
+        for frame in ("-1 FOLLOWING AND 10 FOLLOWING", "10 PRECEDING AND -1 PRECEDING"):
+            sql = f"SELECT COUNT(*) OVER (ORDER BY i RANGE BETWEEN {frame}) AS z FROM c"
+            self.becomes(sql, sql)
+        self.refused_flink("SELECT MAX(i) OVER (ORDER BY i RANGE BETWEEN 1 FOLLOWING AND -1 FOLLOWING) FROM c", "ends before it starts", at="MAX(i) OVER (ORDER BY i RANGE BETWEEN 1 FOLLOWING AND -1 FOLLOWING)", hint="earlier bound")
+        self.refused_flink("SELECT MAX(i) OVER (ORDER BY i ROWS BETWEEN -1 FOLLOWING AND 2 FOLLOWING) FROM c", "not negative", at="-1", hint="PRECEDING")
+
     def test_frames_behind_the_name_of_a_window(self) -> None:
         """Flink forgets them, with ORDER BY before them or without it."""
         self.becomes("SELECT MAX(i) OVER (w ORDER BY ts ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY ts) AS z FROM c WINDOW w AS (PARTITION BY k)")

@@ -57,6 +57,18 @@ _HINTS_OF_CONDITIONS = [
         "write group by window_start, window_end, and then what else stands beside the aggregates, such as a key",
     ),
     (
+        re.compile(r'\[MISSING_AGGREGATION\] The non-aggregating expression "(?!window_(start|end|time)")'),
+        "write group by ... and this column, or an aggregate such as max(column)",
+    ),
+    (re.compile(r"\[AMBIGUOUS_REFERENCE\]"), "write the table before the column, such as t.id"),
+    (
+        re.compile(r"\[DATATYPE_MISMATCH\.(UNEXPECTED_INPUT_TYPE|BINARY_OP_DIFF_TYPES|DATA_DIFF_TYPES)\]"),
+        "write cast(... as the type that it takes)",
+    ),
+    (re.compile(r"\[DATATYPE_MISMATCH\.FILTER_NOT_BOOLEAN\]"), "compare it with something, as in x > 0"),
+    (re.compile(r"\[QUALIFY_REQUIRES_WINDOW_FUNCTION\]"), "write where, or having for an aggregate"),
+    (re.compile(r"\[NUM_COLUMNS_MISMATCH\]"), "select as many columns on both sides"),
+    (
         re.compile(r"\[MISSING_GROUP_BY\]"),
         "write group by with what stands beside the aggregate, such as group by window_start, window_end",
     ),
