@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -229,6 +230,28 @@ def test_properties_hold_nothing_of_ours(written: Path) -> None:
     assert "config" not in models[0] and "data_tests" not in models[0]
     lost = (written / "tests/sparkstream/nothing_is_lost.sql").read_text()
     assert lost.startswith("{{ config(severity='warn') }}") and "FROM {{ ref('by_macro') }}" in lost
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "create or replace view {{ target.schema }}.v as select * from {{ tumble(ref('bids'), 'bidtime', '1 day') }}",
+        "{{ tumble(target.schema ~ '.bids', 'bidtime', '1 day') }}",
+        "{% if execute %}{% do run_query('select 1') %}{{ hop('x', 'y', '1 day', '2 days') }}{% endif %}",
+        "{% call window_sql(dialect='flink') %}SELECT 1{% endcall %}",
+    ],
+)
+def test_hooks_of_the_project(shop: Project, tmp_path: Path, hook: str) -> None:
+    """They stay as they are, so one with a window is refused."""
+    shop.write({"dbt_project.yml": f"{PROJECT}on-run-end: [{json.dumps(hook)}, \"{{{{ log('done') }}}}\"]\n"})
+    try:
+        done = build(shop, tmp_path / "a")
+        assert "shop-on-run-end-0 is refused" in done.output, done.output
+        assert "shop-on-run-end-1" not in done.output
+        assert done.exit_code == 1
+    finally:
+        shop.write({"dbt_project.yml": PROJECT})
 
 
 @pytest.mark.long

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_code, markdown_text
 from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript.inputs import Input
-    from dbt.adapters.sparkstream.flinkscript.project import Project
-    from dbt.adapters.sparkstream.flinkscript.relations import Model
+    from dbt.adapters.sparkstream.flinkscript.leftovers import Leftover
+    from dbt.adapters.sparkstream.flinkscript.relations import Model, Source
 
 _CONNECTOR = (
     "Spark fetches its connector to Kafka at its first start: `spark.jars.packages` in `profiles.yml` has the version, "
@@ -30,7 +30,21 @@ _FLUSH = (
 )
 
 
-def readme(project: Project, file: str) -> str:
+class Made(Protocol):
+    """What a script has become, as a page tells it."""
+
+    name: str
+    models: list[Model]
+    sources: list[Source]
+    seeds: list[Source]
+    leftovers: list[Leftover]
+    variables: dict[Variable, list[str]]
+
+    @property
+    def disabled(self) -> list[Model]: ...
+
+
+def readme(project: Made, file: str) -> str:
     """The text of README.md.
 
     Args:
@@ -40,7 +54,7 @@ def readme(project: Project, file: str) -> str:
     return "\n".join(_lines(project, file)) + "\n"
 
 
-def _lines(project: Project, file: str) -> Iterator[str]:
+def _lines(project: Made, file: str) -> Iterator[str]:
     yield f"# {project.name}"
     yield ""
     yield f"Made of {markdown_code(file)} by `sparkstream import flink`. To build it:"
@@ -82,7 +96,7 @@ def _lines(project: Project, file: str) -> Iterator[str]:
         yield from _table("", ("line", "in the script", "why it isn't here", "instead"), rows)
 
 
-def _variables(project: Project) -> Iterator[str]:
+def _variables(project: Made) -> Iterator[str]:
     if not project.variables:
         return
     yield from _section("Secrets", _SECRETS)
@@ -101,7 +115,7 @@ def _kind(model: Model) -> str:
     return "; ".join([f"{kind}, disabled" if model.disabled else kind, *model.notes])
 
 
-def _inputs(project: Project) -> Iterator[str]:
+def _inputs(project: Made) -> Iterator[str]:
     if not (project.sources or project.seeds):
         return
     yield from _section(

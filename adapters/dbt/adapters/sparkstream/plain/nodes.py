@@ -69,6 +69,12 @@ class Writer:
 
     def uses_ours(self, node: Any) -> bool:
         """Whether a node calls a macro of the package, by itself or through others."""
+        packages = (node.package_name, *PACKAGES)
+        # dbt notes no macro that stands below `{% if execute %}`.
+        for name in templates.names(node.raw_code):
+            named = [f"macro.{package}.{name}" for package in packages if f"macro.{package}.{name}" in self._macros]
+            if named and named[0].split(".")[1] in PACKAGES:
+                return True
         remaining, seen = list(node.depends_on.macros), set()
         while remaining:
             name = remaining.pop()

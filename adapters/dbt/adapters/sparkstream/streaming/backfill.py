@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
 from dbt.adapters.sparkstream.streaming import runs
-from dbt.adapters.sparkstream.streaming.backfillrange import Goes, OfRows, OfWindows, Range, sessions
+from dbt.adapters.sparkstream.streaming.backfillrange import Goes, OfRows, OfWindows, Range, Replacement, sessions
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.eventtimes import limit
@@ -28,7 +28,6 @@ from dbt.adapters.sparkstream.streaming.progress import counted
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
 from dbt.adapters.sparkstream.streaming.reader import given_options, is_kafka, is_other
 from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE
-from dbt.adapters.sparkstream.streaming.replacing import Replacement
 from dbt.adapters.sparkstream.streaming.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources import Sources
 from dbt.adapters.sparkstream.streaming.table import BATCH

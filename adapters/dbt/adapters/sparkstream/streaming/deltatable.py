@@ -12,11 +12,12 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.givesway import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
-from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
+from dbt.adapters.sparkstream.streaming.replacing import merge_rows
 from dbt.adapters.sparkstream.streaming.table import (
     DELTA,
     PREFIX,

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.compaction import GRACE, LEFT, Compaction, is_over
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.corrections import FOLDER
@@ -17,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.paths import path_of
 from dbt.adapters.sparkstream.streaming.rebuilt import LEAVES, left
 from dbt.adapters.sparkstream.streaming.replacing import OF as OF_BACKFILLED
 from dbt.adapters.sparkstream.streaming.replacing import SUFFIX as SUFFIX_OF_BACKFILLED
-from dbt.adapters.sparkstream.streaming.replacing import Backfilled, Replacement
+from dbt.adapters.sparkstream.streaming.replacing import Backfilled
 from dbt.adapters.sparkstream.streaming.table import (
     BATCH,
     COMPACTS,

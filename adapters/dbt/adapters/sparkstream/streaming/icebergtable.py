@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.givesway import LoggedTable
 from dbt.adapters.sparkstream.streaming.rebuilt import Rebuilt
-from dbt.adapters.sparkstream.streaming.replacing import Replacement, merge_rows
+from dbt.adapters.sparkstream.streaming.replacing import merge_rows
 from dbt.adapters.sparkstream.streaming.table import ICEBERG, PREFIX, is_in_catalog
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"

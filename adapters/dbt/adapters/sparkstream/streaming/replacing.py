@@ -6,11 +6,11 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.names import backticked
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
+from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.compaction import LEFT
 from dbt.adapters.sparkstream.streaming.corrections import REPLACED, merge
 from dbt.adapters.sparkstream.streaming.engine import Engine
@@ -28,33 +28,6 @@ WHOLE = "backfill_whole"
 """The property of a table aside that has all rows: the generation of the table."""
 
 _MARKED = "__rows_and_marks"
-
-
-class Condition(Protocol):
-    """Says as SQL which rows of a table go, where their columns have a prefix such as `t.`."""
-
-    def __call__(self, prefix: str = "") -> str: ...
-
-
-@dataclass(frozen=True)
-class Replacement:
-    """Rows that others take the place of.
-
-    Attributes:
-        goes: which rows of the table go.
-        rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
-        key: the column with the time by which rows go: all that go have one.
-        batch: the number that the new rows get: the number of a micro-batch that is done.
-        removed: how many rows go.
-        added: how many come.
-    """
-
-    goes: Condition
-    rows: str
-    key: str
-    batch: int
-    removed: int
-    added: int
 
 
 def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:

@@ -1,0 +1,69 @@
+"""How the modules of the package depend on each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "dbt.adapters.sparkstream"
+ROOT = Path(__file__).parents[2]
+ADAPTER = ROOT / "adapters" / Path(*PACKAGE.split("."))
+MODULES = {
+    ".".join(path.relative_to(ADAPTER).with_suffix("").parts).removesuffix("__init__").rstrip("."): path
+    for path in sorted(ADAPTER.rglob("*.py"))
+}
+"""Module, without the package's name -> its file."""
+
+BESIDE_SPARK = {
+    f"{PACKAGE}.{name}"
+    for name in (
+        "sql.core.names",
+        *("streaming.corrections", "streaming.kept", "streaming.openviews", "streaming.producer", "streaming.sink"),
+    )
+}
+"""What runs beside Spark's driver, in a Python that hasn't the package: it is sent there by value."""
+
+
+def imported(node: ast.AST, functions: bool) -> Iterator[str]:
+    """The modules of the package that are imported, for type checks, too.
+
+    Args:
+        functions: whether imports within functions count: they come when all modules are there.
+    """
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom) and (child.module or "").startswith(PACKAGE):
+            for alias in child.names:
+                inner = f"{child.module}.{alias.name}".removeprefix(PACKAGE).lstrip(".")
+                yield inner if inner in MODULES else inner.rpartition(".")[0]
+        if functions or not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from imported(child, functions)
+
+
+def test_no_cycles() -> None:
+    trees = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+    needed = {module: set(imported(tree, functions=False)) - {module} for module, tree in trees.items()}
+    try:
+        list(TopologicalSorter(needed).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("module", sorted(BESIDE_SPARK))
+def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
+    path = MODULES[module.removeprefix(PACKAGE).lstrip(".")]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checked = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    for block in checked:
+        block.body = [ast.Pass()]
+    assert {f"{PACKAGE}.{name}" for name in imported(tree, functions=True)} <= BESIDE_SPARK
+
+
+@pytest.mark.parametrize("folder", ["streaming"])
+def test_the_page_of_the_architecture_names_every_module(folder: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = [path.stem for path in (ADAPTER / folder).glob("*.py") if path.stem != "__init__"]
+    assert [name for name in names if f"{name}.py" not in page] == []
