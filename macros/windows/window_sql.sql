@@ -13,7 +13,8 @@
 {% macro default__window_sql(sql, dialect, arrival=none, optimize=none) -%}
   {%- if var('sparkstream_gateway', false) -%}
     {#- The gateway translates it. To Spark itself this is a syntax error. -#}
-    {%- set more = ([' arrival => ' ~ arrival] if arrival else []) + ([' optimize => ' ~ optimize | lower] if optimize is not none else []) -%}
+    {%- set more = [' arrival => ' ~ arrival] if arrival else [] -%}
+    {%- set more = more + [' optimize => ' ~ optimize | lower] if optimize is not none else more -%}
     {{ return('<< window_sql(' ~ ([dialect or 'spark', ' ' ~ sql | length] + more) | join(',') ~ ') ' ~ sql ~ ' >>') }}
   {%- endif -%}
   {{ exceptions.raise_compiler_error(
