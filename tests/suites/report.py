@@ -10,6 +10,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,9 +33,9 @@ All of its suites run here: on an embedded Spark (`session`) and on a local serv
 and on an embedded Spark with tables in Delta and in Iceberg. A suite is left out only where something that it needs
 can't be had there. `make suites` runs them and writes this page.
 
-The numbers are those of the tests that pass; "–" is for those left out. Suites with a star take PostgreSQL's SQL for
-granted, or something else that is another way in Spark; `tests/suites/adaptations.py` and `formats.py` say what is
-written instead.
+A row has the suites of a folder that have one outcome, with the number of their tests that pass; "–" is for those left
+out. Suites with a star take PostgreSQL's SQL for granted, or something else that is another way in Spark;
+`tests/suites/adaptations.py` and `formats.py` have what is written instead.
 
 """
 
@@ -68,18 +70,54 @@ def page(found: dict[str, dict[str, list[str]]]) -> str:
     lines = [
         f"Tests that pass: {', '.join(f'{count} on `{target}`' for target, count in counts.items())}.",
         "",
-        f"| suite | {' | '.join(FORMATS)} | why not |",
+        f"| suites | {' | '.join(FORMATS)} | why not |",
         f"|---{'|---' * len(FORMATS)}|---|",
     ]
-    for suite in suites():
-        states = found.get(suite, {})
-        cells = [
-            "–" if reason(suite, file_format) else _cell(states.get(target, []))
-            for target, file_format in FORMATS.items()
-        ]
-        star = r"\*" if any(adaptation_of(suite, file_format) for file_format in FORMATS.values()) else ""
-        lines.append(f"| {suite}{star} | {' | '.join(cells)} | {_why_not(suite)} |")
+    for (folder, _, why), of in groups(map(_row, suites(), map(found.get, suites()))).items():
+        names = ", ".join(row.name for row in of)
+        cells = (_sum(cells) for cells in zip(*(row.cells for row in of), strict=True))
+        lines.append(f"| **{folder}**: {names} | {' | '.join(cells)} | {why} |")
     return HEAD + "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A suite on the page.
+
+    Attributes:
+        folder: of the suite.
+        name: of the suite, with a star where something else is written in it.
+        cells: for each target the number of tests that pass, or a word.
+        why: why tests are left out; "" where none are.
+    """
+
+    folder: str
+    name: str
+    cells: tuple[str, ...]
+    why: str
+
+
+def groups(rows: Iterable[Row]) -> dict[tuple[str, tuple[str, ...], str], list[Row]]:
+    """Rows of one folder with one outcome on each target, for one reason."""
+    found: dict[tuple[str, tuple[str, ...], str], list[Row]] = {}
+    for row in rows:
+        outcome = tuple("passed" if cell.isdigit() else cell for cell in row.cells)
+        found.setdefault((row.folder, outcome, row.why), []).append(row)
+    return found
+
+
+def _row(suite: str, states: Mapping[str, list[str]] | None) -> Row:
+    cells = tuple(
+        "–" if reason(suite, file_format) else _cell((states or {}).get(target, []))
+        for target, file_format in FORMATS.items()
+    )
+    star = r"\*" if any(adaptation_of(suite, file_format) for file_format in FORMATS.values()) else ""
+    folder, _, name = suite.rpartition(".")
+    return Row(folder, name + star, cells, _why_not(suite))
+
+
+def _sum(cells: Sequence[str]) -> str:
+    return str(sum(map(int, cells))) if cells[0].isdigit() else cells[0]
 
 
 def _why_not(suite: str) -> str:
