@@ -18,8 +18,8 @@ _OF = {
 _HEAD = """\
 # Configs
 
-The configs that this project reads, in `config()`, in YAML and in `dbt_project.yml`. Each may stand in `meta`, too,
-where [dbt 2](where.md#dbt-2) wants those that it does not know. `sparkstream schemas` has them for
+All configs that this project reads in `config()`, in YAML and in `dbt_project.yml`, with values and defaults. Each may
+be in `meta`, too, where [dbt 2](where.md#dbt-2) wants configs that it doesn't know. `sparkstream schemas` has them for
 [editors](editors.md).
 """
 
@@ -31,7 +31,7 @@ _REFUSED = """\
 """
 
 _FOOT = """
-A misspelt name is an error that says what was meant. Any other name is your own.
+A misspelt name is an error that names the right one. Any other name is your own.
 """
 
 

@@ -71,19 +71,19 @@ SETTINGS = (
     Setting(
         "watermark",
         Kind.LENGTH,
-        "how much later than the latest row another one may come and still count, such as `10 minutes`; "
+        "the delay by which a row may trail the latest event time and still count, such as `10 minutes`; "
         "`stream(ref('x'), watermark='1 hour')` for one source",
     ),
     Setting(
         "max_future",
         Kind.LENGTH,
-        "how far ahead of the clock a time may be; `off` for as far as it likes",
+        "how far an event time may be ahead of the clock; `off` for no limit",
         default="1 day",
     ),
     Setting(
         "output_mode",
         Kind.WORD,
-        "rows come when they are final, so there is one word",
+        "the only mode: rows are appended when they are final",
         words=("append",),
     ),
     Setting(
@@ -95,7 +95,7 @@ SETTINGS = (
     Setting(
         "max_files_per_trigger",
         Kind.COUNT,
-        "how many new files of each source make a micro-batch; all where it isn't given",
+        "the number of new files of each source in a micro-batch; all where it isn't given",
     ),
     Setting(
         "checkpoint_location",
@@ -140,7 +140,7 @@ SETTINGS = (
         "lateness",
         Kind.LENGTH,
         "of a streaming model: how long, in event time, late rows correct windows that are closed, with "
-        "`late_rows: update`. Of `window_replace`: how much later than the latest row another one may come, "
+        "`late_rows: update`. Of `window_replace`: the delay by which a row may trail the latest one, "
         "`0 seconds` where it isn't given",
         of=(STREAMING, WINDOW_REPLACE),
     ),
