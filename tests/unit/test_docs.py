@@ -78,6 +78,25 @@ def test_pictures_of_windows_are_what_the_script_draws() -> None:
     assert all(f"(windows/{name})" in page for name in drawn)
 
 
+KINDS = ("Breaking", "Added", "Changed", "Fixed")
+
+
+def test_the_changelog_is_short() -> None:
+    lines = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8").split("## 0.1.0")[0].splitlines()
+    assert [line for line in lines if line.startswith("- ") and len(line) > 162] == []
+    assert {line for line in lines if line.startswith("### ")} <= {f"### {kind}" for kind in KINDS}
+
+
+def test_changes_are_lines_for_the_changelog() -> None:
+    """`make changelog` passes over a file with another name."""
+    for path in (DOCS.parent / "changes").iterdir():
+        if path.name != "README.md":
+            name, kind, end = path.name.rsplit(".", 2)
+            assert name.startswith("+") and kind.capitalize() in KINDS and end == "md", path.name
+            [line] = path.read_text(encoding="utf-8").splitlines()
+            assert len(line) <= 160, path.name
+
+
 def test_the_page_of_configs_is_what_the_script_writes() -> None:
     sys.path.insert(0, str(DOCS))
     from make_settings import PAGE, page
