@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.nexmark import generator
@@ -183,6 +183,66 @@ def test_partitions_in_folders(make_project: MakeProject, tmp_path: Path) -> Non
     project = made(make_project, tmp_path / "job.sql")
     build(project)
     assert project.rows("select * from {}.o") == [("2020-01-01", 1), ("2020-01-02", 2)]
+
+
+KINDS = """
+SET 'execution.runtime-mode' = 'batch';
+CREATE TABLE j (id INT, b BIGINT, f BOOLEAN, d DECIMAL(4, 1), x DOUBLE, s STRING, ts TIMESTAMP(3),
+  r ROW<n INT, `t s` ARRAY<BIGINT>>, m MAP<STRING, INT>, WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = 'j', 'format' = 'json', 'json.ignore-parse-errors' = '{lenient}');
+CREATE TABLE c (id BIGINT, k STRING, n INT, f BOOLEAN, day DATE)
+WITH ('connector' = 'filesystem', 'path' = 'c', 'format' = 'csv', 'csv.ignore-parse-errors' = '{lenient}');
+CREATE TABLE o WITH ('connector' = 'print') AS SELECT * FROM j;
+CREATE TABLE p WITH ('connector' = 'print') AS SELECT * FROM c;
+CREATE TABLE n WITH ('connector' = 'print') AS SELECT COUNT(*) AS n FROM j;
+SET 'execution.runtime-mode' = 'streaming';
+CREATE TABLE q WITH ('connector' = 'print') AS SELECT id, b FROM j;
+"""
+
+
+def test_values_of_other_kinds(make_project: MakeProject, tmp_path: Path) -> None:
+    """Flink converts a value of another kind of JSON, and trims a number in CSV."""
+    (tmp_path / "j").mkdir()
+    (tmp_path / "c").mkdir()
+    good = (
+        '{"id": 1, "b": "2", "f": "TRUE", "d": "1.25", "x": "1e2", "s": 1.10, "ts": "2020-04-15 08:00:00.5", '
+        '"r": {"n": "4", "t s": ["5", 6.9]}, "m": {"k": " 7 "}}\n'
+        '{"id": 7.9, "b": " 6\\t", "f": 1, "d": 12345.6, "x": 3, "s": {"a": [1]}, "r": null, "m": {}}\n'
+    )
+    (tmp_path / "j" / "a.json").write_text(good)
+    (tmp_path / "c" / "a.csv").write_text(" 6, a , 7 , true,2020-4-5\n8,b,9,no,2020-04-15\n")
+    (tmp_path / "job.sql").write_text(KINDS.format(lenient="false"))
+    project = made(make_project, tmp_path / "job.sql")
+    build(project)
+    first = (1, 2, True, Decimal("1.3"), 100.0, "1.10", datetime(2020, 4, 15, 8, 0, 0, 500000), (4, [5, 6]), {"k": 7})
+    second: tuple[Any, ...] = (7, 6, False, None, 3.0, '{"a": [1]}', None, None, {})
+    assert project.rows("select * from {}.o") == [first, second]
+    assert project.rows("select id, b from {}.q") == [(1, 2), (7, 6)]
+    texts = [(6, " a ", 7, True, date(2020, 4, 5)), (8, "b", 9, False, date(2020, 4, 15))]
+    assert project.rows("select * from {}.p") == texts
+
+    # What can't be converted is an error, with file and row.
+    (tmp_path / "j" / "b.json").write_text('{"id": "7.9"}\n')
+    (tmp_path / "c" / "b.csv").write_text("1,c,7.9,,\n")
+    words = project.failure("run", "--profile", "shop", "--exclude", "q")
+    for told in ("id: a value that isn't INT", '{"id":"7.9"}', "j/b.json", "n: a value that isn't INT", "c/b.csv"):
+        assert told in words
+
+    # ... and else NULL; a line that is no JSON is no row.
+    (tmp_path / "j" / "c.json").write_text('no JSON\n{"id": true, "r": 5, "m": {"k": "x"}, "b": 1e3}\n')
+    (tmp_path / "job.sql").write_text(KINDS.format(lenient="true"))
+    other = made(make_project, tmp_path / "job.sql")
+    for table in ("j", "c"):
+        other.sql(f"drop table if exists {{}}_inputs.{table}")
+    build(other)
+    nothing = (None,) * 6
+    rows = other.rows("select * from {}.o")
+    assert len(rows) == 4
+    assert {(None, 1000, None, None, None, None, None, None, (("k", None),)), (None, None, *nothing, None)} == {
+        (*row[:-1], tuple(row[-1].items()) if row[-1] else None) for row in rows if row[0] is None
+    }
+    assert other.rows("select n from {}.n") == [(4,)]
+    assert other.rows("select id, n from {}.p where k = 'c'") == [(1, None)]
 
 
 @pytest.mark.long

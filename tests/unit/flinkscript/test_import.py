@@ -86,8 +86,10 @@ class TestScripts:
 
     def test_windows(self) -> None:
         made = project("windows")
-        assert configs(made) == {"visits": "view", "hops": "table", "grown": "table", "spells": "table"}
-        assert "  TO_TIMESTAMP_LTZ(ms, 3) AS ts\nFROM {{ source('inputs', 'visits') }}" in model(made, "visits")
+        views = {"visits_files": "view", "visits": "view"}
+        assert configs(made) == {**views, "hops": "table", "grown": "table", "spells": "table"}
+        assert "  TO_TIMESTAMP_LTZ(ms, 3) AS ts\nFROM {{ ref('visits_files') }}" in model(made, "visits")
+        assert "FROM {{ source('inputs', 'visits') }}\nWHERE" in model(made, "visits_files")
         assert "event_time='ts'" in made.files["models/visits.sql"]
         assert model(made, "hops").startswith(
             "-- Ten minutes, every five.\nSELECT window_start, window_end, SUM(dur) AS dur"
@@ -99,9 +101,9 @@ class TestScripts:
         assert table["config"]["meta"]["table"] == {
             "format": "json",
             "location": "{{ var('inputs') }}/data/visits",
-            "options": {"mode": "PERMISSIVE"},
+            "options": {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "json_broken"},
         }
-        assert [c["data_type"] for c in table["columns"]] == ["string", "string", "bigint", "int"]
+        assert [c["data_type"] for c in table["columns"]] == ["string", "string", "variant", "variant", "string"]
         assert loaded(made, "dbt_project.yml")["vars"] == {"inputs": str(SCRIPTS)}
 
     def test_views(self) -> None:
@@ -119,6 +121,7 @@ class TestScripts:
     def test_streaming(self) -> None:
         made = project("streaming")
         assert configs(made) == {
+            "clicks": "view",
             "known": "view",
             "per_window": "view",
             "counts": "streaming_incremental",
@@ -129,7 +132,7 @@ class TestScripts:
         # Views over streams are CTEs of what streams, as a stream reads tables.
         text = model(made, "counts")
         assert text.startswith(
-            "WITH known AS (\nSELECT id, usr, ts FROM {{ stream(source('inputs', 'clicks'), watermark='1 minute') }}"
+            "WITH known AS (\nSELECT id, usr, ts FROM {{ stream(ref('clicks'), watermark='1 minute') }}"
         )
         assert "\nper_window AS (" in text
         assert "FROM TUMBLE(TABLE known, DESCRIPTOR(ts)" in text
@@ -138,8 +141,7 @@ class TestScripts:
         assert model(made, "per_user").startswith(
             "-- A table, and no stream: on a stream, GROUP BY needs the end of a window"
         )
-        [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
-        assert table["config"]["event_time"] == "ts"
+        assert "event_time='ts'" in made.files["models/clicks.sql"]
         assert "each `dbt run` of a streaming model is a checkpoint" in made.files["README.md"]
 
     def test_topn(self) -> None:
@@ -150,9 +152,7 @@ class TestScripts:
 
     def test_joins(self) -> None:
         made = project("joins")
-        assert "{{ source('inputs', 'clicks') }}, {{ source('inputs', 'orders') }}\nWHERE clicks.usr" in model(
-            made, "soon"
-        )
+        assert "{{ ref('clicks') }}, {{ ref('orders') }}\nWHERE clicks.usr" in model(made, "soon")
         assert "AS q (usr, window_start, clicks, amount)" in model(made, "both")
         tables = {t["name"]: t for t in loaded(made, "models/inputs.yml")["sources"][0]["tables"]}
         assert tables["orders"]["config"]["meta"]["table"]["options"]["sep"] == ";"
@@ -250,17 +250,17 @@ class TestScripts:
         # Of the two tables t, the one that the name says, whatever the database in use.
         text = "SELECT t.c FROM {{ ref('t_2') }} AS t WHERE default_catalog.default_database.t.c > 1\n"
         assert model(made, "qualified") == text
-        assert [c["name"] for c in sources["inputs"]["tables"][2]["columns"]] == ["a", "b", "d"]
+        assert [c["name"] for c in sources["inputs"]["tables"][2]["columns"]] == ["a", "b", "d", "json_broken"]
 
     def test_nexmark_in_batch(self) -> None:
         made = project(nexmark.script("batch"))
         assert {n for n, kind in configs(made).items() if kind == "disabled"} == {"q12"}
-        assert {kind for n, kind in configs(made).items() if n != "q12"} == {"table"}
+        assert {kind for n, kind in configs(made).items() if n not in ("q12", *nexmark.TABLES)} == {"table"}
         for name, text in nexmark.queries().items():
             if name != "q12":
                 plain = model(made, name)
                 for table in nexmark.TABLES:
-                    plain = plain.replace("{{ source('inputs', '" + table + "') }}", table)
+                    plain = plain.replace("{{ ref('" + table + "') }}", table)
                 assert plain == text + "\n"
 
     def test_nexmark_as_streams(self) -> None:
@@ -302,7 +302,7 @@ class TestPieces:
             "FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) GROUP BY window_start, window_end;\n"
             "CREATE TABLE p WITH ('connector' = 'print') AS SELECT a FROM t;"
         )
-        assert configs(made) == {"o": "streaming_incremental", "p": "streaming_incremental"}
+        assert configs(made) == {"t": "view", "o": "streaming_incremental", "p": "streaming_incremental"}
         assert ("flush=True" in made.files["models/o.sql"]) == flushed
         assert ("flush=True" in made.files["README.md"]) == flushed
         assert "flush" not in made.files["models/p.sql"]
@@ -317,15 +317,15 @@ class TestPieces:
             "SELECT t.c, rates.rate FROM t JOIN rates FOR SYSTEM_TIME AS OF t.ts ON t.c = rates.c;"
         )
         made = project("SET 'execution.runtime-mode' = 'batch';\n" + script)
-        assert configs(made) == {"o": "table"}
+        assert configs(made) == {"t": "view", "rates": "view", "o": "table"}
         assert model(made, "o") == (
             "WITH rates AS (\nSELECT c, rate, ts FROM (\n"
             "  SELECT *, ROW_NUMBER() OVER (PARTITION BY c ORDER BY ts DESC) AS rn\n"
-            "  FROM {{ source('inputs', 'rates') }}\n) WHERE rn = 1\n)\n"
-            "SELECT t.c, rates.rate FROM {{ source('inputs', 't') }} "
+            "  FROM {{ ref('rates') }}\n) WHERE rn = 1\n)\n"
+            "SELECT t.c, rates.rate FROM {{ ref('t') }} "
             "JOIN rates FOR SYSTEM_TIME AS OF t.ts ON t.c = rates.c\n"
         )
-        assert configs(project(script)) == {"o": "table, no stream"}
+        assert configs(project(script)) == {"t": "view", "rates": "view", "o": "table, no stream"}
 
     def test_comments_go_with_what_follows_them(self) -> None:
         made = project(
@@ -368,7 +368,11 @@ class TestPieces:
         assert table["config"]["meta"]["table"] == {
             "format": "json",
             "location": "{{ var('inputs') }}/data",
-            "options": {"mode": "FAILFAST", "pathGlobFilter": "t.json"},
+            "options": {
+                "mode": "PERMISSIVE",
+                "columnNameOfCorruptRecord": "json_broken",
+                "pathGlobFilter": "t.json",
+            },
         }
 
     def test_partitions_are_columns_at_their_place(self) -> None:
@@ -533,21 +537,57 @@ FILES = "WITH ('connector' = 'filesystem', 'path' = 'data', 'format' = 'csv')"
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "words"),
+    ("column", "lenient", "strict"),
     [
-        ("id BIGINT, n INT", {"ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"}, "files in"),
-        ("id BIGINT, k VARCHAR(9)", set(), "a number or time with blanks around it can't be read"),
-        ("id BIGINT, tags ARRAY<INT>, m MAP<STRING, INT>", set(), "reads no nested values from CSV (tags, m)"),
+        ("a STRING", "a", "a"),
+        ("a BIGINT", "TRY_CAST(a AS BIGINT) AS a", "COALESCE(TRY_CAST(a AS BIGINT), IF(a IS NULL, NULL, {})) AS a"),
+        ("a BOOLEAN", "LOWER(TRIM(a)) = 'true' AS a", "LOWER(TRIM(a)) = 'true' AS a"),
+        (
+            "a DECIMAL(4, 1)",
+            "TRY_CAST(a AS DECIMAL(4, 1)) AS a",
+            "COALESCE(TRY_CAST(a AS DECIMAL(4, 1)), IF(a IS NULL OR TRY_CAST(a AS DOUBLE) IS NOT NULL, NULL, {})) AS a",
+        ),
+        ("a TIME(3)", "TRY_CAST(a AS TIME(3)) AS a", "COALESCE(TRY_CAST(a AS TIME(3)), IF(a IS NULL, NULL, {})) AS a"),
     ],
 )
-def test_files_in_csv(columns: str, options: set[str], words: str) -> None:
-    """Flink reads a number with blanks around it, and so does Spark where it trims all values."""
-    made = project(f"CREATE TABLE s ({columns}) {FILES}; CREATE VIEW v AS SELECT id FROM s;")
+def test_values_in_csv(column: str, lenient: str, strict: str) -> None:
+    """A text column more doesn't change how a number is read."""
+    definition = f"CREATE TABLE s ({column}, k BIGINT) {FILES}"
+    type_ = column.removeprefix("a ").replace("4, 1", "4,1")
+    error = "RAISE_ERROR(CONCAT('a: a value that isn\\'t " + type_ + "', ': ', TO_JSON(STRUCT(*)), ' in ', "
+    expected = strict.replace("{}", error + "INPUT_FILE_NAME()))")
+    made = project(definition)
+    assert f"SELECT\n  {expected},\n" in model(made, "s")
     [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
-    given = table["config"]["meta"]["table"]
-    assert {name for name in given.get("options", {}) if name.startswith("ignore")} == options
-    assert words in made.files["README.md"]
-    assert ("location" in given) == ("nested" not in words)
+    assert [entry["data_type"] for entry in table["columns"]] == ["string", "string"]
+    ignoring = definition.replace("'csv')", "'csv', 'csv.ignore-parse-errors' = 'true')")
+    assert f"SELECT\n  {lenient},\n" in model(project(ignoring), "s")
+
+
+def test_nested_values_in_json() -> None:
+    """Structs, arrays and maps are converted where a value in them is; without one, they are read as they are."""
+    files = FILES.replace("'csv')", "'json', 'json.ignore-parse-errors' = 'true')")
+    made = project(
+        f"CREATE TABLE s (a ROW<`x y` ARRAY<DOUBLE>, z STRING>, m MAP<STRING, FLOAT>, t ARRAY<STRING>) {files}"
+    )
+    assert model(made, "s").startswith(
+        "SELECT\n  IF(a IS NULL, NULL, NAMED_STRUCT('x y', TRANSFORM(a.`x y`, e0 -> TRY_CAST(e0 AS DOUBLE)), "
+        "'z', a.z)) AS a,\n  TRANSFORM_VALUES(m, (k0, e0) -> TRY_CAST(e0 AS FLOAT)) AS m,\n  t\nFROM"
+    )
+    [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+    assert [entry["data_type"] for entry in table["columns"]] == [
+        "struct<`x y`:array<string>,z:string>",
+        "map<string,string>",
+        "array<string>",
+        "string",
+    ]
+
+
+def test_nested_values_in_csv() -> None:
+    made = project(f"CREATE TABLE s (id BIGINT, tags ARRAY<INT>, m MAP<STRING, INT>) {FILES}")
+    [table] = loaded(made, "models/inputs.yml")["sources"][0]["tables"]
+    assert "location" not in table["config"]["meta"]["table"]
+    assert "reads no nested values from CSV (tags, m)" in made.files["README.md"]
 
 
 @pytest.mark.parametrize("connector", ["print", "blackhole", "jdbc", "filesystem"])
@@ -581,7 +621,7 @@ CREATE VIEW v AS SELECT o.cur, r.rate FROM quotes AS o JOIN rates FOR SYSTEM_TIM
 def test_versions_in_a_table_that_the_script_fills() -> None:
     """Rows of a stream are all versions; a table that is computed anew has only the last ones."""
     made = project(RATES.format("cur, rate, ts"))
-    assert configs(made) == {"rates": "streaming_incremental", "v": "view"}
+    assert configs(made) == {"quotes": "view", "rates": "streaming_incremental", "v": "view"}
     assert "PARTITION BY cur ORDER BY ts DESC) AS rn\n  FROM {{ ref('rates') }}" in model(made, "v")
     made = project(RATES.format("cur, MAX(rate), MAX(ts)").replace("FROM quotes;", "FROM quotes GROUP BY cur;"))
-    assert configs(made) == {"rates": "table, no stream", "v": "disabled"}
+    assert configs(made) == {"quotes": "view", "rates": "table, no stream", "v": "disabled"}

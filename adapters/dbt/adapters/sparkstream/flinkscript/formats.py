@@ -22,9 +22,3 @@ def csv_options(options: Mapping[str, str]) -> dict[str, str]:
     if given.get("allow-comments", "").lower() == "true":
         found["comment"] = "#"
     return found
-
-
-def json_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Spark's options for Flink's JSON: what is malformed is an error."""
-    lenient = options.get("json.ignore-parse-errors", "").lower() == "true"
-    return {"mode": "PERMISSIVE" if lenient else "FAILFAST"}

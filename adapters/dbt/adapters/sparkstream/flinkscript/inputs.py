@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from dbt.adapters.sparkstream.flinkscript.escapes import (
     markdown_code,
     markdown_text,
 )
-from dbt.adapters.sparkstream.flinkscript.formats import csv_options, json_options
+from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, Topic, read_from
+from dbt.adapters.sparkstream.flinkscript.readings import BROKEN, Reading, reading_of
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
@@ -70,6 +71,7 @@ class Input:
         partitions: the columns whose values are in the names of folders.
         stream: what `meta: stream:` says of a topic, which a model reads into a table; empty of other inputs.
         changes: whether a record of the topic can change or delete a row.
+        reading: how a view over the table has the columns in their types; None where the table has.
     """
 
     format: str
@@ -83,6 +85,20 @@ class Input:
     stream: dict[str, Any] = field(default_factory=dict)
     changes: bool = False
     relative: bool = False
+    reading: Reading | None = None
+
+    @property
+    def of_files(self) -> tuple[tuple[str, str, str], ...]:
+        """The columns that are in the files, and not in the names of folders."""
+        return tuple(column for column in self.columns if column[0] not in self.partitions)
+
+    @property
+    def stored(self) -> tuple[tuple[str, str, str], ...]:
+        """The columns of the table that Spark makes."""
+        if self.reading is None:
+            return self.columns
+        found = [(n, type_ if n in self.partitions else self.reading.stored(type_), c) for n, type_, c in self.columns]
+        return (*found, (BROKEN, "string", "")) if self.reading.format == "json" else tuple(found)
 
     @property
     def place(self) -> str | Variable:
@@ -130,7 +146,9 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         names = markdown_text(", ".join(nested))
         setup = f"Spark reads no nested values from CSV ({names}): write the files as JSON or Parquet, or "
         return Input("parquet", None, {}, columns, setup=setup + _SETUP[""])
-    options = csv_options(table.options) if name == "csv" else json_options(table.options) if name == "json" else {}
+    options = csv_options(table.options) if name == "csv" else {}
+    if name == "json":
+        options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": BROKEN}
     location: str | Variable | None = path
     seed, relative = None, False
     if isinstance(path, str) and "://" not in (written := _local(path)):
@@ -143,18 +161,15 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
             location = parent or ("" if relative else slash)
             options["pathGlobFilter"] = _GLOB.sub(r"\\\g<0>", file)
     notes = []
-    if name == "csv" and seed is None:
-        has_texts = any(type_.startswith(("string", "varchar", "char")) for _, type_, _ in columns)
-        if has_texts:
-            notes.append("an empty text without quotes is NULL in Spark, and '' in Flink")
-            notes.append("a number or time with blanks around it can't be read, as Spark would trim texts with it")
-        else:
-            options |= {"ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"}
+    if name == "csv" and seed is None and any(type_ == "string" for _, type_, _ in columns):
+        notes.append("an empty text without quotes is NULL in Spark, and '' in Flink")
     if name == "avro":
         notes.append("needs spark-avro: `spark.jars.packages` under server_side_parameters")
-    return Input(
+    made = Input(
         *(_FORMATS[name], location, options, columns, seed, "", tuple(notes), table.partitions), relative=relative
     )
+    is_read = name in ("csv", "json") and seed is None and bool(made.of_files)
+    return replace(made, reading=reading_of(table)) if is_read else made
 
 
 def _of_database(table: TableDefinition) -> str:

@@ -201,11 +201,11 @@ class Project:
         if given.partitions:
             meta["partitions"] = given.partitions
         config: dict[str, Any] = {"meta": {"stream": given.stream} if given.stream else {"table": meta}}
-        of_rows = {name for name, _, _ in given.columns}
-        if table.watermark and table.watermark.column in of_rows and not given.stream:
+        typed = () if given.stream or given.reading else given.columns
+        if table.watermark and table.watermark.column in (name for name, _, _ in typed):
             config["event_time"] = table.watermark.column
         self._used(f"`models/inputs.yml`, table `{source.node}`", config)
-        return {**entry, "config": config, "columns": _columns(given.columns)}
+        return {**entry, "config": config, "columns": _columns(given.stored)}
 
 
 def _project_name(stem: str) -> str:

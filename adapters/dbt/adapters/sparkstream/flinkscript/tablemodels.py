@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, input_of
+from dbt.adapters.sparkstream.flinkscript.inputs import FILE_COLUMNS, Input, input_of
 from dbt.adapters.sparkstream.flinkscript.job import Job
 from dbt.adapters.sparkstream.flinkscript.kafka import DELETED, OFFSET
 from dbt.adapters.sparkstream.flinkscript.leftovers import PROCTIME
@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import (
     description,
     streamed,
 )
-from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, Name, TableDefinition
+from dbt.adapters.sparkstream.flinkscript.tables import Name, TableDefinition
 from dbt.adapters.sparkstream.flinkscript.texts import Texts
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.tokens import Span
@@ -76,9 +76,9 @@ class Tables(Texts):
         relation = Relation(node, Text("{{ " + kind + " }}", node), columns, event_time=time)
         relation.keys = table.keys if time else ()
         streams = True
-        if list(columns) != [c.name for c in table.columns] or found.partitions_moved(table):
+        if found.reading or list(columns) != [c.name for c in table.columns] or found.partitions_moved(table):
             kind = f"ref('{node}')"
-            streams = self._over(relation, table)
+            streams = self._over(relation, table, found=found)
         if streams and not relation.disabled:
             relation.stream = streamed(kind, node, table)
             relation.feeds = (table.watermark is not None, True)
@@ -120,7 +120,12 @@ class Tables(Texts):
         return relation
 
     def _over(
-        self, relation: Relation, table: TableDefinition, materialized: str = "view", more: Sequence[str] = ()
+        self,
+        relation: Relation,
+        table: TableDefinition,
+        materialized: str = "view",
+        more: Sequence[str] = (),
+        found: Input | None = None,
     ) -> bool:
         """Makes the model with the columns that the rows of a table don't have; whether that can be streamed.
 
@@ -128,17 +133,18 @@ class Tables(Texts):
 
         Args:
             more: columns of the rows that the table doesn't name.
+            found: where its rows come from, of a table of files.
         """
         of_rows = {c.name for c in table.columns if c.expression is not None}
         stored = dict(relation.columns or {})
         of_files = [c for c in table.columns if c.expression is None and c.name not in stored]
-        if of_files:
-            self._with_files(relation, of_files, self._node(f"{relation.node}_files") if of_rows else relation.node)
-            stored |= {c.name: c.type or "" for c in of_files}
-            relation.columns = stored
-            relation.still = "a stream of files doesn't know their names and sizes"
+        if found is not None and (of_files or found.reading):
+            self._with_files(relation, table, found, self._node(f"{relation.node}_files") if of_rows else relation.node)
+            stored = relation.columns or {}
+            if of_files:
+                relation.still = "a stream of files doesn't know their names and sizes"
             if not of_rows:
-                return False
+                return not of_files
         columns: dict[str, str] = {}
         items: list[str] = []
         gone: list[str] = []
@@ -168,11 +174,28 @@ class Tables(Texts):
         relation.columns, relation.proctimes, relation.disabled = columns, frozenset(gone), fault
         return not of_files
 
-    def _with_files(self, relation: Relation, columns: Sequence[ColumnDefinition], node: str) -> None:
-        """Makes the view with what Spark knows of the files of a table; `relation`, the table, becomes the view."""
-        items = "".join(f", {FILE_COLUMNS[c.metadata or '']} AS {named(c.name)}" for c in columns)
-        body = sql(f"SELECT *{items}\nFROM ") + relation.text
-        self.models.append(Model(node, body.jinja, {"materialized": "view"}))
+    def _with_files(self, relation: Relation, table: TableDefinition, found: Input, node: str) -> None:
+        """Makes the view with the columns of files in their types, and with what Spark knows of the files.
+
+        `relation`, the table, becomes the view.
+        """
+        types = {name: type_ for name, type_, _ in found.of_files}
+        items: list[str] = []
+        for column in (c for c in table.columns if c.expression is None):
+            item = named(column.name)
+            if column.name in types:
+                item = found.reading.item(column.name, types[column.name]) if found.reading else item
+            elif column.metadata in FILE_COLUMNS:
+                item = f"{FILE_COLUMNS[column.metadata]} AS {item}"
+            items.append(item)
+        body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
+        if found.reading:
+            body += sql(found.reading.condition(next(iter(types))))
+        config: dict[str, object] = {"materialized": "view"}
+        if node == relation.node and table.watermark:
+            config["event_time"] = table.watermark.column
+        self.models.append(Model(node, body.jinja, config))
+        relation.columns = {c.name: c.type or "string" for c in table.columns if c.expression is None}
         relation.text = Text("{{ ref('" + node + "') }}", node)
 
     def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> tuple[str, str]:

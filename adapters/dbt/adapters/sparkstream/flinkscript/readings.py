@@ -1,0 +1,146 @@
+"""Values of CSV and JSON files in the types of a table's columns, by Flink's rules.
+
+Spark makes a JSON `"2"` of a BIGINT column NULL, and Flink makes it 2. So Spark reads such values as they are written,
+and a view converts them. An INT or BIGINT of JSON is read as VARIANT: Flink makes a number `7.9` 7, and a text `"7.9"`
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.flinkscript.queries import named
+from dbt.adapters.sparkstream.flinkscript.tables import TableDefinition
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+
+BROKEN = "json_broken"
+"""The column with the lines that don't hold the columns' JSON."""
+
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{0,9})?"
+_ISO_TIME = "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+
+Converted = Callable[[str], str]
+"""SQL of a value as it is read -> SQL of the value in its type."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of files are read.
+
+    Attributes:
+        format: `csv` or `json`.
+        lenient: whether what a type doesn't have is NULL, and else an error.
+        iso: whether a time is written with a T.
+    """
+
+    format: str
+    lenient: bool
+    iso: bool = False
+
+    def stored(self, type_: str) -> str:
+        """The type of Spark's table for a column's type."""
+        return self._stored(exp.DataType.build(type_, dialect="spark"))
+
+    def item(self, name: str, type_: str) -> str:
+        """A column in its type, as an item of SELECT."""
+        column = named(name)
+        fails = "" if self.lenient else _fails(f"{name}: a value that isn't {type_.upper()}", "TO_JSON(STRUCT(*))")
+        convert = self._convert(exp.DataType.build(type_, dialect="spark"), fails)
+        return column if convert is None else f"{convert(column)} AS {column}"
+
+    def condition(self, column: str) -> str:
+        """WHERE with the lines that hold rows; it reads a column, too, as Spark reads no broken lines alone."""
+        if self.format != "json":
+            return ""
+        broken = _fails("a line isn't the JSON of the columns", BROKEN)
+        if self.lenient:  # of a line that is JSON, only the fields of other kinds are NULL
+            broken = f"IF(SCHEMA_OF_VARIANT(TRY_PARSE_JSON({BROKEN})) LIKE 'OBJECT%', 0, -1)"
+        return f"\nWHERE IF({BROKEN} IS NULL, CAST({named(column)} IS NULL AS INT), {broken}) >= 0"
+
+    def _stored(self, type_: exp.DataType) -> str:
+        if type_.is_type("array"):
+            return f"array<{self._stored(type_.expressions[0])}>"
+        if type_.is_type("map"):
+            return f"map<string,{self._stored(type_.expressions[1])}>"
+        if type_.is_type("struct"):
+            fields = ((each.name, self._stored(each.args["kind"])) for each in type_.expressions)
+            return f"struct<{','.join(f'{quoted(name)}:{kind}' for name, kind in fields)}>"
+        if type_.is_type("variant") or (self.format == "json" and type_.is_type("int", "bigint")):
+            return "variant"
+        return "string"
+
+    def _convert(self, type_: exp.DataType, fails: str, depth: int = 0) -> Converted | None:
+        """The conversion to a type; None where the value is of the type as it is read."""
+        if type_.is_type("array", "map"):
+            inner = self._convert(type_.expressions[-1], fails, depth + 1)
+            if inner is None:
+                return None
+            element = f"e{depth}"
+            if type_.is_type("array"):
+                return lambda value: f"TRANSFORM({value}, {element} -> {inner(element)})"
+            return lambda value: f"TRANSFORM_VALUES({value}, (k{depth}, {element}) -> {inner(element)})"
+        if type_.is_type("struct"):
+            return self._struct(type_, fails, depth)
+        return None if type_.is_type("string", "text", "variant") else lambda value: self._scalar(value, type_, fails)
+
+    def _struct(self, type_: exp.DataType, fails: str, depth: int) -> Converted | None:
+        fields = [(each.name, self._convert(each.args["kind"], fails, depth)) for each in type_.expressions]
+        if not any(convert for _, convert in fields):
+            return None
+
+        def struct(value: str) -> str:
+            values = []
+            for name, convert in fields:
+                field = f"{value}.{quoted(name)}"
+                values += [string_literal(name), convert(field) if convert else field]
+            return f"IF({value} IS NULL, NULL, NAMED_STRUCT({', '.join(values)}))"
+
+        return struct
+
+    def _scalar(self, value: str, type_: exp.DataType, fails: str) -> str:
+        variant = self.format == "json" and type_.is_type("int", "bigint")
+        text = f"CAST({value} AS STRING)" if variant else value
+        name = f"TIME({type_.expressions[0].name})" if type_.is_type("time") else type_.sql("spark")
+        found = f"TRY_CAST({text} AS {name})"
+        if type_.is_type("boolean"):
+            return f"LOWER(TRIM({text})) = 'true'"  # Flink makes all others FALSE
+        if variant:
+            number = f"TRY_CAST(TRY_CAST({text} AS DOUBLE) AS {name})"
+            found = f"COALESCE({found}, IF(SCHEMA_OF_VARIANT({value}) <> 'STRING', {number}, NULL))"
+        elif type_.is_type("binary"):
+            found = f"TRY_TO_BINARY({text}, 'base64')"
+        elif pattern := self._pattern(type_):
+            found = f"IF({text} RLIKE '^ *{pattern} *$', {found}, NULL)"
+        if not fails:
+            return found
+        missing = f"{text} IS NULL"
+        if type_.is_type("decimal"):  # Flink makes a number with more digits NULL
+            missing += f" OR TRY_CAST({text} AS DOUBLE) IS NOT NULL"
+        return f"COALESCE({found}, IF({missing}, NULL, {fails}))"
+
+    def _pattern(self, type_: exp.DataType) -> str:
+        """How Flink has a day or a time written: Spark's casts read more."""
+        if type_.is_type("date"):
+            return _DAY if self.format == "json" else "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+        time = f"{_DAY}T{_ISO_TIME}" if self.iso else f"{_DAY} {_TIME}"
+        if type_.is_type("timestampntz"):
+            return time
+        return f"{time}Z" if type_.is_type("timestamptz") else ""
+
+
+def _fails(words: str, row: str) -> str:
+    """SQL that fails with the row and its file."""
+    return f"RAISE_ERROR(CONCAT({string_literal(words)}, ': ', {row}, ' in ', INPUT_FILE_NAME()))"
+
+
+def reading_of(table: TableDefinition) -> Reading | None:
+    """How the columns of a table's CSV or JSON files are read; None where all are texts in CSV."""
+    name = table.options["format"]
+    if name == "csv" and all(column.type in ("string", "variant") for column in table.columns):
+        return None
+    lenient = table.options.get(f"{name}.ignore-parse-errors", "").lower() == "true"
+    return Reading(name, lenient, table.options.get("json.timestamp-format.standard", "").upper() == "ISO-8601")
