@@ -42,8 +42,9 @@ class TestTimeColumn(Pairs):
 
     def test_of_another_type(self) -> None:
         for column, type_ in (("day", "date"), ("text", "string"), ("millis", "bigint")):
-            self.refused(f"select * from tumble(u, {column}, '5m')", f"of type {type_}", at=column, hint=f"CAST({column} AS TIMESTAMP)", schema=SCHEMA)
-            self.refused(f"select * from session((select {column} as c from u), c, '5m')", f"of type {type_}", at="c", hint="CAST(c AS TIMESTAMP)", schema=SCHEMA)
+            time = ("timestamp_millis({})" if type_ == "bigint" else "CAST({} AS TIMESTAMP)").format
+            self.refused(f"select * from tumble(u, {column}, '5m')", f"of type {type_}", at=column, hint=time(column), schema=SCHEMA)
+            self.refused(f"select * from session((select {column} as c from u), c, '5m')", f"of type {type_}", at="c", hint=time("c"), schema=SCHEMA)
             self.refused_flink(f"SELECT * FROM HOP(TABLE u, DESCRIPTOR({column}), INTERVAL '5' MINUTE, INTERVAL '5' MINUTE)", f"of type {type_}", at=column, hint="TIMESTAMP", schema=SCHEMA)
         self.refused("select * from tumble((select cast(ts as date) as d from t), d, '5m')", "of type date", at="d", hint="CAST(d AS TIMESTAMP)")
         self.refused("select * from tumble((select ts::date as d from t), d, '5m')", "of type date", at="d", hint="CAST(d AS TIMESTAMP)")

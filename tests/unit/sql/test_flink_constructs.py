@@ -30,7 +30,6 @@ class TestConstructs(Pairs):
         self.rewritten("xs[1]", "TRY_ELEMENT_AT(xs, 1)")
         self.rewritten("ARRAY[1, 2, 3][2]", "TRY_ELEMENT_AT(ARRAY(1, 2, 3), 2)")
         self.rewritten("MAP['a', ARRAY[1]]['a'][1]", "TRY_ELEMENT_AT(TRY_ELEMENT_AT(MAP('a', ARRAY(1)), 'a'), 1)")
-        self.rewritten("STR_TO_MAP('a=1')['a']", "TRY_ELEMENT_AT(STR_TO_MAP('a=1', ',', '='), 'a')")
 
     def test_similar(self) -> None:
         self.rewritten("k SIMILAR TO 'a|b'", r"k RLIKE '\\A(?:a|b)\\z'")

@@ -61,6 +61,7 @@ class IntervalJoins:
     Args:
         times: stream with a watermark -> its event time.
         utc: whether the session's clock shows UTC.
+        elapsed: whether days are 24 hours, as in Flink.
         warn: takes a warning of state that only grows.
 
     Attributes:
@@ -68,12 +69,20 @@ class IntervalJoins:
     """
 
     def __init__(
-        self, source: Source, streams: Streams, times: Mapping[str, str], *, utc: bool, warn: Warn = lambda _: None
+        self,
+        source: Source,
+        streams: Streams,
+        times: Mapping[str, str],
+        *,
+        utc: bool,
+        elapsed: bool,
+        warn: Warn = lambda _: None,
     ) -> None:
         self._source = source
         self._streams = streams
         self._times = {view.casefold(): time for view, time in times.items()}
         self._utc = utc
+        self._elapsed = elapsed
         self._warn = warn
         self.sides: list[JoinSide] = []
 
@@ -150,7 +159,7 @@ class IntervalJoins:
 
     def _bounds(self, term: exp.Expr, lefts: list[JoinSide], right: JoinSide) -> list[tuple[TimeBound, bool]]:
         """The bounds that a condition sets between the event times of both sides, and whether it says nothing else."""
-        found = list(time_bounds(term, self._source))
+        found = list(time_bounds(term, self._source, elapsed=self._elapsed))
 
         def across(one: exp.Column, other: exp.Column) -> bool:
             return right.has(one) and any(side.has(other) for side in lefts)

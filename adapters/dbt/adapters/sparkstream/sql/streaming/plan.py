@@ -232,7 +232,7 @@ def _planned(
         if cut is not None and isinstance(cut.waiting, RowMatches):
             cut.waiting.warn_of_growth(source, warn)
         edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
-        joins = IntervalJoins(source, names, times or {}, utc=utc, warn=warn)
+        joins = IntervalJoins(source, names, times or {}, utc=utc, elapsed=dialect == "flink", warn=warn)
         if times is not None:
             edits += joins.edits(tree)
         sides = [(side, Kept(source, side.place)) for side in joins.sides]

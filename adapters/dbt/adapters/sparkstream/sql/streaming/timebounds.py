@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, ZERO, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.flink.instants import is_long
 
 _DAY = Interval(MICROS["DAY"])
 _TURNED = Interval(26 * MICROS["HOUR"])
@@ -49,8 +50,12 @@ class TimeBound:
         return f"{source.written(self.later)} <= {source.written(self.earlier)}{more}"
 
 
-def time_bounds(term: exp.Expr, source: Source) -> Iterator[TimeBound | None]:
-    """The bounds that a comparison sets, two for BETWEEN; None for one that isn't about two columns and lengths."""
+def time_bounds(term: exp.Expr, source: Source, *, elapsed: bool) -> Iterator[TimeBound | None]:
+    """The bounds that a comparison sets, two for BETWEEN; None for one that isn't about two columns and lengths.
+
+    Args:
+        elapsed: whether days are 24 hours, as in Flink, which Spark is told in a form that it reads no bounds from.
+    """
     if isinstance(term, exp.Between) and not term.args.get("symmetric"):
         pairs = [(term.args["low"], term.this), (term.this, term.args["high"])]
     elif isinstance(term, (exp.LT, exp.LTE)):
@@ -60,14 +65,15 @@ def time_bounds(term: exp.Expr, source: Source) -> Iterator[TimeBound | None]:
     else:
         return
     for less, more in pairs:
-        yield _Sum(source).add(less, 1).add(more, -1).bound()
+        yield _Sum(source, elapsed).add(less, 1).add(more, -1).bound()
 
 
 class _Sum:
     """What the two sides of a comparison come to: columns and a length of time, each with its sign."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, elapsed: bool) -> None:
         self._source = source
+        self._elapsed = elapsed
         self._columns: list[tuple[int, exp.Column]] = []
         self._length = ZERO
         self._known = True
@@ -95,9 +101,12 @@ class _Sum:
 
     def _add_length(self, node: exp.Interval, sign: int) -> None:
         try:
-            self._length += read_interval(self._source.tokens_in(self._source.span(node))) * sign
+            length = read_interval(self._source.tokens_in(self._source.span(node)))
         except (IntervalError, LookupError):
             self._known = False
+            return
+        self._length += length * sign
+        self._plain = self._plain and not (self._elapsed and is_long(length))
 
     def _add_amount(self, unit: str, amount: exp.Expr, sign: int) -> None:
         negative = isinstance(amount, exp.Neg)

@@ -8,6 +8,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 
 _CLOCK = "yyyy-MM-dd HH:mm:ss"
@@ -35,7 +36,7 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
     if types.is_string(type_):
         return sql
     if type_ in types.TIMES:
-        return _time(sql, digits)
+        return _time(sql, digits, type_)
     if type_ is not None and types.is_clock(type_):
         return clocks.text_of(sql, type_)
     if types.is_decimal(type_) and has_own_text(type_):
@@ -65,11 +66,11 @@ def _is_path(sql: str) -> bool:
     return not set(sql) & set("()[]+-*/ '")
 
 
-def _time(sql: str, digits: int | None) -> str:
+def _time(sql: str, digits: int | None, type_: str | None) -> str:
     """A time with its digits; with three where nobody knows them, or six if it has so many."""
     if digits is None:
-        return f"REGEXP_REPLACE(DATE_FORMAT({sql}, '{_CLOCK}.SSSSSS'), '000$', '')"
-    return f"DATE_FORMAT({sql}, '{_CLOCK}{'.' if digits else ''}{'S' * digits}')"
+        return f"REGEXP_REPLACE({date_format('DATE_FORMAT', sql, f'{_CLOCK}.SSSSSS', type_)}, '000$', '')"
+    return date_format("DATE_FORMAT", sql, f"{_CLOCK}{'.' if digits else ''}{'S' * digits}", type_)
 
 
 def _length(sql: str, months: bool) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
-from dbt.adapters.sparkstream.sql.core.types import is_clock
+from dbt.adapters.sparkstream.sql.core.types import NTZ, is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
+from dbt.adapters.sparkstream.sql.passes.flink.instants import utc_clock
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
@@ -112,9 +114,7 @@ def difference(unit: str, start: str, end: str, instants: bool) -> str:
     """
     if unit in ("MONTH", "QUARTER", "YEAR"):
         if instants:  # months are counted in UTC
-            start, end = (
-                f"(TIMESTAMP_NTZ '1970-01-01' + INTERVAL '0.001' SECOND * UNIX_MILLIS({t}))" for t in (start, end)
-            )
+            start, end = map(utc_clock, (start, end))
         months, per = months_between(start, end), {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit]
         return f"CAST({months} AS INT)" if per == 1 else f"CAST(({months}) DIV {per} AS INT)"
     if instants:
@@ -183,14 +183,85 @@ _NOT_WRITTEN = {
 """Letters of patterns that are refused, and why."""
 
 
-def date_format(name: str, time: str, pattern: str) -> str:
-    """DATE_FORMAT with a constant pattern, its week letters computed, as Spark refuses them.
+_TEXT = "yyyy-MM-dd HH:mm:ss"
+"""What CAST AS STRING writes of a TIMESTAMP_NTZ; parts of a second follow."""
+_IN_TEXT = ("yyyy", "MM", "dd", "HH", "mm", "ss")
+_NUMBERS = {
+    "H": "HOUR({t})",
+    "k": "(HOUR({t}) + 23) % 24 + 1",
+    "K": "HOUR({t}) % 12",
+    "h": "(HOUR({t}) + 11) % 12 + 1",
+    "m": "MINUTE({t})",
+    "s": "SECOND({t})",
+}
+"""Letters of the time of day -> their numbers."""
+_OF_DATE = "yMLdDEQqGF"
+
+
+def _unquoted(literal: str) -> str:
+    """What a pattern's text between its letters says; brackets around what is optional say nothing."""
+
+    def said(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return found[1].replace("''", "'")
+        return "" if found[0] in "[]" else "'"
+
+    return re.sub(r"''|'((?:[^']|'')*)'|[\[\]]", said, literal)
+
+
+def _runs(pattern: str) -> Iterator[tuple[str, str]]:
+    """Splits a pattern into ('' | 'text' | 'date' | 'other' | letter of the time of day, part of the pattern)."""
+    kind, run = "", ""
+    for letter, text in pieces(pattern):
+        goes_on = kind == "text" and run + text in _TEXT
+        if letter in ("", "quoted"):
+            own = kind if goes_on or kind == "date" else ""
+        elif text in _IN_TEXT and kind != "date":
+            own = "text"
+        else:
+            own = letter if letter in _NUMBERS else "date" if letter in _OF_DATE else "other"
+        if run and not (own == kind and (goes_on or kind in ("", "date", "other"))):
+            yield kind, run
+            run = ""
+        kind, run = own, run + text
+    if run:
+        yield kind, run
+
+
+def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
+    """A TIMESTAMP_NTZ by a pattern: Spark's DATE_FORMAT goes by the session's clock, which some times aren't on."""
+    for kind, run in _runs(pattern):
+        if not kind:
+            yield string_literal(_unquoted(run))
+        elif kind == "text":
+            yield f"SUBSTRING(CAST({time} AS STRING), {_TEXT.index(run) + 1}, {len(run)})"
+        elif kind == "date":
+            yield f"{name}(CAST({time} AS DATE), {string_literal(run)})"
+        elif kind in _NUMBERS:
+            number = f"CAST({_NUMBERS[kind].format(t=time)} AS STRING)"
+            yield number if len(run) == 1 else f"LPAD({number}, {len(run)}, '0')"
+        elif set(run) == {"a"}:
+            yield f"ELT(HOUR({time}) DIV 12 + 1, 'AM', 'PM')"
+        else:  # parts of a second, which are the same on all clocks
+            yield f"{name}({time}, {string_literal(run)})"
+
+
+def date_format(name: str, time: str, pattern: str, type_: str | None) -> str:
+    """DATE_FORMAT of a time of a type with a constant pattern, its week letters computed, as Spark refuses them.
 
     Raises:
         ValueError: a letter without a rule.
     """
     parts: list[str] = []
     plain = ""
+    on_the_clock = type_ == NTZ and any(letter not in ("", "quoted") for letter, _ in pieces(pattern))
+
+    def write() -> None:
+        if plain and on_the_clock:
+            parts.extend(_clock_parts(name, time, plain))
+        elif plain or not parts:
+            parts.append(f"{name}({time}, {string_literal(plain)})")
+
     for letter, text in pieces(pattern):
         special = None
         if letter in _NOT_WRITTEN:
@@ -216,9 +287,8 @@ def date_format(name: str, time: str, pattern: str) -> str:
             plain += text
             continue
         if plain:
-            parts.append(f"{name}({time}, {string_literal(plain)})")
+            write()
         parts.append(special)
         plain = ""
-    if plain or not parts:
-        parts.append(f"{name}({time}, {string_literal(plain)})")
+    write()
     return parts[0] if len(parts) == 1 else f"CONCAT({', '.join(parts)})"

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always
 from dbt.adapters.sparkstream.sql.passes.flink import (
     aggregates,
     containers,
+    instants,
     jsontexts,
     mathematics,
     regexes,
@@ -109,9 +110,9 @@ def _rand_integer(call: FlinkCall) -> str:
 
 
 def _convert_tz(call: FlinkCall) -> str:
-    time, *zones = call.args
-    clock = f"CONVERT_TIMEZONE({', '.join(zones)}, {timetexts.read_clock(time, call.literals[0])})"
-    return f"DATE_FORMAT({clock}, 'yyyy-MM-dd HH:mm:ss')"
+    clock = timetexts.read_clock(call.args[0], call.literals[0])
+    from_, to = map(instants.zone_of, call.args[1:], call.literals[1:])
+    return f"CAST(CONVERT_TIMEZONE('UTC', {to}, {instants.in_utc(clock, from_)}) AS STRING)"
 
 
 def _date_format(call: FlinkCall) -> str:
@@ -123,11 +124,11 @@ def _date_format(call: FlinkCall) -> str:
         )
     time = call.args[0]
     if types.is_string(type_):
-        time = timetexts.read_clock(time, call.literals[0])
+        time, type_ = timetexts.read_clock(time, call.literals[0]), types.NTZ
     if pattern is None:
         return f"{call.name}({time}, {call.args[1]})"
     try:
-        return date_format(call.name, time, pattern)
+        return date_format(call.name, time, pattern, type_)
     except ValueError as error:
         raise RefusedError(str(error)) from None
 

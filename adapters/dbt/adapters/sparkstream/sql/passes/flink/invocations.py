@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.rows import is_written_by_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
-from dbt.adapters.sparkstream.sql.passes.flink import clocks
+from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
@@ -32,6 +32,14 @@ from dbt.adapters.sparkstream.sql.passes.flink.variants import is_json
 
 _OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
 """Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
+_UTC_UNITS = {
+    "DAY": (24, "HOUR"),
+    "WEEK": (168, "HOUR"),
+    "MONTH": (1, "MONTH"),
+    "QUARTER": (3, "MONTH"),
+    "YEAR": (12, "MONTH"),
+}
+"""Units that Flink adds to an instant on the clock of UTC, in hours or months."""
 _DISTINCT_OVER = ("COUNT", "MIN", "MAX", "")
 """Aggregates that Spark can be told with DISTINCT and OVER."""
 
@@ -157,6 +165,9 @@ class Invocations(Rewriter):
             if type_ is not None and types.is_clock(type_):
                 yield Edit(span, lambda: clocks.added(word, self.text(first), self.text(last), type_))
                 return
+            if type_ == "timestamp" and word in _UTC_UNITS:
+                yield Edit(span, lambda: self._later(word, self.text(first), self.text(last)))
+                return
             if self.type(last) == "date" and word not in DATE_UNITS:
                 yield Edit(self.source.span(last), lambda: f"CAST({self.text(last)} AS TIMESTAMP_NTZ)", level=1)
             elif self.type(last) == "date":
@@ -175,12 +186,20 @@ class Invocations(Rewriter):
                 return clocks.between(word, start, end)
             kinds = {self.type(first), self.type(last)}
             instants = kinds == {"timestamp"}
-            timed = (instants or kinds in ({types.NTZ}, {types.NTZ, "date"})) and word in MILLIS
+            timed = (instants or kinds <= {types.NTZ, "date"}) and word in MILLIS
             if timed or word in ("MONTH", "QUARTER", "YEAR"):
                 return difference(word, start, end, instants)
             return f"CAST(TIMESTAMPDIFF({word}, {start}, {end}) AS INT)"
 
         yield Edit(span, text)
+
+    def _later(self, unit: str, number: str, time: str) -> str:
+        """TIMESTAMPADD of an instant: Spark adds hours as they elapse, but days on the clock of the session's zone."""
+        count, of = _UTC_UNITS[unit]
+        many = number if count == 1 else str(count * int(number)) if number.isdecimal() else f"{count} * ({number})"
+        if of == "HOUR":
+            return f"TIMESTAMPADD(HOUR, {many}, {time})"
+        return instants.months_later(time, "+", f"MAKE_YM_INTERVAL(0, {many})")
 
     def _unheeded_frame(self, node: exp.Window) -> Iterator[Edit]:
         """Leaves a frame out behind a window's name, and one of rows where nothing orders them, as Flink does."""

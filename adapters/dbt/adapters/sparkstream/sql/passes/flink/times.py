@@ -1,4 +1,4 @@
-"""EXTRACT, FLOOR, CEIL and INTERVAL of Flink SQL."""
+"""EXTRACT, FLOOR, CEIL, INTERVAL and sums of TIMESTAMP_LTZ of Flink SQL."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.difference import Difference
-from dbt.adapters.sparkstream.sql.core.interval import MICROS, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.flink import instants
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
-from dbt.adapters.sparkstream.sql.passes.flink.families import family
+from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
@@ -56,6 +57,7 @@ class TimeExpressions(Rewriter):
             exp.Ceil: self._round,
             exp.Interval: self._interval,
             Difference: self._difference,
+            **dict.fromkeys((exp.Add, exp.Sub), self._sum),
         }
 
     def _extract(self, node: exp.Expr) -> Iterator[Edit]:
@@ -87,6 +89,30 @@ class TimeExpressions(Rewriter):
             yield self.edit(node, lambda: f"MAKE_YM_INTERVAL(0, {months()})")
         else:
             yield self.edit(node, lambda: f"({self.text(node.this)})")
+
+    def _sum(self, node: exp.Expr) -> Iterator[Edit]:
+        """A TIMESTAMP plus or minus a length of time, which elapses in Flink."""
+        assert isinstance(node, exp.Binary)
+        added = isinstance(node, exp.Add)
+        for time, length in ((node.left, node.right), *([(node.right, node.left)] if added else [])):
+            if self.type(time) == "timestamp" and family(self.type(length)) == "interval":
+                yield from self._later(node, time, "+" if added else "-", length)
+
+    def _later(self, node: exp.Expr, time: exp.Expr, sign: str, length: exp.Expr) -> Iterator[Edit]:
+        constant = self._constant(length)
+        if self.type(length) == MONTHS:
+            yield self.edit(node, lambda: instants.months_later(self.text(time), sign, self.text(length)))
+        elif constant is None:
+            yield self.edit(node, lambda: instants.later_by(self.text(time), sign, self.text(length)))
+        elif instants.is_long(constant):
+            yield self.edit(node, lambda: instants.later(self.text(time), sign, constant))
+
+    def _constant(self, node: exp.Expr) -> Interval | None:
+        """The length of a constant interval."""
+        try:
+            return read_interval(self.source.tokens_in(self.source.span(node)), strict=False)
+        except IntervalError:
+            return None
 
     def _round(self, node: exp.Expr) -> Iterator[Edit]:
         to = node.args.get("to")
@@ -142,9 +168,8 @@ class TimeExpressions(Rewriter):
         other = sum_.left if node.arg_key == "expression" else sum_.right
         if self.type(other) != "date":
             return None
-        try:
-            length = read_interval(self.source.tokens_in(self.source.span(node)), strict=False)
-        except IntervalError:
+        length = self._constant(node)
+        if length is None:
             return None
         days = abs(length.micros) // MICROS["DAY"]
         return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days

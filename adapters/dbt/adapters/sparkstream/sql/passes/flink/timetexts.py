@@ -6,6 +6,7 @@ import re
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.passes.flink import instants
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import pieces
 
@@ -60,15 +61,21 @@ def read_clock(text: str, literal: str | None) -> str:
     return f"TRY_CAST(REGEXP_EXTRACT({text}, {string_literal(_BEGINNING)}, 1) AS TIMESTAMP_NTZ)"
 
 
+def _seconds(clock: str) -> str:
+    return instants.seconds(instants.in_utc(clock, instants.SESSION))
+
+
 def unix_timestamp(call: FlinkCall) -> str:
     """UNIX_TIMESTAMP: the smallest BIGINT of a text that is no time."""
     if not call.args or call.types[0] in types.TIMES:
         return call.same()
     if len(call.args) == 1:
-        read = f"CAST({read_clock(call.args[0], call.literals[0])} AS TIMESTAMP)"
+        read = _seconds(read_clock(call.args[0], call.literals[0]))
+    elif call.literals[1] is None or any(letter in _OFFSETS for letter, _ in pieces(call.literals[1])):
+        read = f"UNIX_SECONDS(TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]}))"
     else:
-        read = f"TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]})"
-    seconds = f"COALESCE(UNIX_TIMESTAMP({read}), CAST('-9223372036854775808' AS BIGINT))"
+        read = _seconds(_by_pattern(_beginning(call), call.args[1], call.literals[1]))
+    seconds = f"COALESCE({read}, CAST('-9223372036854775808' AS BIGINT))"
     return seconds if call.literals[0] is not None else f"CASE WHEN {call.args[0]} IS NOT NULL THEN {seconds} END"
 
 
@@ -99,7 +106,9 @@ def _by_pattern(text: str, pattern: str, literal: str | None) -> str:
         return f"TRY_ADD(TO_TIMESTAMP_NTZ({text}, {pattern}), INTERVAL '0' SECOND)"
     rest = string_literal("".join(letters for letter, letters in pieces(literal or "") if letter != "E"))
     read = _by_pattern(f"REGEXP_REPLACE({text}, '{_DAYS}', '')", rest, None)
-    return f"CASE WHEN DATE_FORMAT({read}, '{names}') = REGEXP_EXTRACT({text}, '{_DAYS}', 0) THEN {read} END"
+    return (
+        f"CASE WHEN DATE_FORMAT(CAST({read} AS DATE), '{names}') = REGEXP_EXTRACT({text}, '{_DAYS}', 0) THEN {read} END"
+    )
 
 
 def _beginning(call: FlinkCall) -> str:
