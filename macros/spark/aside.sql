@@ -1,6 +1,7 @@
 {#
   A table is built beside the one that it will replace, and takes its name when it is complete. A run that is killed
-  leaves the old table or the new one; what it has begun is removed by the next run.
+  leaves the old table or the new one; what it has begun is removed by the next run. The first table of its name is built
+  this way, too: docs/reliability.md says why.
 
   Delta, Iceberg and Hudi replace a table in one transaction of their own, so they need no table beside.
 #}

@@ -9,6 +9,7 @@ import pytest
 
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
+from tests.parts.documented import check_statements
 
 
 def model(query: str, **config: Any) -> str:
@@ -340,3 +341,7 @@ def test_a_clone_in_place_of_a_clone(make_project: Callable[..., Project]) -> No
     for _ in range(2):
         project.dbt("clone", "--state", str(state), "--full-refresh")
         assert project.rows("select id from {}_clone.ids") == [(1,)]
+
+
+def test_no_statement_is_sent_in_vain(make_project: Callable[..., Project]) -> None:
+    check_statements(make_project, "delta")

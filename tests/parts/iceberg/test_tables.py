@@ -8,6 +8,7 @@ from typing import Any
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
 from tests.parts.delta.test_tables import python_models
+from tests.parts.documented import check_statements
 
 
 def model(query: str, **config: Any) -> str:
@@ -179,3 +180,7 @@ def test_python_models(make_project: Callable[..., Project]) -> None:
         project.dbt("run")
         assert [row[0] for row in project.rows("select price from {}.whole")] == [2, 3, 4, 5]
         assert [row[0] for row in project.rows("select price from {}.grown")] == sorted([2, 3, 4, 5, *appended])
+
+
+def test_no_statement_is_sent_in_vain(make_project: Callable[..., Project]) -> None:
+    check_statements(make_project, "iceberg")
