@@ -625,3 +625,50 @@ def test_versions_in_a_table_that_the_script_fills() -> None:
     assert "PARTITION BY cur ORDER BY ts DESC) AS rn\n  FROM {{ ref('rates') }}" in model(made, "v")
     made = project(RATES.format("cur, MAX(rate), MAX(ts)").replace("FROM quotes;", "FROM quotes GROUP BY cur;"))
     assert configs(made) == {"quotes": "view", "rates": "table, no stream", "v": "disabled"}
+
+
+ROWTIMES = """
+CREATE TABLE bids (item STRING, price INT, at_time TIMESTAMP(3), seen TIMESTAMP(3), WATERMARK FOR at_time AS at_time)
+  WITH ('connector' = 'filesystem', 'path' = 'b', 'format' = 'parquet');
+CREATE TABLE asks (item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+  WITH ('connector' = 'filesystem', 'path' = 'a', 'format' = 'parquet');
+CREATE TABLE names (item STRING, name STRING) WITH ('connector' = 'filesystem', 'path' = 'n', 'format' = 'parquet');
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT $rowtime, item FROM bids", "SELECT at_time, item FROM bids"),
+        ("SELECT b.$ROWTIME AS t FROM bids AS b", "SELECT b.at_time AS t FROM bids AS b"),
+        (
+            "SELECT window_end, COUNT(*) AS n FROM TUMBLE(TABLE bids, DESCRIPTOR($rowtime), INTERVAL '1' HOUR)\n"
+            "GROUP BY window_start, window_end",
+            "SELECT window_end, COUNT(*) AS n FROM TUMBLE(TABLE bids, DESCRIPTOR(at_time), INTERVAL '1' HOUR)\n"
+            "GROUP BY window_start, window_end",
+        ),
+        (
+            "SELECT b.item FROM bids AS b JOIN asks AS a ON a.item = b.item\n"
+            "AND a.$rowtime BETWEEN b.$rowtime AND b.$rowtime + INTERVAL '1' HOUR",
+            "SELECT b.item FROM bids AS b JOIN asks AS a ON a.item = b.item\n"
+            "AND a.ts BETWEEN b.at_time AND b.at_time + INTERVAL '1' HOUR",
+        ),
+        (
+            "WITH c AS (SELECT $rowtime AS t FROM asks) SELECT '$rowtime' AS a, t /* $rowtime */ FROM c",
+            "WITH c AS (SELECT ts AS t FROM asks) SELECT '$rowtime' AS a, t /* $rowtime */ FROM c",
+        ),
+        ("SELECT $rowtime, name FROM bids NATURAL JOIN names", "SELECT at_time, name FROM bids NATURAL JOIN names"),
+        ("SELECT $rowtime FROM names", ""),
+        ("SELECT $rowtime FROM asks NATURAL JOIN bids", ""),
+    ],
+)
+def test_confluents_event_time(query: str, expected: str) -> None:
+    """`$rowtime` is the column with the watermark of the table that is meant."""
+    made = project(f"{ROWTIMES}CREATE VIEW v AS {query};")
+    for table in ("bids", "asks", "names"):
+        expected = expected.replace(f" {table}", " {{ source('inputs', '" + table + "') }}")
+    assert model(made, "v").strip() == expected or not expected
+    assert configs(made)["v"] == ("view" if expected else "disabled")
+    if not expected:
+        assert "which column has it isn't known here" in made.files["README.md"]
+        assert "write the column that has the watermark" in made.files["README.md"]

@@ -247,3 +247,21 @@ def test_joins_without_a_condition_take_no_time_of_their_own() -> None:
     start = time.process_time()
     translate(TUMBLE + " AS w" + " JOIN u" * 25)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT $rowtime FROM t",
+        "SELECT t.$rowtime AS x FROM t",
+        "SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR($rowtime), INTERVAL '5' MINUTE)",
+        "SELECT COUNT(*) AS n FROM t GROUP BY TUMBLE($ROWTIME, INTERVAL '5' MINUTE)",
+    ],
+)
+@pytest.mark.parametrize("schema", [None, {"t": {"ts": "timestamp"}}])
+def test_confluents_event_time(query: str, schema: dict[str, dict[str, str]] | None) -> None:
+    with pytest.raises(TranslationError) as error:
+        translate(query, "flink", schema=schema)
+    assert "Confluent's name for the event time" in str(error.value)
+    assert error.value.column == query.upper().index("$ROWTIME") + 1
+    assert error.value.hint == "write the column that has the watermark"

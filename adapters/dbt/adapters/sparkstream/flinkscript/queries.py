@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -19,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.dialects.flink import Flink, qualifier
+from dbt.adapters.sparkstream.sql.dialects.flink import Flink, qualifier, rowtimes
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
@@ -111,13 +112,19 @@ class Parsed:
         query: where it stands.
         without: what else is no part of the model.
         proctimes: the columns of processing time that are left out of its outermost SELECT.
+        times: the event time of each `$rowtime`, by its place.
 
     Raises:
         TranslationError: it can't be parsed.
     """
 
     def __init__(
-        self, text: str, query: Query, without: Iterable[Span] = (), proctimes: frozenset[str] = frozenset()
+        self,
+        text: str,
+        query: Query,
+        without: Iterable[Span] = (),
+        proctimes: frozenset[str] = frozenset(),
+        times: Mapping[Span, str] = MappingProxyType({}),
     ) -> None:
         self.text = text
         self.query = query
@@ -127,12 +134,16 @@ class Parsed:
         before = "".join("\n" if c == "\n" else " " for c in text[:start])
         self.blanked = before + text[start:end]
         self.hints = list(_hints(self.blanked))
-        self._gone = sorted([*self.hints, *without])
-        for first, last in self._gone:
+        gone = [*self.hints, *without]
+        self._changed = sorted([*((span, "") for span in gone), *((span, named(time)) for span, time in times.items())])
+        for first, last in gone:
             self.blanked = self.blanked[:first] + " " * (last - first) + self.blanked[last:]
         statement = Statement.parse(self.blanked, "flink", whole=True)
         self.tree: exp.Expr = statement.trees[0]
         self.source = statement.source
+        for name in list(rowtimes(self.tree)):
+            if time := times.get(self.source.span(name)):
+                name.set("this", time)
         self.uses = sorted(self._uses(), key=lambda use: use.span)
 
     @property
@@ -186,18 +197,35 @@ class Parsed:
         return found + sql(self._kept(at, end))
 
     def _kept(self, start: int, end: int) -> str:
-        """A piece of the script without what is no part of the model."""
+        """A piece of the script without what is no part of the model, and with the columns for `$rowtime`."""
         kept = []
-        for first, last in self._gone:
+        for (first, last), new in self._changed:
             if start <= first < end:
-                kept.append(self.text[start:first].rstrip(" "))
+                before = self.text[start:first]
+                kept.append(before + new if new else before.rstrip(" "))
                 start = last
         return "".join([*kept, self.text[start:end]])
 
     @property
     def whole(self) -> str:
         """The query for the translator, behind white space in place of what stands before it in the script."""
-        return self.blanked
+        text = self.blanked
+        for (first, last), new in reversed(self._changed):
+            text = text[:first] + new + text[last:] if new else text
+        return text
+
+    @property
+    def rowtimes(self) -> Iterable[tuple[Span, list[Name]]]:
+        """Where `$rowtime` stands, and the tables whose event time it may be."""
+        for name in rowtimes(self.tree):
+            within: exp.Expr | None = name.parent
+            if not isinstance(within, WindowFunction):
+                within = name.find_ancestor(exp.Select)
+            spans = {self.source.span(table.parts[-1])[1]: table for table in (within or self.tree).find_all(exp.Table)}
+            read = {use.name: spans[use.span[1]].alias_or_name for use in self.uses if use.span[1] in spans}
+            of_one = name.parent.table.casefold() if isinstance(name.parent, exp.Column) else ""
+            said = [each for each, alias in read.items() if alias.casefold() == of_one]
+            yield self.source.span(name), said or list(read)
 
     @property
     def first_item(self) -> str:

@@ -59,17 +59,18 @@ class Texts:
             self._leave_out(hint, HINT)
         try:
             read = self._uses(parsed)
+            rowtimes = self._rowtimes(parsed)
             proctimes = {name for _, relation in read for name in relation.proctimes}
             times = parsed.processing_times(proctimes, outermost)
             proctimes |= {time.name for time in times}
             lookups = self._lookups(read, proctimes)
-            if lookups or times:
+            if lookups or times or rowtimes:
                 for span in lookups:
                     self._leave_out(span, LOOKUP)
                 for time in times:
                     self._leave_out(time.span, PROCTIME)
                 given = frozenset(time.name for time in times if time.outermost)
-                parsed = Parsed(self._text, query, [*lookups, *(time.cut for time in times)], given)
+                parsed = Parsed(self._text, query, [*lookups, *(time.cut for time in times)], given, rowtimes)
                 read = self._uses(parsed)
             parsed.refuse_functions(self._job.functions)
             parsed.refuse_columns(proctimes)
@@ -87,6 +88,15 @@ class Texts:
 
     def _uses(self, parsed: Parsed) -> list[tuple[Use, Relation]]:
         return [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
+
+    def _rowtimes(self, parsed: Parsed) -> dict[Span, str]:
+        """The event time that each `$rowtime` is, as far as the script says which."""
+        found = {}
+        for span, names in parsed.rowtimes:
+            times = {time for name in names if (time := self._relation(name).event_time)}
+            if len(times) == 1:
+                found[span] = times.pop()
+        return found
 
     def _lookups(self, read: list[tuple[Use, Relation]], proctimes: set[str]) -> list[Span]:
         """Where FOR SYSTEM_TIME AS OF stands with processing time: it reads a table as it is when a row comes.

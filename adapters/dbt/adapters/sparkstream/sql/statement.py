@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.dialects.flink import rowtimes
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import check_several, read, split, unclosed
@@ -173,6 +174,7 @@ class Statement:
         Raises:
             TranslationError: it can't be run batch by batch.
         """
+        self._refuse_rowtime()
         resolver = self._resolver(schema)
         yield from islice((w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict)), 1)
         if self._strict:
@@ -232,6 +234,7 @@ class Statement:
             frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
             sums: whether calls over frames that Spark hasn't may come from running aggregates.
         """
+        self._refuse_rowtime()
         source = Source(self.source.text, self.source.tokens)
         resolver = self._resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
@@ -264,6 +267,12 @@ class Statement:
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
+
+    def _refuse_rowtime(self) -> None:
+        """Refuses Confluent's `$rowtime`: no statement says which column of its tables has the watermark."""
+        for name in (each for tree in self.trees for each in rowtimes(tree)) if self._strict else ():
+            message = "$rowtime is Confluent's name for the event time, and which column has it isn't known here"
+            raise self.source.error(self.source.span(name), message, "write the column that has the watermark")
 
     @cached_property
     def _has_frames(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -32,6 +33,9 @@ _ENDS = (
 
 TIME_DIGITS = 3
 """The most digits behind the second that TIME has."""
+ROWTIME = "$ROWTIME"
+"""Confluent's name of the event time, as the tokenizer has it."""
+
 _QUALIFIER = "qualifier"
 """Key of a table's meta for the names of Flink's own catalog and database, which Spark is not to see."""
 
@@ -66,6 +70,7 @@ class Flink(SparkStream):
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
             "BYTES": TokenType.BINARY,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
+            ROWTIME: TokenType.VAR,
         }
         BYTE_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("E'", "'"), ("e'", "'")]
         BYTE_STRING_ESCAPES: ClassVar[list[str]] = ["'", "\\"]
@@ -189,6 +194,11 @@ class Flink(SparkStream):
             WindowFunction: window_function_sql,
             WhenValues: lambda self, values: self.expressions(values, flat=True),
         }
+
+
+def rowtimes(tree: exp.Expr) -> Iterator[exp.Identifier]:
+    """Where a query names the event time as Confluent does."""
+    return (each for each in tree.find_all(exp.Identifier) if each.this == ROWTIME and not each.quoted)
 
 
 def qualifier(table: exp.Table) -> list[exp.Expr]:

@@ -24,7 +24,6 @@ class Guards(Rewriter):
         self.handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterable[Edit]]] = {
             exp.Anonymous: self._call,
             exp.Bracket: self._bracket,
-            **dict.fromkeys((exp.Placeholder, exp.Parameter, exp.SessionParameter), self._parameter),
             exp.Cast: self._cast,
             exp.TryCast: self._cast,
             exp.WindowSpec: self._frame,
@@ -46,13 +45,6 @@ class Guards(Rewriter):
         zero = isinstance(index, exp.Literal) and not index.name.strip("0")
         if index is not None and family(self.type(node.this)) == "array" and (zero or isinstance(index, exp.Neg)):
             self.refuse(index, "the elements of an array count from 1", "write a[1]")
-        return ()
-
-    def _parameter(self, node: exp.Expr) -> Iterable[Edit]:
-        """Confluent's name of a column that is elsewhere the author's."""
-        if str(node.name).casefold() == "rowtime":
-            what, how = "$rowtime is Confluent's name for the event time", "write the column that has the watermark"
-            self.refuse(node, what, how)
         return ()
 
     def _cast(self, node: exp.Expr) -> Iterable[Edit]:
