@@ -348,7 +348,17 @@ class TestPieces:
 
     @pytest.mark.parametrize(
         ("rows", "is_seed"),
-        [("1,a\n2,b\n", True), ("1,a\n2,\n", False), ("1,a\n2,null\n", False), ("1\n", False), ('1,"a\nb"\n', True)],
+        [
+            ("1,a\n2,b\n", True),
+            ("1,a\n2,\n", False),
+            ("1,a\n2,null\n", False),
+            ("1\n", False),
+            ('1,"a\nb"\n', True),
+            ("7.9,a\n", False),
+            (" 6,a\n", False),
+            ("true,a\n", False),
+            ("2147483648,a\n", False),
+        ],
     )
     def test_a_csv_file_becomes_a_seed_where_that_has_the_same_rows(
         self, tmp_path: Path, rows: str, is_seed: bool

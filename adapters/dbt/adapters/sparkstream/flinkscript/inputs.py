@@ -44,6 +44,8 @@ FILE_COLUMNS = {
 _GLOB = re.compile(r"[\\*?{}\[\]]")
 """What has a meaning of its own in Spark's patterns of file names."""
 
+_AS_CSV = Reading("csv", lenient=False)
+
 _SIMPLE = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "date", "string", "timestamp")
 
 _SETUP = {
@@ -205,7 +207,7 @@ def _local(path: str) -> str:
 def _seed(table: TableDefinition, path: Path) -> str | None:
     """The rows of a small CSV file as dbt has them; None where a seed wouldn't hold the same rows.
 
-    A seed has a line of names, and takes an empty field, or `null`, for NULL.
+    A seed has a line of names, takes an empty field, or `null`, for NULL, and cuts 7.9 to an INT.
     """
     options = {key for key in table.options if key.startswith("csv.")}
     if options - {"csv.field-delimiter", "csv.quote-character", "csv.null-literal"} or not _is_plain(table.columns):
@@ -228,6 +230,8 @@ def _seed(table: TableDefinition, path: Path) -> str | None:
     rows = [row for row in rows if row]
     for row in rows:
         if len(row) != len(table.columns) or any(v != null and v in ("", "null") for v in row):
+            return None
+        if not all(v == null or _AS_CSV.is_plain(v, c.type or "") for v, c in zip(row, table.columns, strict=True)):
             return None
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ BROKEN = "json_broken"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{0,9})?"
 _ISO_TIME = "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+
+_BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 
 Converted = Callable[[str], str]
 """SQL of a value as it is read -> SQL of the value in its type."""
@@ -105,22 +108,32 @@ class Reading:
         variant = self.format == "json" and type_.is_type("int", "bigint")
         text = f"CAST({value} AS STRING)" if variant else value
         name = f"TIME({type_.expressions[0].name})" if type_.is_type("time") else type_.sql("spark")
-        found = f"TRY_CAST({text} AS {name})"
+        found = [f"TRY_CAST({text} AS {name})"]
         if type_.is_type("boolean"):
             return f"LOWER(TRIM({text})) = 'true'"  # Flink makes all others FALSE
         if variant:
             number = f"TRY_CAST(TRY_CAST({text} AS DOUBLE) AS {name})"
-            found = f"COALESCE({found}, IF(SCHEMA_OF_VARIANT({value}) <> 'STRING', {number}, NULL))"
+            found.append(f"IF(SCHEMA_OF_VARIANT({value}) <> 'STRING', {number}, NULL)")
         elif type_.is_type("binary"):
-            found = f"TRY_TO_BINARY({text}, 'base64')"
+            found = [f"TRY_TO_BINARY({text}, 'base64')"]
         elif pattern := self._pattern(type_):
-            found = f"IF({text} RLIKE '^ *{pattern} *$', {found}, NULL)"
-        if not fails:
-            return found
-        missing = f"{text} IS NULL"
-        if type_.is_type("decimal"):  # Flink makes a number with more digits NULL
-            missing += f" OR TRY_CAST({text} AS DOUBLE) IS NOT NULL"
-        return f"COALESCE({found}, IF({missing}, NULL, {fails}))"
+            found = [f"IF({text} RLIKE '^ *{pattern} *$', {found[0]}, NULL)"]
+        if fails:
+            # Flink makes a number with more digits than a DECIMAL has NULL.
+            more = f" OR TRY_CAST({text} AS DOUBLE) IS NOT NULL" if type_.is_type("decimal") else ""
+            found.append(f"IF({text} IS NULL{more}, NULL, {fails})")
+        return f"COALESCE({', '.join(found)})" if found[1:] else found[0]
+
+    def is_plain(self, text: str, type_: str) -> bool:
+        """Whether a text of CSV is a value of a type to Spark as it is to Flink."""
+        kind = exp.DataType.build(type_, dialect="spark")
+        if bits := _BITS.get(type_):
+            return bool(re.fullmatch("[+-]?[0-9]{1,19}", text)) and -(2**bits) <= int(text) < 2**bits
+        if kind.is_type("boolean"):
+            return text.lower() in ("true", "false")
+        if kind.is_type("float", "double", "decimal"):
+            return bool(re.fullmatch("[+-]?[0-9]+([.][0-9]+)?", text))
+        return not (pattern := self._pattern(kind)) or bool(re.fullmatch(pattern, text))
 
     def _pattern(self, type_: exp.DataType) -> str:
         """How Flink has a day or a time written: Spark's casts read more."""
