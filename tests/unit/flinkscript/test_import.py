@@ -642,6 +642,10 @@ CREATE TABLE bids (item STRING, price INT, at_time TIMESTAMP(3), seen TIMESTAMP(
   WITH ('connector' = 'filesystem', 'path' = 'b', 'format' = 'parquet');
 CREATE TABLE asks (item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
   WITH ('connector' = 'filesystem', 'path' = 'a', 'format' = 'parquet');
+CREATE TABLE odd (item STRING, t TIMESTAMP(3), WATERMARK FOR t AS t - INTERVAL '1' SECOND * 5)
+  WITH ('connector' = 'filesystem', 'path' = 'c', 'format' = 'parquet');
+CREATE TABLE odder (t TIMESTAMP(3), u TIMESTAMP(3), WATERMARK FOR u AS u - INTERVAL '1' SECOND * 5)
+  WITH ('connector' = 'filesystem', 'path' = 'd', 'format' = 'parquet');
 CREATE TABLE names (item STRING, name STRING) WITH ('connector' = 'filesystem', 'path' = 'n', 'format' = 'parquet');
 """
 
@@ -668,6 +672,8 @@ CREATE TABLE names (item STRING, name STRING) WITH ('connector' = 'filesystem', 
             "WITH c AS (SELECT ts AS t FROM asks) SELECT '$rowtime' AS a, t /* $rowtime */ FROM c",
         ),
         ("SELECT $rowtime, name FROM bids NATURAL JOIN names", "SELECT at_time, name FROM bids NATURAL JOIN names"),
+        ("SELECT $rowtime FROM odd", "SELECT t FROM odd"),
+        ("SELECT $rowtime FROM odder", ""),
         ("SELECT $rowtime FROM names", ""),
         ("SELECT $rowtime FROM asks NATURAL JOIN bids", ""),
     ],
@@ -675,7 +681,7 @@ CREATE TABLE names (item STRING, name STRING) WITH ('connector' = 'filesystem', 
 def test_confluents_event_time(query: str, expected: str) -> None:
     """`$rowtime` is the column with the watermark of the table that is meant."""
     made = project(f"{ROWTIMES}CREATE VIEW v AS {query};")
-    for table in ("bids", "asks", "names"):
+    for table in ("bids", "asks", "names", "odd"):
         expected = expected.replace(f" {table}", " {{ source('inputs', '" + table + "') }}")
     assert model(made, "v").strip() == expected or not expected
     assert configs(made)["v"] == ("view" if expected else "disabled")

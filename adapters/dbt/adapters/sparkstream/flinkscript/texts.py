@@ -93,10 +93,20 @@ class Texts:
         """The event time that each `$rowtime` is, as far as the script says which."""
         found = {}
         for span, names in parsed.rowtimes:
-            times = {time for name in names if (time := self._relation(name).event_time)}
+            times = {time for name in names if (time := self._time_of(name))}
             if len(times) == 1:
                 found[span] = times.pop()
         return found
+
+    def _time_of(self, name: Name) -> str | None:
+        """The event time of a table; the only time it has, where its watermark is more than a time less an interval."""
+        relation, table = self._relation(name), self._job.tables.get(name)
+        if relation.event_time or table is None or table.watermark_fault is None:
+            return relation.event_time
+        times = [
+            column for column, type_ in (relation.columns or {}).items() if type_ in ("timestamp", "timestamp_ntz")
+        ]
+        return times[0] if len(times) == 1 else None
 
     def _lookups(self, read: list[tuple[Use, Relation]], proctimes: set[str]) -> list[Span]:
         """Where FOR SYSTEM_TIME AS OF stands with processing time: it reads a table as it is when a row comes.
