@@ -122,6 +122,7 @@ def test_mistakes_have_their_place(runner: Runner) -> None:
         "select * from csv.`/etc/passwd`",
         "select reflect('java.lang.System', 'getenv', 'HOME')",
         "select system.builtin.java_method('java.lang.System', 'getenv', 'HOME')",
+        "select try_reflect('java.lang.System', 'getenv', 'HOME')",
         "select (select max(x) from (select transform(v) using 'cat' as (x) from bids))",
         "with t as (select transform(v) using 'cat' as (x) from bids) select * from t",
     ],
@@ -133,6 +134,37 @@ def test_nothing_is_changed_and_nothing_else_is_read(runner: Runner, sql: str) -
         return
     assert outcome.error is not None
     assert outcome.result is None
+
+
+@pytest.mark.parametrize("function", ["{}", "`{}`", "builtin.{}", "system.builtin.{}", "IDENTIFIER('{}')"])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("from_xml", "'<a/>', 'b int', map('rowValidationXSDPath', '{file}')"),
+        ("from_xml", "'<a/>', schema_of_xml('<a/>', map('rowValidationXSDPath', '{file}'))"),
+        ("schema_of_xml", "'<a/>', map('rowValidationXSDPath', '{file}')"),
+        ("from_protobuf", "x'00', 'M', '{file}'"),
+        ("to_protobuf", "struct(1 as a), 'M', '{file}'"),
+        ("from_avro", "x'00', '\"int\"', map('avroSchemaUrl', '{file}')"),
+        ("reflect", "'java.nio.file.Files', 'exists', '{file}'"),
+    ],
+)
+def test_no_function_opens_a_file(runner: Runner, tmp_path: Path, function: str, name: str, arguments: str) -> None:
+    said = set()
+    for file in (tmp_path / "there", tmp_path / "nowhere"):
+        file.touch() if file.name == "there" else None
+        outcome = run(runner, f"select {function.format(name)}({arguments.format(file=file)})")
+        assert outcome.result is None
+        assert outcome.error is not None
+        said.add(outcome.error)
+    assert len(said) == 1
+    [error] = said
+    assert any(words in error for words in ("can open files, which", "calls into Java, which"))
+
+
+def test_functions_are_gone_from_the_playground_alone(runner: Runner, embedded: SparkSession) -> None:
+    assert rows(run(runner, "select to_xml(named_struct('a', 1)) is null, from_json('1', 'int')")) == [("false", "1")]
+    assert embedded.newSession().sql("select from_xml('<a><b>1</b></a>', 'b int').b as b").collect() == [(1,)]
 
 
 def test_a_query_that_takes_too_long_is_ended(embedded: SparkSession, tmp_path: Path) -> None:

@@ -83,6 +83,42 @@ class TestWritten:
         assert "m.v1_last" in flink(match(pattern="(B b)", measures="MEASURES b.p AS x", define="DEFINE B AS B.p > 1"))
 
 
+class TestPartialMatches:
+    @pytest.mark.parametrize(
+        ("pattern", "define", "read"),
+        [
+            ("(A*? B*? D)", "D AS D.p > 1", ""),
+            ("(A*? B*? D)", "B AS B.p > 1, D AS D.p > FIRST(p)", ""),
+            ("(A*? B*? D)", "D AS D.p > A.p", ", CASE WHEN t.q IN (0, 1, 2) THEN t.m.A_last END"),
+            ("(A*? B D*? E)", "B AS B.p > A.p", ", CASE WHEN t.q IN (0, 1) THEN t.m.A_last END"),
+            (
+                "(A*? B*? D)",
+                "A AS A.p > LAST(A.p, 1)",
+                ", CASE WHEN t.q IN (0, 1) THEN greatest(t.m.A_first, t.m.A_last - 1) END",
+            ),
+            ("(A*? B*? D)", "A AS SUM(A.p) < 9", ", CASE WHEN t.q IN (0, 1) THEN t.m.A_first END"),
+        ],
+    )
+    def test_ways_are_shared_by_what_conditions_read(self, pattern: str, define: str, read: str) -> None:
+        measures = "MEASURES FIRST(A.p) AS a, SUM(B.p) AS b"
+        written = flink(match(pattern=pattern, define=f"DEFINE {define}", measures=measures))
+        assert f"(t, n) -> struct(struct(t.q, t.m.s{read}) AS same, n, t)" in written
+
+    def test_ways_of_one_quantifier_never_meet(self) -> None:
+        assert "AS same" not in flink(match(pattern="(A B*? D)", define="DEFINE D AS D.p > A.p"))
+
+    def test_there_are_so_many_at_most(self) -> None:
+        assert "size(next) + size(a.pending) > 10000" in flink(match())
+        written = translate(match(pattern="(A B*? `it's`)"), "flink", schema=SCHEMA, max_partial_matches=7)
+        assert "size(next) + size(a.pending) > 7" in written
+        assert "has more than 7 partial matches at once: PATTERN (A B*? it\\'s), AFTER" in written
+
+    def test_the_bound_is_that_of_streams(self) -> None:
+        for most in (3, 10_000):
+            written = translate(match(), "flink", schema=SCHEMA, mode="stream", max_partial_matches=most, warn=print)
+            assert f"size(next) + size(a.pending) > {most}" in written
+
+
 class TestHints:
     @pytest.mark.parametrize(
         ("parts", "hint"),

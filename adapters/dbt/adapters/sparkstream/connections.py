@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from multiprocessing.context import SpawnContext
 from pathlib import Path
@@ -332,7 +332,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             text: how to call the SQL where it is no node's.
         """
         try:
-            with at_most(self.max_windows()):
+            with self.limits():
                 yield
         except TranslationError as error:
             message = described(error, self.node, self.project, text, self.texts.rendered(sql))
@@ -377,13 +377,16 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
 
-    def max_windows(self) -> int:
-        """In how many windows a row may be, as the node or the target says."""
-        most = self._config("max_windows")
+    def limits(self) -> AbstractContextManager[None]:
+        """The bounds on what the node's SQL may ask of Spark, as the node or the target says."""
+        return at_most(self._most("max_windows"), self._most("max_partial_matches"))
+
+    def _most(self, key: str) -> int:
+        most = self._config(key)
         if most is None:
-            return cast(SparkStreamCredentials, self.profile.credentials).max_windows
+            return cast(int, getattr(self.profile.credentials, key))
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise CompilationError(f"max_windows is a number from 1 on, and not {most!r}", self.node)
+            raise CompilationError(f"{key} is a number from 1 on, and not {most!r}", self.node)
         return most
 
     def shows_utc(self) -> bool:

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream import dbtlog, profilekeys, spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
 from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
-from dbt.adapters.sparkstream.sql.core.limits import MOST_WINDOWS
+from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_WINDOWS
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
@@ -46,6 +46,7 @@ class SparkStreamCredentials(SparkCredentials):
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
             on.
         max_windows: in how many windows of `hop` or `cumulate` a row may be: many of them fill Spark's memory.
+        max_partial_matches: how many partial matches a `MATCH_RECOGNIZE` may hold at once: rows are compared with all.
     """
 
     method: Method = None  # type: ignore[assignment]
@@ -53,6 +54,7 @@ class SparkStreamCredentials(SparkCredentials):
     connect_url: str | None = field(default=None, repr=False)
     optimize: bool = True
     max_windows: int = MOST_WINDOWS
+    max_partial_matches: int = MOST_PARTIAL_MATCHES
 
     @classmethod
     def validate(cls, data: Any) -> None:
@@ -101,8 +103,10 @@ class SparkStreamCredentials(SparkCredentials):
             self.server_side_parameters.setdefault(SEGMENT_TREE, "true")
         if self.method in (Method.SESSION, Method.THRIFT, Method.CONNECT):
             self.server_side_parameters.setdefault(SUBSTITUTE, "false")
-        if isinstance(self.max_windows, bool) or self.max_windows < 1:
-            raise DbtRuntimeError(f"max_windows is a number from 1 on, and not {self.max_windows!r}")
+        for key in ("max_windows", "max_partial_matches"):
+            most = getattr(self, key)
+            if isinstance(most, bool) or most < 1:
+                raise DbtRuntimeError(f"{key} is a number from 1 on, and not {most!r}")
         if self.method == Method.THRIFT and self.user is None:
             self.user = _system_user()
 

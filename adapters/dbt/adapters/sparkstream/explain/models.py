@@ -18,7 +18,6 @@ from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
-from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.written import Written
@@ -161,7 +160,7 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
     for number, piece in enumerate(compiled.pieces):
         schema = connections.schema_for(piece.sql, piece.dialect)
         last = number == len(compiled.pieces) - 1
-        with at_most(connections.max_windows()):
+        with connections.limits():
             if compiled.plan is None:
                 found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
                 decisions += found.decisions

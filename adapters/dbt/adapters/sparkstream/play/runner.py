@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.environments.cancelling import CANCELLED, Cancellable, TaggedJobs
 from dbt.adapters.sparkstream.explain.models import section_of
 from dbt.adapters.sparkstream.explain.report import Report
+from dbt.adapters.sparkstream.faults import Fault
 from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
 from dbt.adapters.sparkstream.session import CATALOG
 from dbt.adapters.sparkstream.sql import TranslationError, explain
@@ -42,12 +43,16 @@ PARAMETERS = {
     "spark.driver.maxResultSize": "64m",
 }
 """Settings of the playground's Spark."""
-_OUTSIDE = {
-    "ScriptTransformation": "TRANSFORM starts a program, which the playground doesn't",
-    "CallMethodViaReflection": "this calls into Java, which the playground doesn't",
-    "TryReflect": "this calls into Java, which the playground doesn't",
+_SCRIPT = '.ScriptTransformation"'
+"""What a plan with TRANSFORM has in it as JSON; a text in the query has a backslash before its quote."""
+_CLOSED = {
+    **dict.fromkeys(("reflect", "java_method", "try_reflect"), "calls into Java, which the playground doesn't"),
+    **dict.fromkeys(
+        ("from_xml", "schema_of_xml", "from_protobuf", "to_protobuf", "from_avro", "schema_of_avro", "to_avro"),
+        "can open files, which the playground doesn't",
+    ),
 }
-"""What Spark's plan calls the ways out of Spark -> what is said of them."""
+"""Functions that lead out of Spark, some while Spark only analyses a query -> what is said of them."""
 NOT_A_QUERY = "this is no query\n  write one SELECT: the playground reads the tables of the page, and changes nothing"
 
 
@@ -113,9 +118,33 @@ class Runner:
         with self._one:
             session = self.start().newSession()
             apply_settings(session, PARAMETERS)
+            _close(session)
             work = TaggedJobs(session)
             with _within(self._seconds, work):
                 return _Query(session, work, task).outcome()
+
+
+def _close(session: SparkSession) -> None:
+    """Takes the functions that lead out of Spark from a session, whatever way a query may name them."""
+    registry = session._jsparkSession.sessionState().functionRegistry()
+    builtin = registry.listFunction().head()
+    for name in _CLOSED:
+        registry.dropFunction(builtin.copy(name, builtin.database(), builtin.catalog()))
+
+
+@contextmanager
+def _said_of_closed() -> Iterator[None]:
+    """Says why a function isn't there."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as error:
+        named = (error.getMessageParameters() or {}).get("routineName", "")
+        name = named.rpartition(".")[2].strip("`").lower()
+        if Fault.of(error).condition == "UNRESOLVED_ROUTINE" and name in _CLOSED:
+            raise PlayError(f"{name} {_CLOSED[name]}") from error
+        raise
 
 
 @contextmanager
@@ -212,11 +241,11 @@ class _Query:
 
         with self._work.running(), _spark_errors():
             self._check_parsed(sql)
-            frame = self._session.sql(sql)
+            with _said_of_closed():
+                frame = self._session.sql(sql)
             plan = frame._jdf.queryExecution().analyzed().toJSON()
-            for name, words in _OUTSIDE.items():
-                if f'.{name}"' in plan:  # a text in the query has a backslash before its quote
-                    raise PlayError(words)
+            if _SCRIPT in plan:
+                raise PlayError("TRANSFORM starts a program, which the playground doesn't")
             types = [field.dataType.simpleString() for field in frame.schema.fields]
             numbers = [f"_{i}" for i in range(len(types))]
             # Column names may be there twice.

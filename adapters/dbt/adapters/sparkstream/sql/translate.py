@@ -24,6 +24,7 @@ def translate(
     *,
     optimize: bool = True,
     max_windows: int | None = None,
+    max_partial_matches: int | None = None,
     mode: str = "batch",
     arrival: str | None = None,
     schema: Schema | Describe | None = None,
@@ -40,6 +41,7 @@ def translate(
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
         max_windows: in how many windows a row may be; a million unless it is set.
+        max_partial_matches: how many partial matches a MATCH_RECOGNIZE may hold at once; 10,000 unless it is set.
         mode: `batch`; or `stream` for the plan of a query whose tables are streams, as text: what runs as a stream,
             and in a comment and behind it what runs on the rows that a micro-batch has closed.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
@@ -52,7 +54,7 @@ def translate(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect or mode, or a key of `schema` that is no table's name.
     """
-    with at_most(max_windows):
+    with at_most(max_windows, max_partial_matches):
         if mode != "stream":
             found = traced(
                 sql, dialect, optimize=optimize, mode=mode, arrival=arrival, schema=schema, warn=warn, batch=batch

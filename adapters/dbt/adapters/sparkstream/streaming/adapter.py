@@ -21,7 +21,6 @@ from dbt.adapters.sparkstream.places import described, shown
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Finding, Warn
-from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, datasets, dbtflags, lineage, models
 from dbt.adapters.sparkstream.streaming.backfill import Backfill
@@ -145,7 +144,7 @@ class StreamingModels:
         schema = self._schema(model, config)
         try:
             optimize = slices and connections.optimizes()
-            with at_most(connections.max_windows()):
+            with connections.limits():
                 return models.planned(sql, dialect, streams, schema, config, utc=utc, optimize=optimize, warn=warn)
         except TranslationError as error:
             rendered = connections.texts.rendered(sql)

@@ -193,6 +193,13 @@ SETTINGS = (
         of=(STREAMING, ANY),
     ),
     Setting(
+        "max_partial_matches",
+        Kind.COUNT,
+        "how many partial matches a `MATCH_RECOGNIZE` may hold at once ([why](security.md#time-and-memory))",
+        default="10000",
+        of=(STREAMING, ANY),
+    ),
+    Setting(
         "sql_dialect",
         Kind.WORD,
         "what the model's SQL is written in",

@@ -42,6 +42,18 @@ class Automaton:
     final: int
     edges: tuple[tuple[Edge, ...], ...]
 
+    def ahead(self) -> tuple[frozenset[int], ...]:
+        """The variables whose conditions a way may still ask for, for each state but the final one."""
+        found = [frozenset(v for edge in edges for v in (edge.variable, *edge.unless)) for edges in self.edges]
+        changed = True
+        while changed:
+            changed = False
+            for state in reversed(range(len(found))):
+                more = found[state].union(*(found[e.target] for e in self.edges[state] if e.target != self.final))
+                if more != found[state]:
+                    found[state], changed = more, True
+        return tuple(found)
+
 
 @dataclass
 class _State:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.limits import most_partial_matches
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
@@ -59,7 +60,8 @@ class Matches:
             columns: the columns of an event, as Spark SQL.
             until: as `MatchQuery` has it.
         """
-        rendered = self._source.rendered
+        rendered, names = self._source.rendered, _names(match)
+        values = Values(self._source, self._resolver, match, names)
         return MatchQuery(
             relation=relation,
             keys=[rendered(key.this) for key in match.keys],
@@ -68,7 +70,9 @@ class Matches:
             measures={quoted(measure.alias): rendered(measure.this) for measure in match.measures},
             conditions={definition.alias: rendered(definition.this) for definition in match.definitions},
             pattern=match.pattern,
-            names=_names(match),
+            names=names,
+            told_by={definition.alias: values.told_by(definition.this) for definition in match.definitions},
+            most=most_partial_matches(),
             comment=self._comment(match),
             until=until,
         )

@@ -9,6 +9,8 @@ from dbt.adapters.sparkstream.sql.core.literals import is_column
 
 EVENT = "r"
 """The event that an aggregate reads."""
+WAYS_MATCH = "t.m"
+"""The unfinished match of a way to read the rows."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class MatchNames:
         Args:
             offset: how many events after the first, or before the last.
         """
-        low, high = (f"m.{field}" for field in self.fields(variable))
+        low, high = self.ends(variable)
         number = low if first else high
         if offset:
             number = f"{low} + {offset}" if first else f"{high} - {offset}"
@@ -53,7 +55,19 @@ class MatchNames:
             number = f"CASE WHEN {held} THEN {number} END"
         return f"get({self.events}, {number})"
 
+    def ends(self, variable: str, match: str = "m") -> tuple[str, str]:
+        """The numbers of a variable's first and last event, as Spark SQL."""
+        first, last = self.fields(variable)
+        return f"{match}.{first}", f"{match}.{last}"
+
+    def told_by(self, variable: str, *, first: bool = False, offset: int = 0) -> set[str]:
+        """The numbers of the match of a way that say which event FIRST or LAST means, as Spark SQL."""
+        low, high = self.ends(variable, WAYS_MATCH)
+        if not offset:
+            return {low if first else high}
+        return {low, f"least({low} + {offset}, {high})"} if first else {high, f"greatest({low}, {high} - {offset})"}
+
     def all(self, variable: str) -> str:
         """The array of a variable's events, NULL if it has none."""
-        low, high = (f"m.{field}" for field in self.fields(variable))
+        low, high = self.ends(variable)
         return f"slice({self.events}, {low} + 1, {high} - {low} + 1)"

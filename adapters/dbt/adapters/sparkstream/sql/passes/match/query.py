@@ -17,20 +17,23 @@ taken the present event already, so DEFINE and MEASURES read events in the same 
 
 The state `a` of the aggregate is the state of Flink's NFA:
 - `live`: the ways to read the rows so far, each a state `q` of the automaton and its unfinished match `m`. They are in
-  order of their first event. Each event takes them on, or ends them, and begins a new one.
+  order of their first event. Each event takes them on, or ends them, and begins a new one. Of ways that are the same
+  from here on, in state, first event and all that conditions will read, the first stays: whatever ends the others ends
+  it as well, and only the first match of a first event counts.
 - `pending`: matches that wait for `live` ones which began earlier.
 - `found`: matches that count. What began before `start`, where AFTER MATCH SKIP leads to, counts no longer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.matching import After, RowPattern
 from dbt.adapters.sparkstream.sql.core.writing import indented
 from dbt.adapters.sparkstream.sql.passes.match.automaton import Automaton, Edge, automaton
-from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
+from dbt.adapters.sparkstream.sql.passes.match.names import WAYS_MATCH, MatchNames
 
 Lines = list[str]
 
@@ -56,6 +59,8 @@ class MatchQuery:
         conditions: variable -> condition on `m`.
         pattern: the pattern.
         names: how events and variables are called.
+        told_by: variable -> the numbers of the match of a way that its condition depends on.
+        most: how many ways and waiting matches there may be at once.
         comment: the pattern as it is written.
         until: where the rows are those of a stream up to now: a relation whose one row has the time `until_at` that
             each later row has reached; None where there are no later rows.
@@ -69,6 +74,8 @@ class MatchQuery:
     conditions: Mapping[str, str]
     pattern: RowPattern
     names: MatchNames
+    told_by: Mapping[str, Collection[str]]
+    most: int
     comment: str = ""
     until: str | None = None
 
@@ -159,15 +166,13 @@ class _Search:
                     "(a, i) -> aggregate(",
                     *indented(
                         [
-                            "array(flatten(transform(",
-                            *indented([f"concat({self._in_time()}, array({self._begin()})),", "t -> aggregate("]),
-                            *indented(indented(self._taken())),
-                            *indented([")"]),
-                            "))),",
+                            *_around("array(", self._next(), "),"),
                             "a,",
-                            "(z, next) -> aggregate(",
+                            f"(z, next) -> CASE WHEN size(next) + size(a.pending) > {self._query.most}",
+                            f"THEN {self._too_many()}",
+                            "ELSE aggregate(",
                             *indented(self._settled(f"concat(a.pending, {self._over()})", self._going_on())),
-                            ")",
+                            ") END",
                         ]
                     ),
                     "),",
@@ -194,6 +199,55 @@ class _Search:
         nothing = ", ".join(["CAST(NULL AS INT)"] * (2 + 2 * len(self._pattern.variables)))
         return f"CAST(struct({self._nfa.start}, struct({nothing})) AS STRUCT<q: INT, m: {self._match_type}>)"
 
+    def _ways(self) -> Lines:
+        """The ways that event `i` leaves."""
+        before = f"concat({self._in_time()}, array({self._begin()})),"
+        return _around("flatten(transform(", [before, *_around("t -> aggregate(", self._taken(), ")")], "))")
+
+    def _next(self) -> Lines:
+        """The ways that event `i` leaves, each of those that are the same from here on once."""
+        ways = self._ways()
+        if sum(element.least != element.most for element in self._pattern.elements) < 2:
+            return ways  # the number of events taken says how many each variable has
+        same = ", ".join(["t.q", "t.m.s", *self._matters()])
+        return [
+            "aggregate(",
+            *indented(
+                [
+                    "array(sort_array(transform(",
+                    *indented([*_behind(ways, ","), f"(t, n) -> struct(struct({same}) AS same, n, t)"]),
+                    "))),",
+                    f"{self._threads},",
+                    "(z, ways) -> transform(sort_array(transform(",
+                    "  filter(ways, (x, n) -> NOT get(ways, n - 1).same <=> x.same),",
+                    "  x -> struct(x.n, x.t)",
+                    ")), x -> x.t)",
+                ]
+            ),
+            ")",
+        ]
+
+    def _matters(self) -> list[str]:
+        """What conditions will read of way `t`, as far as its state and its first event don't say so."""
+        states: dict[str, set[int]] = {}
+        for state, variables in enumerate(self._nfa.ahead()):
+            for name in (self._pattern.variables[place] for place in variables):
+                # When a condition is asked for, its variable has just taken the present event.
+                given = {*self._names.ends("", WAYS_MATCH), self._names.ends(name, WAYS_MATCH)[1]}
+                for number in set(self._query.told_by.get(name, ())) - given:
+                    states.setdefault(number, set()).add(state)
+        return [
+            f"CASE WHEN t.q IN ({', '.join(map(str, sorted(found)))}) THEN {number} END"
+            for number, found in sorted(states.items())
+        ]
+
+    def _too_many(self) -> str:
+        words = (
+            f"MATCH_RECOGNIZE has more than {self._query.most:,} partial matches at once: {self._query.comment}\n"
+            "  write WITHIN or narrower conditions, or set max_partial_matches in the model's config or the profile"
+        )
+        return f"raise_error({string_literal(words)})"
+
     def _taken(self) -> Lines:
         """What becomes of way `t` with event `i`: `takes`, its match if a variable took the event; `ok`, if it does."""
         takes = [self._take(name) for name in self._pattern.variables]
@@ -210,7 +264,7 @@ class _Search:
                     "END, FALSE))),",
                     "z,",
                     "(y, ok) -> transform(",
-                    *indented(["filter(CASE t.q", *indented(self._edges()), "END, x -> x.ok),"]),
+                    *indented(["filter(get(array(", *indented(self._edges()), f"), t.q), x -> {self._holds()}),"]),
                     *indented(["x -> struct(x.q AS q, takes[x.v] AS m)"]),
                     ")",
                 ]
@@ -238,7 +292,19 @@ class _Search:
         return lines
 
     def _edges(self) -> Lines:
-        return [f"WHEN {q} THEN array({', '.join(map(_written, edges))})" for q, edges in enumerate(self._nfa.edges)]
+        """The edges of each state, as a constant: Spark finds those of one of thousands at once."""
+        lines = [f"array({', '.join(map(self._edge, edges))})," for edges in self._nfa.edges]
+        return [*lines[:-1], lines[-1].rstrip(",")]
+
+    def _edge(self, edge: Edge) -> str:
+        unless = f", array({', '.join(map(str, sorted(edge.unless)))}) AS unless" if self._excludes() else ""
+        return f"struct({edge.variable} AS v, {edge.target} AS q{unless})"
+
+    def _holds(self) -> str:
+        return "ok[x.v] AND NOT exists(x.unless, u -> ok[u])" if self._excludes() else "ok[x.v]"
+
+    def _excludes(self) -> bool:
+        return any(edge.unless for edges in self._nfa.edges for edge in edges)
 
     # -- matches -----------------------------------------------------------------------------------------
     def _over(self) -> str:
@@ -308,13 +374,12 @@ def _reads(edge: Edge, variable: int) -> bool:
     return variable == edge.variable or variable in edge.unless
 
 
-def _written(edge: Edge) -> str:
-    conditions = [f"ok[{edge.variable}]", *(f"NOT ok[{place}]" for place in sorted(edge.unless))]
-    return f"struct({' AND '.join(conditions)} AS ok, {edge.target} AS q, {edge.variable} AS v)"
-
-
 def _from(query: Lines) -> Lines:
     return ["FROM (", *indented(query), ")"]
+
+
+def _around(before: str, lines: Lines, after: str) -> Lines:
+    return [before, *indented(lines), after]
 
 
 def _behind(lines: Lines, text: str) -> Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
-from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, MatchNames
+from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, WAYS_MATCH, MatchNames
 
 
 def is_column(node: exp.Expr) -> bool:
@@ -29,6 +30,21 @@ def call_around(column: exp.Expr, top: exp.Expr) -> exp.Anonymous | None:
         if isinstance(node, exp.Anonymous) and node.name.upper() in (*NAVIGATION, *AGGREGATES):
             return node
     return None
+
+
+class _Place(TypedDict):
+    """The event of a variable that is read, as `MatchNames.event` takes it."""
+
+    first: bool
+    offset: int
+
+
+def _place(call: exp.Anonymous | None) -> _Place:
+    """The event that FIRST or LAST reads; without a call the last one."""
+    if call is None:
+        return {"first": False, "offset": 0}
+    offset = int(call.expressions[1].name) if len(call.expressions) > 1 else 0
+    return {"first": call.name.upper() == "FIRST", "offset": offset}
 
 
 class Values:
@@ -56,6 +72,18 @@ class Values:
                 elif name in AGGREGATES:
                     yield Edit(span, lambda node=node: self._aggregate(node))  # type: ignore[misc]
 
+    def told_by(self, top: exp.Expr) -> set[str]:
+        """The numbers of the match of a way that a condition depends on, as Spark SQL."""
+        found: set[str] = set()
+        for node in top.walk():
+            if isinstance(node, exp.Column) and is_column(node):
+                call = call_around(node, top)
+                if call is not None and call.name.upper() in AGGREGATES:
+                    found.update(self._names.ends(node.table, WAYS_MATCH))
+                else:
+                    found |= self._names.told_by(node.table, **_place(call))
+        return found
+
     def _edit(self, node: exp.Expr, text: str) -> Edit:
         return Edit(self._source.span(node), lambda: text)
 
@@ -64,11 +92,9 @@ class Values:
         call = call_around(column, top)
         if call is None:
             return f"{self._names.event(column.table)}.{name}"
-        function = call.name.upper()
-        if function in AGGREGATES:
+        if call.name.upper() in AGGREGATES:
             return f"{EVENT}.{name}"
-        offset = int(call.expressions[1].name) if len(call.expressions) > 1 else 0
-        return f"{self._names.event(column.table, first=function == 'FIRST', offset=offset)}.{name}"
+        return f"{self._names.event(column.table, **_place(call))}.{name}"
 
     def _navigation(self, call: exp.Anonymous) -> str:
         value = call.expressions[0]
