@@ -32,6 +32,7 @@ def play(port: int, show: bool) -> None:
     from dbt.adapters.sparkstream.play.runner import Runner
     from dbt.adapters.sparkstream.play.server import PlayServer
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the block below, and so removes its folder
     with tempfile.TemporaryDirectory(prefix="sparkstream-play-", ignore_cleanup_errors=True) as folder:
         runner = Runner(Path(folder))
         try:
@@ -46,7 +47,6 @@ def play(port: int, show: bool) -> None:
             page = Path(folder) / "open.html"
             private.write(page, f'<meta http-equiv="refresh" content="0; url={server.url}">\n')
             click.launch(str(page))
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -1,0 +1,35 @@
+"""The folder of the playground, when its command is ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
+@pytest.mark.parametrize("request_to_end", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("started", [False, True], ids=["at once", "with Spark"])
+def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started: bool) -> None:
+    """Spark is waited for by what it writes: its settings have lain in a file until it ran."""
+    command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "play", "--no-open"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as playground:
+        assert playground.stdout is not None
+        assert "The playground is at" in playground.stdout.readline()
+        [folder] = tmp_path.glob("sparkstream-play-*")
+        until = time.monotonic() + 120
+        while started and not list(folder.rglob("blockmgr-*")) and time.monotonic() < until:
+            time.sleep(0.2)
+        assert bool(list(folder.rglob("blockmgr-*"))) == started
+        playground.send_signal(request_to_end)
+        playground.wait(timeout=60)
+    until = time.monotonic() + 20
+    while list(tmp_path.glob("sparkstream-play-*")) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not list(tmp_path.glob("sparkstream-play-*"))
