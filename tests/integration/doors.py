@@ -1,7 +1,7 @@
 """Flink SQL as a dbt model, through each of the doors that an analyst has.
 
 window_sql   the statement between `{% call window_sql(dialect='flink') %}` and `{% endcall %}`
-config       the statement under `{{ config(sql_dialect='flink') }}`
+config       the statement under `{{ config(meta={'sql_dialect': 'flink'}) }}`
 sql          the statement as the model's text, which is Spark SQL with our windows
 island       Spark SQL; each window function stands between `<<` and `>>`
 macro        Spark SQL; each window function is a macro
@@ -69,7 +69,7 @@ def through(door: str, sql: str, models: Mapping[str, str]) -> str:
     if door == "window_sql":
         return "{% call window_sql(dialect='flink') %}\n" + refer(sql, models) + "\n{% endcall %}\n"
     if door == "config":
-        return "{{ config(sql_dialect='flink') }}\n" + refer(sql, models) + "\n"
+        return "{{ config(meta={'sql_dialect': 'flink'}) }}\n" + refer(sql, models) + "\n"
     if door == "sql":
         return refer(sql, models) + "\n"
     if door == "island":

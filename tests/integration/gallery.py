@@ -320,7 +320,7 @@ page prints, or where it prints none, with what Flink 2.2.1 returned. The projec
 | way | how the model is written |
 |---|---|
 | window_sql | the page's SQL between `{% call window_sql(dialect='flink') %}` and `{% endcall %}` |
-| config | the page's SQL under `{{ config(sql_dialect='flink') }}` |
+| config | the page's SQL under `{{ config(meta={'sql_dialect': 'flink'}) }}` |
 | sql | the page's SQL as the model's text: here Spark needs no other dialect |
 | island | `<< tumble({{ ref('flink_bid') }}, bidtime, '10 minutes') >>`, or Flink's spelling, in Spark SQL |
 | macro | `{{ tumble(ref('flink_bid'), 'bidtime', '10 minutes') }}` in Spark SQL; joins with `{{ window_join(...) }}` |
