@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from dbt_common.dataclass_schema import ValidationError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream import profilekeys
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -60,3 +61,10 @@ def test_a_value_of_the_wrong_kind(values: dict[str, Any], message: str) -> None
     with pytest.raises(ValidationError) as error:
         read(**values)
     assert message in error.value.message
+
+
+@pytest.mark.parametrize("key", ["max_windows", "max_partial_matches"])
+def test_bounds_are_numbers_from_1_on(key: str) -> None:
+    assert getattr(read(**{key: 5}), key) == 5
+    with pytest.raises(DbtRuntimeError, match=f"{key} is a number from 1 on, and not 0"):
+        read(**{key: 0})
