@@ -33,7 +33,7 @@ class TestClocks(Pairs):
 
     def test_other_letters(self) -> None:
         self.written("'EEE, d MMM yyyy'", "DATE_FORMAT(CAST(ts AS DATE), 'EEE, d MMM yyyy')")
-        self.written("'h a'", "CONCAT(CAST((HOUR(ts) + 11) % 12 + 1 AS STRING), ' ', ELT(HOUR(ts) DIV 12 + 1, 'AM', 'PM'))")
+        self.written("'h a'", "CONCAT(CAST((HOUR(ts) + 11) % 12 + 1 AS STRING), ' ', CASE WHEN HOUR(ts) < 12 THEN 'AM' WHEN HOUR(ts) > 11 THEN 'PM' END)")
         self.written("'kk:m'", "CONCAT(LPAD(CAST((HOUR(ts) + 23) % 24 + 1 AS STRING), 2, '0'), ':', CAST(MINUTE(ts) AS STRING))")
 
     def test_texts_in_a_pattern(self) -> None:

@@ -241,7 +241,7 @@ def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
             number = f"CAST({_NUMBERS[kind].format(t=time)} AS STRING)"
             yield number if len(run) == 1 else f"LPAD({number}, {len(run)}, '0')"
         elif set(run) == {"a"}:
-            yield f"ELT(HOUR({time}) DIV 12 + 1, 'AM', 'PM')"
+            yield f"CASE WHEN HOUR({time}) < 12 THEN 'AM' WHEN HOUR({time}) > 11 THEN 'PM' END"
         else:  # parts of a second, which are the same on all clocks
             yield f"{name}({time}, {string_literal(run)})"
 
