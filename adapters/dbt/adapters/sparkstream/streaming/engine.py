@@ -396,5 +396,11 @@ class Engine:
 
 
 def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
-    """Rows with other metadata of a column. (`withMetadata` reads the name as SQL, and then takes it as it stands.)"""
-    return rows.withColumn(name, expression(rows, backticked(name)).alias(name, metadata=metadata))
+    """Rows with other metadata of a column.
+
+    `withMetadata` reads the name as SQL and then takes it as it stands; `withColumn` of Spark Connect forgets metadata.
+    """
+    columns = {column: expression(rows, backticked(column)) for column in rows.columns}
+    marked = next(column for column in columns if column.casefold() == name.casefold())
+    columns[marked] = columns[marked].alias(marked, metadata=metadata)
+    return rows.select(*columns.values())
