@@ -484,6 +484,7 @@ def test_window_sql_on_another_adapter(make_project: Callable[..., Project]) -> 
     message = """\
   window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter spark can't
     install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,
+    or send statements through `sparkstream gateway`, and set the variable sparkstream_gateway to true,
     or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}
 """
     assert message in project.failure("run")

@@ -220,7 +220,9 @@ class Streams:
                 rows = self._stored(source)
         except StreamingError as error:
             if not (is_question and _has_columns(source.reader)):
-                raise _without_batch(error, source) from error
+                if (told := _without_batch(error, source)) is None:
+                    raise
+                raise told from error
             with spark_errors(f"can't read {source.relation}"):
                 rows = self._without_rows(source.reader)
         with spark_errors(f"can't read {source.relation}"):
@@ -334,10 +336,10 @@ def _has_columns(reader: Mapping[str, Any]) -> bool:
     return "schema" in reader or is_other(reader)
 
 
-def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError:
-    """What is wrong where a batch can't read a source."""
+def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError | None:
+    """What is wrong where a batch can't read a source; None where the error says it."""
     if not is_other(source.reader) or error.fault.condition in ("", "PATH_NOT_FOUND"):
-        return error
+        return None
     reader = source.reader
     advice = (
         "give the class a method reader, beside the one for streams"
