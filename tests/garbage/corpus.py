@@ -45,7 +45,10 @@ def _golden() -> list[Sample]:
             tables = [{"name": t, **content["tables"][t]} if isinstance(t, str) else t for t in case["tables"]]
             schema = {table["name"]: _spark_types(table["columns"], dialect) for table in tables}
             found += [Sample(sql, dialect, schema) for sql in (case["sql"], *(case.get("setup") or ()))]
-        for table, expressions in content.get("expressions", {}).items():
+        of_tables = content.get("expressions", {})
+        if isinstance(of_tables, list):  # of one table, whose rows differ by the zone
+            of_tables, content["tables"] = {"moments": of_tables}, {"moments": {"columns": content["columns"]}}
+        for table, expressions in of_tables.items():
             schema = {table: _spark_types(content["tables"][table]["columns"], dialect)}
             found += [Sample(f"SELECT {each['sql']} AS v FROM {table}", dialect, schema) for each in expressions]
     return found
@@ -68,7 +71,7 @@ def _gallery() -> list[Sample]:
         dialects: list[str] = []
 
         def config(*_: Any, dialects: list[str] = dialects, **given: Any) -> str:
-            dialects.append(given.get("sql_dialect", "spark"))
+            dialects.append({**given.get("meta", {}), **given}.get("sql_dialect", "spark"))
             return ""
 
         def window_sql(dialect: str = "spark", *_: Any, caller: Any, dialects: list[str] = dialects, **__: Any) -> str:
