@@ -110,8 +110,9 @@ class Casts(Rewriter):
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
         tokens = self.source.tokens_in(self.source.span(node))
         at = max(i for i, token in enumerate(tokens) if token.token_type == TokenType.ALIAS) + 1
-        size = tokens[at + 2].text if tokens[at + 1].token_type == TokenType.L_PAREN else ""
-        return tokens[at].text.upper(), int(size) if size.isdecimal() else None
+        name, *size = [token.text for token in tokens[at : at + 3]] or [""]
+        is_size = len(size) == 2 and size[0] == "(" and size[1].isdecimal() and len(size[1]) < 10
+        return name.upper(), int(size[1]) if is_size else None
 
     def _digits(self, time: exp.Expr) -> int | None:
         """The digits behind the second that a time has, as far as its text says: None for a column."""

@@ -62,7 +62,7 @@ def _printed(source: Source, node: exp.Expr) -> str:
         return f"({of(node.this)})"
     if isinstance(node, exp.DPipe):
         return f"concat({of(node.this)}, {of(node.expression)})"
-    if isinstance(node, exp.Cast) and isinstance(node.to, exp.DataType):
+    if isinstance(node, exp.Cast) and isinstance(node.to, exp.DataType) and hasattr(node.to.this, "value"):
         return f"{_type(node.to.this.value)}({of(node.this)})"
     if isinstance(node, exp.Window):
         window = node.args.get("alias")
