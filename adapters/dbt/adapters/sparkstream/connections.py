@@ -56,8 +56,9 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
-        self.with_sources: Callable[[str], str] = lambda sql: sql
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
+        self.with_sources: Callable[[str], str] = lambda sql: sql
+        """A statement that reads views in place of sources that no table is behind; the adapter makes them."""
         self.descriptions = Descriptions(self.rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
         self.texts = Texts()

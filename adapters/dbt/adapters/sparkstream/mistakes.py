@@ -17,6 +17,7 @@ import jinja2
 import yaml
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.places import line_of, read
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.templating import LEXER, split_arguments
@@ -128,7 +129,7 @@ def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence
 
 def _placed_in_yaml(error: DbtRuntimeError, node: Any, project: Path, test: str) -> DbtRuntimeError:
     found = _OF_ARGUMENT.search(str(error.msg))
-    text = _read(project / node.original_file_path)
+    text = read(project / node.original_file_path)
     spot = _in_yaml(text, test, (found[2] or found[3]) if found else None, bool(found and found[3]), node)
     if spot:
         _describe(error, node, *spot, text)
@@ -158,12 +159,9 @@ def _is_ours(item: Any) -> bool:
 def _describe(error: DbtRuntimeError, node: Any, at: int, width: int, text: str) -> None:
     """Puts the place into a message: `at` characters into a text."""
     message, _, hint = str(error.msg).partition("\n")
-    start = text.rfind("\n", 0, at) + 1
-    line = text.count("\n", 0, at) + 1
-    finding = TranslationError(
-        message, line=line, column=at - start + 1, source_line=text[start:].split("\n", 1)[0], width=width
-    )
-    described = finding.describe(f"{node.original_file_path}:{line}:{finding.column}")
+    number, column, line = line_of(text, at)
+    finding = TranslationError(message, line=number, column=column, source_line=line, width=width)
+    described = finding.describe(f"{node.original_file_path}:{number}:{column}")
     error.msg = f"{described}\n{hint}" if hint else described
 
 
@@ -172,16 +170,9 @@ def _in_template(node: Any, project: Path, spot: tuple[int, int] | None) -> tupl
 
     dbt cuts blank lines, and what is around a snapshot.
     """
-    text = _read(project / node.original_file_path)
+    text = read(project / node.original_file_path)
     start = text.find(node.raw_code)
     return None if spot is None or start < 0 else (start + spot[0], spot[1], text)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 def _spot(template: str, macro: Any, argument: str | None, message: str) -> tuple[int, int] | None:

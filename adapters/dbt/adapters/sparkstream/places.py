@@ -86,7 +86,7 @@ def located(
                     return place
     begin = len(header) if header and at >= len(header) and statement.startswith(header) else 0
     begin += len(statement[begin:]) - len(statement[begin:].lstrip())
-    number, column, line = _line(statement, at)
+    number, column, line = line_of(statement, at)
     return Place(f"line {number - statement.count(chr(10), 0, begin)} of the statement", line, column, width, False)
 
 
@@ -109,7 +109,7 @@ def in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Place
         found = piece[0], piece[1] - piece[0]
     if found is not None:
         return _in_file(text.node, *found, root)
-    number, column, line = _line(compiled, at)
+    number, column, line = line_of(compiled, at)
     begun = "" if piece == (0, len(text.node.raw_code)) else f", from {_in_file(text.node, piece[0], 1, root).name}"
     name = f"compiled line {number}{begun or ' of ' + text.node.name}"
     return Place(name, line, column, max(1, min(width, len(line) - column + 1)))
@@ -181,7 +181,7 @@ def _before(traced: Traced, at: int, width: int, original: str) -> tuple[int, in
 
 def _alike(text: str, at: int, width: int, original: str, span: Span) -> tuple[int, int] | None:
     """Place and width, within a span of the original, of the word that is in a text."""
-    _, column, line = _line(text, at)
+    _, column, line = line_of(text, at)
     piece = original[slice(*span)]
     for length in dict.fromkeys((min(width, len(line) - column + 1), _word(text, at))):
         found = written_place(Finding("", column=column, source_line=line, width=length), piece)
@@ -209,23 +209,24 @@ def _injected(compiled: str, own: str) -> Traced | None:
 def _in_file(node: Any, at: int, width: int, root: Path) -> Place:
     """A place of a node's template, in its file."""
     # dbt cuts blank lines, and what is around a snapshot.
-    written = _read(root / node.original_file_path)
+    written = read(root / node.original_file_path)
     start = written.find(node.raw_code)
     in_file = start >= 0
     if not in_file:  # a file of a package, or a query on the command line
         written, start = node.raw_code, 0
-    number, column, line = _line(written, start + at)
+    number, column, line = line_of(written, start + at)
     path, of_node = f"{node.original_file_path}:{number}:{column}", f"line {number}, column {column} of {node.name}"
     return Place(path if in_file else of_node, line, column, max(1, min(width, len(line) - column + 1)))
 
 
-def _line(text: str, at: int) -> tuple[int, int, str]:
+def line_of(text: str, at: int) -> tuple[int, int, str]:
     """Number and column of a character, and its whole line."""
     start = text.rfind("\n", 0, at) + 1
     return text.count("\n", 0, at) + 1, at - start + 1, text[start:].split("\n", 1)[0]
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """A file of the user's; nothing of one that can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

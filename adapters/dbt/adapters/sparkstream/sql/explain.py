@@ -73,7 +73,7 @@ def explain(
 
     def work() -> Explanation:
         statement = Statement.parse(sql, dialect)
-        plain = statement.translated(schema, arrival=arrival)
+        plain = statement.traced(schema, arrival=arrival).text
         try:
             text, decisions = statement.by_rules(schema, arrival=arrival)
         except TranslationError as error:

@@ -128,18 +128,6 @@ class Statement:
         held = [tree for tree in trees if tree is not None]
         return cls(Source(sql, tokens), held, reduce(or_, found, Found()), dialect, wall_bounds=wall_bounds)
 
-    def translated(
-        self,
-        schema: Schema | None = None,
-        *,
-        arrival: str | None = None,
-        optimize: bool = False,
-        request: bool = False,
-        batch: Microbatch | None = None,
-    ) -> str:
-        """The text with every construct of ours written as Spark SQL; arguments as for `traced`."""
-        return self.traced(schema, arrival=arrival, optimize=optimize, request=request, batch=batch).text
-
     def traced(
         self,
         schema: Schema | None = None,

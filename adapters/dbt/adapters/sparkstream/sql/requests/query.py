@@ -68,12 +68,12 @@ def request_sql(
 
     def written() -> str:
         # Faults of the query as it was written: in the rewritten one, not all columns of the main table are known.
-        Statement.parse(sql, dialect).translated(known, arrival=arrival)
+        Statement.parse(sql, dialect).traced(known, arrival=arrival)
         if len(original.trees) != 1:
             raise RequestError(f"a request takes one query, and here are {len(original.trees)}")
         rewritten = _Rewriting(original.source, original.trees[0], row, known).text()
         with blamed_on(sql, rewritten):
-            return Statement.parse(rewritten.text, dialect).translated(known, arrival=arrival, request=True)
+            return Statement.parse(rewritten.text, dialect).traced(known, arrival=arrival, request=True).text
 
     return netted(sql, dialect, written)
 

@@ -397,7 +397,7 @@ def _translated(sql: str, dialect: str, schema: Schema | None, arrival: str | No
     if dialect == "spark" and not may_hold_windows(sql):
         return sql.strip().rstrip(";")
     statement = Statement.parse(sql, dialect)
-    return statement.translated(schema, arrival=arrival).strip().rstrip(";")
+    return statement.traced(schema, arrival=arrival).text.strip().rstrip(";")
 
 
 def _apply(source: Source, edits: list[Edit]) -> None:
