@@ -87,11 +87,11 @@ class _Client(socketserver.BaseRequestHandler):
             while True:
                 message = channel.message()
                 # The client waits for this answer, so Spark has nothing to say meanwhile.
-                answer = self._answer(message, channel)
-                if answer is None:
-                    spark.sendall(channel.framed(self._translated))
+                refusal, call = self._translated(message, channel)
+                if refusal is None:
+                    spark.sendall(channel.framed(call))
                 else:
-                    client.sendall(channel.framed(answer))
+                    client.sendall(channel.framed(refusal))
         except EOFError:
             pass
         except (NoMessage, OSError) as error:
@@ -104,12 +104,11 @@ class _Client(socketserver.BaseRequestHandler):
             spark.close()
             answers.join(_CONNECT)
 
-    def _answer(self, message: Message, channel: Plain | Sasl) -> bytes | None:
-        """What the gateway itself says to a call; None where Spark gets it, as `self._translated`."""
-        self._translated = message.data
+    def _translated(self, message: Message, channel: Plain | Sasl) -> tuple[bytes | None, bytes]:
+        """What the gateway itself answers to a call, None where Spark does; and the call as Spark gets it."""
         sql = message.statement
         if sql is None:
-            return None
+            return None, message.data
         translator = self._translators.get(message.session)
         if translator is None:
             translator = self._translators[message.session] = Translator(
@@ -118,12 +117,10 @@ class _Client(socketserver.BaseRequestHandler):
         try:
             text = translator(sql)
         except (TranslationError, UnknownDialect) as error:
-            return message.refused(str(error))
+            return message.refused(str(error)), b""
         except (TException, OSError) as error:
-            return message.refused(f"the gateway can't ask Spark for the columns of a table: {error}")
-        if text != sql:
-            self._translated = message.saying(text)
-        return None
+            return message.refused(f"the gateway can't ask Spark for the columns of a table: {error}"), b""
+        return None, message.data if text == sql else message.saying(text)
 
     def _rows_of(self, sql: str, session: bytes, login: Login | None) -> Sequence[Sequence[Any]]:
         if self._aside is None:

@@ -129,7 +129,7 @@ class StreamConfig:
             flush=_flag(given, "flush"),
             compact_every=_count(given, "compact_every"),
             topic=Topic.read(given["sink"], root) if "sink" in given else None,
-            file_format=(_text(given, "file_format") or "parquet").lower(),
+            file_format=(_text(given, "file_format") or str(NAMED["file_format"].default)).lower(),
             location_root=_text(given, "location_root"),
             partition_by=_names(given, "partition_by"),
             liquid_clustered_by=_names(given, "liquid_clustered_by"),
