@@ -50,7 +50,7 @@ _OF_VIEW = "getviewcolumnbynameandordinal("
 
 
 _NAMED = {
-    condition: re.compile(rf"\s*\[{condition}\] {words}")
+    condition: re.compile(rf"\[{condition}\] {words}")
     for condition, words in (
         ("MISSING_AGGREGATION", r'The non-aggregating expression "(\w{1,200})" is'),
         ("UNRESOLVED_USING_COLUMN_FOR_JOIN", r"USING column `(\w{1,200})` "),
@@ -126,7 +126,7 @@ class Fault:
     def named(self) -> str | None:
         """The name of what is at fault, in an error of the analyser that has no place."""
         words = _NAMED.get(self.condition)
-        named = words.match(self.message) if words is not None else None
+        named = words.match(self.message.lstrip()) if words is not None else None
         return named[1] if named else None
 
     @property

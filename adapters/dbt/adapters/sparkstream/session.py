@@ -65,6 +65,8 @@ def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
         RuntimeError: an option of Java holds a secret, or Spark doesn't start.
     """
     global _session, _parameters
+    if why := secret_java_options(parameters):
+        raise RuntimeError(why)
     with _lock:
         if _session is None or _stopped(_session):
             _session, _parameters = _start(parameters, project), dict(parameters)
@@ -92,8 +94,6 @@ def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     silence_python_log()
     defaults = session_defaults(parameters, project)
     settings = {**defaults, **parameters}
-    if why := secret_java_options(settings):
-        raise RuntimeError(why)
     with _own_control_c():
         if WAREHOUSE in defaults:
             _launch(Path(defaults[WAREHOUSE]).parent, settings)

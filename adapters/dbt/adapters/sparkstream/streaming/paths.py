@@ -48,7 +48,7 @@ def _parts(path: str) -> tuple[str | None, str, str]:
 def _pattern(glob: str) -> str:
     """A path with Hadoop's wildcards, as a regular expression."""
     found, depth = [], 0
-    pieces = re.findall(r"\\.|\[[^\]/]+\]|.", glob, re.DOTALL)
+    pieces = re.findall(r"\\.|\[[^\]/]{1,200}\]|.", glob, re.DOTALL)
     for piece in pieces:
         if piece == "*":
             found.append("[^/]*")
