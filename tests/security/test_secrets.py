@@ -15,7 +15,7 @@ import pytest
 from dbt.adapters.sparkstream import private, redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.redaction import learn, redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.secretnames import is_harmless, is_secret
 from dbt.adapters.sparkstream.server import ServerConfig, ServerError
 from dbt.adapters.sparkstream.session import spark_session
 from dbt.adapters.sparkstream.session_conf import java_properties
@@ -127,6 +127,30 @@ def test_parts_of_a_value() -> None:
     assert redacted("Kafka says: horse battery, staple") == "Kafka says: *****, *****"
 
 
+@pytest.mark.parametrize("kind", ["options", "value_options"])
+@pytest.mark.parametrize("name", ["station", "kafka.mine", "X-Auth", "kafka.ssl.engine.extra", "option"])
+def test_options_under_names_that_are_not_known_to_be_harmless(kind: str, name: str) -> None:
+    given_options({kind: {name: "S3CR3T"}})
+    assert redacted("it says S3CR3T") == "it says *****"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("subscribe", "startingOffsets", "STARTINGOFFSETS", "kafka.bootstrap.servers", "kafka.group.id", "sep"),
+        *("timestampFormat", "pathGlobFilter", "rowsPerSecond", "host", "baseUrl", "stream-from-timestamp"),
+    ],
+)
+def test_options_that_are_known_to_be_harmless(name: str) -> None:
+    given_options({"options": {name: "harmless"}})
+    assert redacted("a harmless text") == "a harmless text"
+
+
+def test_values_of_options_that_are_no_texts() -> None:
+    given_options({"options": {"mine": None, "flag": True, "number": 1234567, 3: "S3CR3T"}})
+    assert redacted("None True 1234567 S3CR3T") == "None True 1234567 *****"
+
+
 def test_parts_as_java_reads_them() -> None:
     jaas = r"""x.PlainLoginModule required username="alice" password="a\"quoted\\one" other=unquoted1 useKeyTab=true;"""
     key = "-----BEGIN PRIVATE KEY-----\nline one\nline two\n"
@@ -141,7 +165,7 @@ COMMON = ["true", "spark", "admin", "10000", "64m", "1.5g", "30 seconds", "org.a
 @pytest.mark.parametrize("value", COMMON)
 def test_values_that_also_stand_where_nothing_is_secret(value: str) -> None:
     learn({"password": value, "spark.ssl.keyPassword": value})
-    learn({"spark.custom.thing": value}, settings=True)
+    learn({"spark.custom.thing": value}, is_harmless)
     text = f"Spark says {value}, and {value}."
     assert redacted(text) == text
 
@@ -159,7 +183,7 @@ def test_short_values_are_whole_words() -> None:
     ["spark.mine", "spark.hadoop.fs.x.thing", "spark.sql.catalog.lake.header.X-Auth", "spark.executorEnv.KEY"],
 )
 def test_settings_under_names_that_are_not_known_to_be_harmless(name: str) -> None:
-    learn({name: "S3CR3T"}, settings=True)
+    learn({name: "S3CR3T"}, is_harmless)
     assert redacted("it says S3CR3T") == "it says *****"
 
 
@@ -171,12 +195,13 @@ def test_settings_under_names_that_are_not_known_to_be_harmless(name: str) -> No
     ],
 )
 def test_settings_that_are_known_to_be_harmless(name: str) -> None:
-    learn({name: "harmless"}, settings=True)
+    learn({name: "harmless"}, is_harmless)
     assert redacted("a harmless text") == "a harmless text"
 
 
 def test_values_of_the_profile_and_of_dbts_secret_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBT_ENV_SECRET_HARMLESS", "from the environment")
+    monkeypatch.setenv("DBT_ENV_SECRET_TOKEN_ID", "87654321")
     parameters = {"spark.plain.name": "from the environment", "spark.sql.catalog.x.credential": "id:of the catalog"}
     SparkStreamCredentials.from_dict(
         {
@@ -189,8 +214,8 @@ def test_values_of_the_profile_and_of_dbts_secret_variables(monkeypatch: pytest.
             "server_side_parameters": parameters,
         }
     )
-    said = redacted("from the environment | id:of the catalog | of the user | of_the_address | 127.0.0.1")
-    assert said == "***** | ***** | ***** | ***** | 127.0.0.1"
+    said = redacted("from the environment | 87654321 | id:of the catalog | of the user | of_the_address | 127.0.0.1")
+    assert said == "***** | ***** | ***** | ***** | ***** | 127.0.0.1"
 
 
 SECRETS = {

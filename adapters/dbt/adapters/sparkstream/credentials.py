@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream import dbtlog, profilekeys, spark_connect
 from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.relation import catalog_of
+from dbt.adapters.sparkstream.secretnames import is_harmless
 from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_WINDOWS
 
@@ -163,7 +164,7 @@ def _learn(profile: Mapping[str, Any]) -> None:
     learn(profile)
     parameters = profile.get("server_side_parameters")
     if isinstance(parameters, Mapping):
-        learn(parameters, settings=True)
+        learn(parameters, is_harmless)
 
 
 def _system_user() -> str:

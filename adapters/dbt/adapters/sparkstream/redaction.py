@@ -13,11 +13,11 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, unquote
 
-from dbt.adapters.sparkstream.secretnames import is_common, is_harmless, is_secret
+from dbt.adapters.sparkstream.secretnames import holds_none, is_common, is_harmless, is_secret
 
 HIDDEN = "*****"
 """What stands for a secret, as in dbt's own output."""
@@ -71,29 +71,28 @@ _lock = threading.Lock()
 _known: frozenset[str] = frozenset()
 
 
-def learn(values: Mapping[str, object], settings: bool = False) -> None:
+def learn(values: Mapping[str, object], harmless: Callable[[str], bool] = holds_none) -> None:
     """Takes note of secrets, which `redacted` then replaces wherever they stand.
 
     Args:
-        values: names of settings, options or variables -> their values. Those count whose names say so, and logins in
-            addresses under any name.
-        settings: the names are those of Spark's settings, so all values count but those under names that are known to
-            be harmless.
+        values: names of settings, options or variables -> their values. Logins in addresses count under any name.
+        harmless: whether a value under a name is no secret: `is_harmless` of Spark's settings, `is_harmless_option` of
+            a source's or sink's options; else all are but those whose names say that they are secret.
     """
-    found = forms_of(values, settings)
+    found = forms_of(values, harmless)
     global _known
     with _lock:
         if not found <= _known:
             _known = _known | found
 
 
-def forms_of(values: Mapping[str, object], settings: bool = False) -> frozenset[str]:
+def forms_of(values: Mapping[str, object], harmless: Callable[[str], bool] = holds_none) -> frozenset[str]:
     """The secrets that `learn` takes note of, in all forms in which they may be written."""
     return frozenset(
         form
         for name, value in values.items()
         if isinstance(value, (str, int, float)) and not isinstance(value, bool)
-        for part in _parts(name, str(value), settings)
+        for part in _parts(name, str(value), harmless)
         if len(part) >= _SHORTEST and not is_common(part)
         for form in _forms(part)
     )
@@ -101,12 +100,15 @@ def forms_of(values: Mapping[str, object], settings: bool = False) -> frozenset[
 
 def learn_environment() -> None:
     """Takes note of the values of dbt's secret variables."""
-    learn({name: value for name, value in os.environ.items() if name.startswith(ENV_SECRET)})
+    # Whatever else a name says: that of DBT_ENV_SECRET_TOKEN_ID ends as the names of harmless settings do.
+    learn(
+        {f"{ENV_SECRET}{i}": value for i, (name, value) in enumerate(os.environ.items()) if name.startswith(ENV_SECRET)}
+    )
 
 
-def _parts(name: str, value: str, settings: bool) -> Iterator[str]:
+def _parts(name: str, value: str, harmless: Callable[[str], bool]) -> Iterator[str]:
     """The secrets in a value: all of it, and what is assigned in it, as in a login of Java."""
-    if is_secret(name) or (settings and not is_harmless(name) and not value.isdigit()):
+    if is_secret(name) or not (harmless(name) or value.isdigit()):
         yield value.strip()
         for item in _ITEM.finditer(value):
             if not is_harmless(item[1]):

@@ -47,17 +47,89 @@ _COMMON = re.compile(
 _CLASS = re.compile(r"(?:[a-z][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(?:\$\w+)*")
 
 
+_KAFKA = (
+    "bootstrap.servers client.id client.id.prefix client.dns.lookup client.rack group.id "
+    "group.instance.id group.protocol auto.offset.reset allow.auto.create.topics check.crcs "
+    "auto.commit.interval.ms enable.auto.commit exclude.internal.topics isolation.level fetch.max.bytes "
+    "fetch.max.wait.ms fetch.min.bytes max.partition.fetch.bytes max.poll.records max.poll.interval.ms "
+    "heartbeat.interval.ms session.timeout.ms partition.assignment.strategy "
+    "partition.discovery.interval.ms request.timeout.ms retries default.api.timeout.ms "
+    "connections.max.idle.ms metadata.max.age.ms metadata.max.idle.ms receive.buffer.bytes "
+    "send.buffer.bytes reconnect.backoff.ms reconnect.backoff.max.ms retry.backoff.ms "
+    "retry.backoff.max.ms socket.connection.setup.timeout.ms socket.connection.setup.timeout.max.ms "
+    "metrics.num.samples metrics.sample.window.ms acks batch.size buffer.memory compression.type "
+    "delivery.timeout.ms enable.idempotence linger.ms max.block.ms max.in.flight.requests.per.connection "
+    "max.request.size transaction.timeout.ms transactional.id key.serializer value.serializer "
+    "key.deserializer value.deserializer security.protocol sasl.mechanism sasl.kerberos.service.name "
+    "sasl.client.callback.handler.class sasl.login.callback.handler.class ssl.protocol "
+    "ssl.enabled.protocols ssl.cipher.suites ssl.endpoint.identification.algorithm ssl.keystore.type "
+    "ssl.keystore.location ssl.truststore.type ssl.truststore.location config.providers "
+    "config.providers.file.class "
+)
+"""Settings of Kafka's client that hold no secret."""
+
+_SOURCES = (
+    "dbtable query header sep delimiter encoding charset quote escape chartoescapequoteescaping comment "
+    "inferschema preferdate enforceschema ignoreleadingwhitespace ignoretrailingwhitespace nullvalue "
+    "emptyvalue nanvalue positiveinf negativeinf dateformat timestampformat timestampntzformat "
+    "enabledatetimeparsingfallback maxcolumns maxcharspercolumn columnnameofcorruptrecord multiline "
+    "locale linesep unescapedquotehandling codec escapequotes quoteall primitivesasstring prefersdecimal "
+    "allowcomments allowunquotedfieldnames allowsinglequotes allownumericleadingzeros "
+    "allowbackslashescapinganycharacter allowunquotedcontrolchars allownonnumericnumbers "
+    "dropfieldifallnull samplingratio ignorenullfields singlevariantcolumn pretty mergeschema "
+    "datetimerebasemode int96rebasemode wholetext avroschema recordname recordnamespace ignoreextension "
+    "positionalfieldmatching enablestableidentifiersforuniontype rowtag roottag declaration "
+    "arrayelementname attributeprefix valuetag excludeattribute ignoresurroundingspaces ignorenamespace "
+    "wildcardcolname validatename treatemptyvaluesasnulls maxfilespertrigger maxbytespertrigger "
+    "maxfileage maxcachedfiles discardcachedinputratio latestfirst filenameonly cleansource "
+    "sourcearchivedir recursivefilelookup pathglobfilter modifiedafter modifiedbefore ignorecorruptfiles "
+    "ignoremissingfiles topic subscribe subscribepattern assign startingoffsets startingtimestamp "
+    "startingoffsetsbytimestamp startingoffsetsbytimestampstrategy endingoffsets endingtimestamp "
+    "endingoffsetsbytimestamp failondataloss kafkaconsumer.polltimeoutms fetchoffset.numretries "
+    "fetchoffset.retryintervalms maxoffsetspertrigger minoffsetspertrigger maxtriggerdelay minpartitions "
+    "maxrecordsperpartition groupidprefix includeheaders includetimestamp rowspersecond rampuptime "
+    "numpartitions rowsperbatch starttimestamp advancemillisperbatch ignorechanges ignoredeletes "
+    "skipchangecommits startingversion endingversion readchangefeed readchangedata witheventtimeorder "
+    "versionasof timestampasof branch tag snapshot-id as-of-timestamp start-snapshot-id end-snapshot-id "
+    "stream-from-timestamp streaming-skip-delete-snapshots streaming-skip-overwrite-snapshots "
+    "streaming-max-files-per-micro-batch streaming-max-rows-per-micro-batch split-size lookback "
+    "partitioncolumn lowerbound upperbound fetchsize batchsize querytimeout isolationlevel "
+    "pushdownpredicate "
+)
+"""Options of Spark's sources and sinks, of Delta's and of Iceberg's that hold no secret, in lower case."""
+
+
 def is_secret(name: str) -> bool:
     """Whether a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
     return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
+
+
+def holds_none(name: str) -> bool:
+    """Whether nothing in a name says that a secret is behind it."""
+    return not is_secret(name)
 
 
 def is_harmless(name: str) -> bool:
     """Whether a setting of this name is known to hold no secret."""
     if is_secret(name) or _ENVIRONMENT.search(name):
         return False
+    return _OF_SPARK.match(name) is not None or _ends_harmlessly(name)
+
+
+def is_harmless_option(name: str) -> bool:
+    """Whether an option of a source or sink, such as `subscribe` or `kafka.group.id`, is known to hold no secret."""
+    known = name.casefold() in _SOURCES.split() or is_of_kafka(name.casefold().removeprefix("kafka."))
+    return not is_secret(name) and (known or _ends_harmlessly(name))
+
+
+def is_of_kafka(name: str) -> bool:
+    """Whether a setting of Kafka's client is known to hold no secret."""
+    return name in _KAFKA.split()
+
+
+def _ends_harmlessly(name: str) -> bool:
     last = _LAST_WORD.search(name)
-    return _OF_SPARK.match(name) is not None or (last is not None and _ENDS.fullmatch(last[0]) is not None)
+    return last is not None and _ENDS.fullmatch(last[0]) is not None
 
 
 def is_common(value: str) -> bool:

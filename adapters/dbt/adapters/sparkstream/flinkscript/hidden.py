@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable
 from dbt.adapters.sparkstream.redaction import CONTAINERS, redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.secretnames import is_of_kafka, is_secret
 
 HIDDEN = "..."
 """What stands for a secret in comments and in README.md: no stars, which would open a comment behind a slash."""
@@ -48,24 +48,6 @@ _OPTIONS = (
 )
 """Options of tables and catalogs that hold no secret; `key.` and `value.` may be before them."""
 
-_OF_CLIENT = (
-    "bootstrap.servers client.id client.id.prefix client.dns.lookup client.rack group.id group.instance.id "
-    "group.protocol auto.offset.reset allow.auto.create.topics check.crcs auto.commit.interval.ms enable.auto.commit "
-    "exclude.internal.topics isolation.level fetch.max.bytes fetch.max.wait.ms fetch.min.bytes "
-    "max.partition.fetch.bytes max.poll.records max.poll.interval.ms heartbeat.interval.ms session.timeout.ms "
-    "partition.assignment.strategy partition.discovery.interval.ms request.timeout.ms retries default.api.timeout.ms "
-    "connections.max.idle.ms metadata.max.age.ms metadata.max.idle.ms receive.buffer.bytes send.buffer.bytes "
-    "reconnect.backoff.ms reconnect.backoff.max.ms retry.backoff.ms retry.backoff.max.ms "
-    "socket.connection.setup.timeout.ms socket.connection.setup.timeout.max.ms metrics.num.samples "
-    "metrics.sample.window.ms acks batch.size buffer.memory compression.type delivery.timeout.ms enable.idempotence "
-    "linger.ms max.block.ms max.in.flight.requests.per.connection max.request.size transaction.timeout.ms "
-    "transactional.id key.serializer value.serializer key.deserializer value.deserializer security.protocol "
-    "sasl.mechanism sasl.kerberos.service.name sasl.client.callback.handler.class sasl.login.callback.handler.class "
-    "ssl.protocol ssl.enabled.protocols ssl.cipher.suites ssl.endpoint.identification.algorithm ssl.keystore.type "
-    "ssl.keystore.location ssl.truststore.type ssl.truststore.location config.providers config.providers.file.class "
-)
-"""Settings of Kafka's client that hold no secret."""
-
 _SETTINGS = (
     *("execution.", "table.", "sql-client.", "state.", "restart-strategy", "parallelism.", "pipeline.name"),
     *("pipeline.max-parallelism", "pipeline.auto-watermark-interval", "pipeline.object-reuse"),
@@ -83,7 +65,7 @@ def is_harmless(option: str, value: str) -> bool:
     name = option.lower()
     for prefix in ("key.", "value."):
         name = name.removeprefix(prefix)
-    of_client = name.startswith(PROPERTIES) and name.removeprefix(PROPERTIES) in _OF_CLIENT.split()
+    of_client = name.startswith(PROPERTIES) and is_of_kafka(name.removeprefix(PROPERTIES))
     known = of_client or name in _OPTIONS.split()
     return not value or (known and is_plain(value))
 

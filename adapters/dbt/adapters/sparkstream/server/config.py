@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dbt.adapters.sparkstream.redaction import learn
+from dbt.adapters.sparkstream.secretnames import is_harmless
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
@@ -63,7 +64,7 @@ class ServerConfig:
             object.__setattr__(self, "conf", {**self.conf, JARS: absolute(self.conf[JARS])})
         if ";" in str(self.folder):
             raise ServerError(f"the metastore takes no ';' in a path; choose another folder than {self.folder}")
-        learn(self.conf, settings=True)
+        learn(self.conf, is_harmless)
         self._check_master()
         self._check_ports()
         if not re.fullmatch(r"[1-9]\d*[kmgt]b?", self.memory.lower()):

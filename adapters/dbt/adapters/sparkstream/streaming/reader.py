@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.redaction import learn
+from dbt.adapters.sparkstream.secretnames import is_harmless_option
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.avro import AVRO, registry_of, schema_of, strange_option
@@ -253,8 +254,10 @@ def kind_of(reader: Mapping[str, Any]) -> str:
 
 def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
     """The options for Spark, as texts: YAML has true where Spark wants `true`."""
+    learn(reader)
+    for kind in ("options", "value_options"):
+        learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
     given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
-    learn({**given, "schema_registry": reader.get("schema_registry")})
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
 
