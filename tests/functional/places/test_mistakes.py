@@ -16,6 +16,7 @@ from tests.support import Done
 
 T = "{{ ref('t') }}"
 HOP = f"<< hop({T}, ts, '1 hour', '1 day') >>"
+FRAMED = f"FROM {T} WINDOW w AS (PARTITION BY s ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW)"
 BOUNDS = "group by window_start, window_end"
 
 ANALYSED = {
@@ -55,6 +56,10 @@ ANALYSED = {
     f"from tumble({T}, ts, '1 day')\n{BOUNDS}\n{{% endcall %}}) q",
     "dialect": "{{ config(sql_dialect='flink') }}\nSELECT window_start, COUNT(*) AS n\n"
     "FROM TUMBLE(TABLE §nodb.nope, DESCRIPTOR(ts), INTERVAL '1' DAY)\nGROUP BY window_start, window_end",
+    "frame": f"{{{{ config(sql_dialect='openmldb') }}}}\nSELECT a, sum(§prise) OVER w AS p\n{FRAMED}",
+    "key_of_frame": "{{ config(sql_dialect='openmldb') }}\nSELECT a, sum(a) OVER w AS p\n"
+    f"{FRAMED.replace(' ts', ' §prise')}",
+    "no_group_in_stream": f"{{{{ config(sql_dialect='sqlstream') }}}}\nSELECT s,\n  §a\nFROM {T} GROUP BY s",
 }
 PARSED = {
     "no_from": "select a\nform §t x y",

@@ -167,7 +167,19 @@ def shown(error: Finding, place: Place) -> str:
 
 def _construct(traced: Traced, at: int, width: int, original: str) -> tuple[int, int]:
     """The same for a text that the translator made; where it can't be told, the beginning of the user's construct."""
-    return _before(traced, at, width, original) or (traced.place((at, at + 1))[0], 1)
+    return (
+        _before(traced, at, width, original)
+        or _only(traced.text[at : at + _word(traced.text, at)], original)
+        or (traced.place((at, at + 1))[0], 1)
+    )
+
+
+def _only(word: str, original: str) -> tuple[int, int] | None:
+    """Place and width of a word that stands in a text once; None for others, and for a text that has no letters."""
+    at = original.find(word)
+    cut = _cuts_word(original, at) or _cuts_word(original, at + len(word))
+    once = at >= 0 and not cut and original.find(word, at + 1) < 0 and word.replace("_", "").isalnum()
+    return (at, len(word)) if once else None
 
 
 def _before(traced: Traced, at: int, width: int, original: str) -> tuple[int, int] | None:

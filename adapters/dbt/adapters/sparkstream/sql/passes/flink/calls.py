@@ -43,10 +43,6 @@ class FlinkCall:
         """The call with another argument in a place."""
         return replace(self, args=(*self.args[:place], sql, *self.args[place + 1 :]))
 
-    def without_first(self) -> FlinkCall:
-        """The call without its first argument."""
-        return replace(self, args=self.args[1:], types=self.types[1:], literals=self.literals[1:])
-
     def same(self) -> str:
         """The call as it stands."""
         return self.to(self.name)

@@ -103,12 +103,6 @@ def read(text: str, literal: str | None, *, tried: bool = False) -> str:
     return f"REGEXP_REPLACE({text}, {string_literal(_HOUR)}, '$1:00')"
 
 
-def is_time_of_day(text: str) -> bool:
-    """Whether a constant is a TIME '...': hours, minutes and seconds."""
-    found = re.fullmatch(r"\s*(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.]\d*)?\s*", text, re.A)
-    return found is not None and all(int(part) < end for part, end in zip(found.groups(), (24, 60, 60), strict=True))
-
-
 def word(node: exp.Expr, words: Iterable[str] = WORDS) -> str | None:
     """The word, in capitals, that a node is where it looks like a column, as CURRENT_DATE does; None for a column."""
     if not isinstance(node, exp.Column) or node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:

@@ -38,12 +38,6 @@ def family(type_: str | None) -> str | None:
     return "map" if entry(type_) is not None else "row" if fields(type_) is not None else None
 
 
-def incompatible(one: str | None, other: str | None) -> bool:
-    """Whether two types, both known, are of different kinds, so that no value has both."""
-    first, second = family(one), family(other)
-    return first is not None and second is not None and first != second
-
-
 def incomparable(one: str | None, other: str | None) -> bool:
     """Whether two types, both known, can't be compared. A text can be compared with what it is cast to: `s = 5`."""
     kinds = {family(one), family(other)}

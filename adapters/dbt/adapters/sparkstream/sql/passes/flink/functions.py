@@ -276,4 +276,3 @@ AGGREGATES = frozenset(
         "JSON_OBJECTAGG", "APPROX_COUNT_DISTINCT", "PERCENTILE",
     }
 )  # fmt: skip
-RANKING = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LAG", "LEAD"})

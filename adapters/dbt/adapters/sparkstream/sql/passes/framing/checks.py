@@ -7,7 +7,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import OrderKey, WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
@@ -36,10 +36,8 @@ def check_block(select: FramedSelect) -> None:
                     "PARTITION BY and ORDER BY of a window take columns",
                     "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
                 )
-            check_column(select, key.expression)
     for item in select.block.projections:
         _check_windows_of(select, item)
-    _check_columns(select)
     if select.our_windows:
         _check_bare_aggregates(select)
 
@@ -69,8 +67,6 @@ def _check_clauses(select: FramedSelect) -> None:
 def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
     """Refuses an order of a type that OpenMLDB doesn't order by, where the type is known."""
     order: OrderKey | None = join.args.get("order")
-    if order and isinstance(order.expression, exp.Column):
-        check_column(select, order.expression)
     type_ = select.type_of(order.span) if order else None
     if order and type_ is not None and type_ not in KEY_TYPES:
         raise select.source.error(
@@ -92,16 +88,6 @@ def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
             )
 
 
-def _check_columns(select: FramedSelect) -> None:
-    """Refuses columns that no table has. A bare name outside a window's call may be an alias of the SELECT list."""
-    aliases = {item.alias.lower() for item in select.select.expressions if isinstance(item, exp.Alias)}
-    for column in own(select.select, exp.Column):
-        if isinstance(column.this, exp.Star):
-            continue
-        if column.table or column.name.lower() not in aliases or select.is_in_call(select.source.span(column)):
-            check_column(select, column)
-
-
 def _check_bare_aggregates(select: FramedSelect) -> None:
     """Refuses an aggregate of the whole table beside windows."""
     for node in own(select.select, exp.Anonymous):
@@ -114,29 +100,6 @@ def _check_bare_aggregates(select: FramedSelect) -> None:
                 f"{node.name.lower()} without OVER can't stand beside windows",
                 f"write {node.name.lower()}(...) OVER w, or put one of them in a subquery",
             )
-
-
-def check_column(select: FramedSelect, column: exp.Column) -> None:
-    """Refuses a column that no table in FROM has, where the tables' columns are known."""
-    named = select.tables
-    if column.table:
-        names = [name for name in named if name]
-        outer = enclosing(select.select, exp.Select)
-        if names and len(names) == len(named) and column.table.lower() not in named and not outer:
-            raise select.source.error(
-                select.source.span(column),
-                f"there is no table {column.table} in this FROM",
-                f"it has {', '.join(names)}",
-            )
-    lists = [named.get(column.table.lower(), [])] if column.table else named.values()
-    known = [select.resolver.columns(table) for tables in lists for table in tables]
-    if known and all(k.complete for k in known) and not any(k.find(column.name) for k in known):
-        if enclosing(select.select, exp.Select):
-            return
-        columns = ", ".join(c.name for k in known for c in k.items)
-        raise select.source.error(
-            select.source.span(column), f"there is no column {column.name} in this FROM", f"it has {columns}"
-        )
 
 
 def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:

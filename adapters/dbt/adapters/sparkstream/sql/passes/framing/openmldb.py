@@ -42,8 +42,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 )
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
-from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
-from dbt.adapters.sparkstream.sql.passes.framing.unknown import check_names
 
 _JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
@@ -79,8 +77,6 @@ class OpenMLDBSpelling:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
         self._inserted.clear()
-        check_grouped(self._source, tree)
-        check_names(self._source, self._resolver, tree)
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):

@@ -77,14 +77,6 @@ class FramedSelect:
         return [call.span for call in self.calls]
 
     @cached_property
-    def tables(self) -> dict[str, list[exp.Expr]]:
-        """What stands in FROM, by the names that columns have before their dot; in lower case."""
-        found: dict[str, list[exp.Expr]] = {}
-        for table in sources(self.select):
-            found.setdefault((name_of(table) or "").strip("`").lower(), []).append(table)
-        return found
-
-    @cached_property
     def our_windows(self) -> list[Window]:
         """Every window of ours: first the declared windows, used or not, then the windows written in OVER itself."""
         found: dict[int, Window] = {id(w): w for w in self.windows.values() if w}

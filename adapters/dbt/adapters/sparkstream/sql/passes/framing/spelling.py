@@ -20,8 +20,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, coun
 from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_divisions
 from dbt.adapters.sparkstream.sql.passes.framing.lacking import refuse_what_spark_lacks
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
-from dbt.adapters.sparkstream.sql.passes.framing.ungrouped import check_grouped
-from dbt.adapters.sparkstream.sql.passes.framing.unknown import check_names
 
 
 def _edit(span: Span, text: str) -> Edit:
@@ -50,8 +48,6 @@ class SQLstreamSpelling:
             TranslationError: Spark has nothing that says it.
         """
         refuse_what_spark_lacks(self._source, tree)
-        check_grouped(self._source, tree)
-        check_names(self._source, self._resolver, tree)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in tree.find_all(exp.Floor, exp.Ceil):
             if node.args.get("to"):
