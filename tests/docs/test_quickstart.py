@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import dbt
+from dbt.adapters.sparkstream.starter import project_files
 from tests.docs.blocks import PAGES, ROOT, Block, blocks
 from tests.docs.terminal import answer
 from tests.support import sampled
@@ -37,6 +38,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from dbt.cli.main import cli; cli()" "$@"\n')
     program.chmod(0o755)
+    ours = program.with_name("sparkstream")
+    ours.write_text(f'#!/bin/sh\nexec {sys.executable} -m dbt.adapters.sparkstream.cli "$@"\n')
+    ours.chmod(0o755)
+    program.with_name("python").symlink_to(sys.executable)
     (site / "home").mkdir()
     return {
         **os.environ,
@@ -51,13 +56,6 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def _lines(block: Block) -> Iterator[str]:
     return (line for line in block.text.splitlines() if line)
-
-
-def dialogue(block: Block) -> tuple[list[str], list[str], list[str]]:
-    """The command of a `console` block, what it shows, and what is typed."""
-    command, *shown = _lines(block)
-    typed = [line.rpartition(": ")[2] for line in shown if re.search(r"(number|dev|time)\)?( \[\d\])?: \w+$", line)]
-    return command.removeprefix("$ ").split(), shown, typed
 
 
 def work_of_children() -> float:
@@ -76,19 +74,9 @@ def number_of_adapter(screen: str) -> str:
 def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
     folder, screen, begun = tmp_path, "", work_of_children()
     for block in blocks(PAGE):
-        if block.mark:
+        if block.mark or block.title:
             continue
-        if block.language == "console":
-            command, shown, typed = dialogue(block)
-            code, screen = answer(command, [number_of_adapter, *typed[1:]], tmp_path, environment)
-            assert code == 0, screen
-            # The order of the adapters is that of the files on the disk.
-            shown = [re.sub(r"^\[\d\] (?=spark)", "", line) for line in shown]
-            missing = [line for line in shown if line not in screen and line.rpartition(": ")[0] not in screen]
-            assert not missing, screen
-        elif block.title:
-            (folder / block.title).write_text(block.text)
-        elif block.language == "shell":
+        if block.language == "shell":
             # `cd` stays where it leads, as in the reader's shell.
             script = f"set -e\n{block.text}\npwd > {tmp_path}/cwd"
             done = subprocess.run(
@@ -102,6 +90,24 @@ def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
     assert folder == tmp_path / "shop"
     # What the page promises, in seconds of work: those of the clock depend on what else the machine has to do.
     assert "in five minutes" in PAGES[PAGE].read_text() and work_of_children() - begun < 300
+
+
+def test_files_on_the_page_are_those_of_init() -> None:
+    shown = {block.title: block.text for block in blocks(PAGE) if block.title}
+    assert shown
+    assert shown.items() <= project_files("shop").items()
+
+
+def test_the_questions_of_dbt_init(environment: dict[str, str], tmp_path: Path) -> None:
+    [block] = [block for block in blocks(PAGE) if block.language == "console"]
+    command, *shown = _lines(block)
+    typed = [line.rpartition(": ")[2] for line in shown if re.search(r"(number|dev|time)\)?( \[\d\])?: \w+$", line)]
+    words = command.removeprefix("$ ").split()
+    code, screen = answer(words, [number_of_adapter, *typed[1:]], tmp_path, environment)
+    assert code == 0, screen
+    # The order of the adapters is that of the files on the disk.
+    shown = [re.sub(r"^\[\d\] (?=spark)", "", line) for line in shown]
+    assert not [line for line in shown if line not in screen and line.rpartition(": ")[0] not in screen], screen
 
 
 # What is chosen -> what the profile holds.

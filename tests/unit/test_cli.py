@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.__version__ import __version__
@@ -128,6 +129,62 @@ class TestTranslate:
         result = run("translate", "-", "--dialect", "oracle", stdin=b"select 1")
         assert result.exit_code == 2
         assert "'oracle' is not one of spark, flink" in result.stderr
+
+
+class TestInit:
+    def test_a_project_with_the_folders_name(self, tmp_path: Path) -> None:
+        folder = tmp_path / "new" / "Shop_2"
+        result = run("init", folder)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert f"cd {folder}" in result.stdout
+        written = {
+            path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()
+        }
+        assert yaml.safe_load(written["dbt_project.yml"])["name"] == "Shop_2"
+        assert yaml.safe_load(written["dbt_project.yml"])["profile"] in yaml.safe_load(written["profiles.yml"])
+        assert written["README.md"].startswith("# Shop_2\n")
+        assert [path for path, text in written.items() if "PROJECT" in text] == []
+        assert {"feed.py", ".gitignore", "incoming/.gitkeep", "models/items_10min.sql"} <= set(written)
+
+    def test_the_folder_one_is_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "shop").mkdir()
+        monkeypatch.chdir(tmp_path / "shop")
+        assert run("init", ".").exit_code == 0
+        assert yaml.safe_load(Path("dbt_project.yml").read_text())["name"] == "shop"
+
+    @pytest.mark.parametrize(
+        ("name", "proposal"),
+        [
+            *(("2b", "project_2b"), ("my-shop", "my_shop"), ("größe", "gr_e"), ("a b.c", "a_b_c"), ("---", "project")),
+            *(("dbt", "my_dbt"), ("dbt_spark", "my_dbt_spark")),
+        ],
+    )
+    def test_a_name_that_dbt_refuses(self, name: str, proposal: str, tmp_path: Path) -> None:
+        result = CliRunner().invoke(main, ["init", "--", str(tmp_path / name)])
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"no project can be named {name!r}: ")
+        assert result.stderr.endswith(f" such as {proposal}\n")
+        assert not (tmp_path / name).exists()
+
+    def test_what_is_there_stays(self, tmp_path: Path) -> None:
+        (tmp_path / "shop").mkdir()
+        (tmp_path / "shop" / "README.md").write_text("mine")
+        result = run("init", tmp_path / "shop")
+        hint = "\n  name a folder that is empty or not there\n"
+        assert (result.exit_code, result.stderr) == (1, f"{tmp_path / 'shop'} holds files{hint}")
+        assert [path.name for path in (tmp_path / "shop").iterdir()] == ["README.md"]
+        (tmp_path / "file").write_text("mine")
+        assert run("init", tmp_path / "file").stderr == f"{tmp_path / 'file'} is a file{hint}"
+        assert run("init", tmp_path / "file" / "shop").stderr.endswith("can't be written: Not a directory\n")
+
+    def test_the_feeder_writes_the_next_hour(self, tmp_path: Path) -> None:
+        run("init", tmp_path / "shop")
+        for _ in range(2):
+            subprocess.run([sys.executable, tmp_path / "shop" / "feed.py"], check=True, capture_output=True)
+        first, second = (path.read_text().splitlines() for path in sorted((tmp_path / "shop/incoming").glob("*.csv")))
+        assert first[0] == second[0] == "bidtime,price,item"
+        assert {line[11:13] for line in first[1:]} == {"08"}
+        assert [line[11:13] for line in second[1:]] == ["09"] * 60 + ["08"]
 
 
 class TestServerOptions:

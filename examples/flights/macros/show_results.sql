@@ -1,5 +1,5 @@
 {# Prints the first rows of each result table, how many it has, and where they lie: `dbt run-operation show_results`. #}
-{% macro show_results(rows=5) %}
+{% macro show_results(rows=3) %}
   {% set order_of = {
     'departures_hourly': 'origin, hour_start',
     'departures_24h': 'origin, window_end',

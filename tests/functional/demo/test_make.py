@@ -107,7 +107,7 @@ class TestDone:
             os.utime(built / changed, (later, later))
         plan = self.plan(built)
         assert ("pip install" in plan) is installs
-        assert ("dbt build" in plan) is builds
+        assert ("python build.py" in plan) is builds
         assert ("show_results" in plan) is asks
         assert "prepare.py" not in plan
         assert plan.splitlines()[-1] == "cat examples/flights/.sparkstream/results.txt"

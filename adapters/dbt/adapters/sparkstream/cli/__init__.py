@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.cli.common import Commands
 from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.gateway import gateway
 from dbt.adapters.sparkstream.cli.imports import imports
+from dbt.adapters.sparkstream.cli.init import init
 from dbt.adapters.sparkstream.cli.models import request, stream, streams
 from dbt.adapters.sparkstream.cli.play import play
 from dbt.adapters.sparkstream.cli.schemas import schemas
@@ -26,6 +27,7 @@ def main() -> None:
 
 
 for _command in (
+    init,
     translate,
     explain,
     play,

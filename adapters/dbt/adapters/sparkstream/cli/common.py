@@ -145,6 +145,25 @@ def read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:
     return schema
 
 
+def check_empty(folder: Path, hint: str) -> None:
+    """Ends the command where the folder for new files holds others, or is a file."""
+    if folder.exists() and not folder.is_dir():
+        fail(f"{folder} is a file\n  {hint}")
+    if folder.exists() and any(folder.iterdir()):
+        fail(f"{folder} holds files\n  {hint}")
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Writes files into a folder: path within it -> content."""
+    for path, content in files.items():
+        file = folder / path
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        except OSError as error:
+            fail(f"{file} can't be written: {error.strerror}")
+
+
 def fail_interrupted() -> NoReturn:
     """Ends the command after Ctrl-C. A further Ctrl-C ends it at once, without a stack trace."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

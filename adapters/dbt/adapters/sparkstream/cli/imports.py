@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import Commands, fail, read_sql
+from dbt.adapters.sparkstream.cli.common import Commands, check_empty, fail, read_sql, write_files
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript import Project
@@ -51,17 +51,10 @@ def flink(file: str, into: Path | None, force: bool) -> None:
     if not (project.models or project.sources or project.seeds):
         fail(f"{name} makes no table and no view, and asks nothing")
     folder = into or script.parent / project.name
-    if folder.exists() and any(folder.iterdir()) and not force:
-        fail(f"{folder} holds files\n  name a folder that is empty or not there, or write --force")
-    _write(project, folder)
+    if not force:
+        check_empty(folder, "name a folder that is empty or not there, or write --force")
+    write_files(project.files, folder)
     _report(project, folder)
-
-
-def _write(project: Project, folder: Path) -> None:
-    for path, content in project.files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
 
 
 def _report(project: Project, folder: Path) -> None:

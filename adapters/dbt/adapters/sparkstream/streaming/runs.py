@@ -104,7 +104,7 @@ def record(
     counts: Counts,
     file_format: str,
 ) -> None:
-    """Adds the micro-batches of a run to the table.
+    """Adds the micro-batches of a run to the table; a run without any makes the table, as tests of the model read it.
 
     Args:
         engine: a session.
@@ -118,6 +118,8 @@ def record(
         StreamingError: what Spark says is wrong.
     """
     if not batches:
+        if not engine.exists(table):
+            _described(engine, table, file_format)
         return
     found = []
     for batch in batches:
@@ -192,10 +194,8 @@ def _add(
     rows = ["(" + ", ".join(str(values.get(name, "NULL")) for name in COLUMNS) + ")" for values in found]
     typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
     new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(rows) + f"\nAS v ({', '.join(COLUMNS)})"
-    with _lock:
-        in_catalog = is_in_catalog(table)
-        facts = _made(engine, table, file_format if in_catalog else "parquet")
-    if in_catalog or "# Partition Information" not in facts:
+    facts = _described(engine, table, file_format)
+    if is_in_catalog(table) or "# Partition Information" not in facts:
         # The latter is a table of version 0.1.0.
         engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {string_literal(run.model)} AS model FROM ({new})")
         return
@@ -252,6 +252,12 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
     engine.sql(f"REFRESH TABLE {table}")
     if path_of(folder) in map(path_of, asides):
         engine.folders.clear(first)
+
+
+def _described(engine: Engine, table: str, file_format: str) -> dict[str, str]:
+    """Makes the table where it isn't there, and returns what the catalog says of it."""
+    with _lock:
+        return _made(engine, table, file_format if is_in_catalog(table) else "parquet")
 
 
 def _made(engine: Engine, table: str, file_format: str) -> dict[str, str]:
