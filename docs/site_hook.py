@@ -39,7 +39,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     there |= set(COPIED) | set(reference_pages())
     named = set(_named(config.nav))
-    config.nav = [_with_pages(entry, sorted(there - named)) for entry in config.nav or []]
+    config.nav = _with_pages(config.nav or [], sorted(there - named))
     return config
 
 
@@ -54,10 +54,11 @@ def _named(entry: Any) -> Iterator[str]:
 
 
 def _with_pages(entry: Any, rest: list[str]) -> Any:
-    if isinstance(entry, list):
-        return [_with_pages(inner, rest) for inner in entry]
     if isinstance(entry, dict):
         return {title: _with_pages(inner, rest) for title, inner in entry.items()}
+    if isinstance(entry, list):
+        inner = [_with_pages(one, rest) for one in entry]
+        return [page for one in inner for page in (one if isinstance(one, list) else [one])]
     if "*" not in entry:
         return entry
     pattern = PurePosixPath(entry)

@@ -1,4 +1,4 @@
-"""Writes docs/adapter-suites.md.
+"""Writes docs/appendix/adapter-suites.md.
 
 python -m tests.suites.report                  runs the suites on all targets, for an hour and a half
 python -m tests.suites.report a.txt b.txt      reads what runs of `python -m pytest -v` have printed, of the folders
@@ -20,7 +20,7 @@ from tests.suites.formats import adaptation_of
 from tests.suites.reasons import part_left_out, reason
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "adapter-suites.md"
+PAGE = ROOT / "docs" / "appendix" / "adapter-suites.md"
 STATES = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED": "skipped"}
 FORMATS = {"session": "parquet", "thrift": "parquet", "delta": "delta", "iceberg": "iceberg"}
 """Target -> the format of its tables."""

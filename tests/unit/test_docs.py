@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.sql import translate
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["flink.md", "flink-from.md", "frames.md", "optimizer_sql.md", "sessions.md"]
+PAGES = ["flink.md", "flink-from.md", "frames.md", "appendix/optimizer_sql.md", "appendix/sql.md"]
 OURS = "sparkstream"
 """How a page calls Spark SQL with our constructs in it."""
 SCHEMA = {
@@ -54,7 +54,7 @@ def translated(page: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_spark_sql_in_docs_is_what_runs(name: str) -> None:
     page = (DOCS / name).read_text(encoding="utf-8")
-    assert page.count("```sql spark") >= 2
+    assert page.count("```sql spark") >= 1
     assert translated(page) == page
 
 
