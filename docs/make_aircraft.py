@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/aircraft.md from the tables of examples/aircraft.
+"""Draws the pictures of examples/aircraft/README.md from the tables of examples/aircraft.
 
 cd examples/aircraft && python prepare.py && dbt build --project-dir . --profiles-dir .
 python docs/make_aircraft.py

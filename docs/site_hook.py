@@ -22,7 +22,13 @@ from reference import reference_pages
 
 ROOT = Path(__file__).parents[1]
 REPOSITORY = "https://github.com/dbt-sparkstream/dbt-sparkstream/blob/main/"
-COPIED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+COPIED = {
+    "index.md": "README.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "flights.md": "examples/flights/README.md",
+    "aircraft.md": "examples/aircraft/README.md",
+}
 """Page -> the file of the repository that it is."""
 
 ALONE = {"index.md"}

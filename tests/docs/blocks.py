@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = {path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]} | {
-    path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path
+    for path in (
+        *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "examples").glob("*/README.md")),
+    )
 }
 
 _BLOCK = re.compile(

@@ -29,8 +29,7 @@ TESTED_ELSEWHERE = (
     "docs/quickstart.md",
     "docs/troubleshooting.md",
     "docs/migrate/",
-    "docs/flights.md",
-    "docs/aircraft.md",
+    "examples/",
 )
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 HERE = [block for block in BLOCKS if not block.mark and not block.page.startswith(TESTED_ELSEWHERE)]

@@ -26,5 +26,5 @@
     ~ '  read models/, then target/compiled/: the same models as the Spark SQL that ran\n'
     ~ '  ../../.venv/bin/dbt show --select departures_daily --limit 10\n'
     ~ '  change a window in models/, then: ../../.venv/bin/dbt build\n'
-    ~ 'docs/flights.md walks through the models.') }}
+    ~ 'examples/flights/README.md walks through the models.') }}
 {% endmacro %}

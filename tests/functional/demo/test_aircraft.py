@@ -14,7 +14,7 @@ from tests.functional.adapter.project import Project
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "aircraft"
-PAGE = (ROOT / "docs" / "aircraft.md").read_text()
+PAGE = (ROOT / "examples" / "aircraft" / "README.md").read_text()
 MODELS = {path.name: path.read_text() for path in (EXAMPLE / "models").iterdir()}
 
 

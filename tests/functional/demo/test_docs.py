@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "flights.md").read_text()
+PAGE = (ROOT / "examples" / "flights" / "README.md").read_text()
 MODELS = {path.stem: path.read_text() for path in (ROOT / "examples" / "flights" / "models").glob("*.sql")}
 
 
