@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import jinja2
 
-from dbt.adapters.sparkstream.sql.core.names import named
+from dbt.adapters.sparkstream.sql.core.literals import named
 
 FOLDER = Path(__file__).parents[1] / "macros"
 _FILES = (

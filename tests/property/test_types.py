@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.typing import SPARK
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 

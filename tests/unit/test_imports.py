@@ -21,7 +21,7 @@ MODULES = {
 BESIDE_SPARK = {
     f"{PACKAGE}.{name}"
     for name in (
-        "sql.core.names",
+        "sql.core.literals",
         *("streaming.corrections", "streaming.kept", "streaming.openviews", "streaming.producer", "streaming.sink"),
     )
 }

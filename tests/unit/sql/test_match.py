@@ -167,7 +167,7 @@ class TestAutomaton:
         ({"measures": "MEASURES A.p"}, "a measure needs a name", "A.p ONE"),
         ({"measures": "MEASURES RUNNING LAST(A.p) AS a"}, "no RUNNING", "RUNNING"),
         ({"measures": "MEASURES A.p AS k"}, "two columns are named k", "k ONE"),
-        ({"measures": "MEASURES A.zz AS a"}, "there is no column zz", "A.zz"),
+        ({"measures": "MEASURES A.zz AS a"}, "has no column zz", "A.zz"),
         ({"measures": "MEASURES X.p AS a"}, "X is no variable of the pattern", "X.p"),
         ({"measures": "MEASURES PREV(A.p) AS a"}, "Flink has no PREV", "PREV(A.p)"),
         ({"measures": "MEASURES CLASSIFIER() AS a"}, "Flink has no CLASSIFIER", "CLASSIFIER()"),

@@ -73,7 +73,6 @@ def test_arrival_comes_after_the_mark() -> None:
         ("SELECT id FROM t LIMIT 3", "LIMIT gives no result", 18),
         ("SELECT id FROM t UNION ALL SELECT id FROM u", "a union of queries", 1),
         ("SELECT t.id FROM u RIGHT JOIN t ON t.id = u.id", "a RIGHT JOIN", 31),
-        (f"SELECT id, max(zz) OVER w AS y FROM t WINDOW w AS ({ROWS})", "no column zz", 16),
     ],
 )
 def test_queries_that_give_no_result_for_a_row(sql: str, message: str, column: int) -> None:

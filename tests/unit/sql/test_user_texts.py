@@ -12,8 +12,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
 from tests.golden.runner import DATA, Case, flink_type, load
 from tests.golden.test_flink_expressions import ANSWERED, SCHEMA, Expression

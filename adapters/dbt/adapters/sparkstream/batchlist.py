@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.host import Host

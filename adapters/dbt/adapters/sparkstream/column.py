@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 
 _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
 

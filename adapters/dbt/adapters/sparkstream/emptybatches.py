@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.emptiness import Read

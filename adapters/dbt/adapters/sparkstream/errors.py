@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.faults import Fault, without_spot
 from dbt.adapters.sparkstream.places import Place, shown
 from dbt.adapters.sparkstream.redaction import redacted
 from dbt.adapters.sparkstream.sql.core.errors import Finding
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 
 CHANGES_ROWS = ("delta", "iceberg", "hudi")
 """Formats whose rows a statement can change."""

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.errors import FOR_CHANGES, check_snapshot
 from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.python_models import PythonModels
-from dbt.adapters.sparkstream.sql.core.names import backticked, named
+from dbt.adapters.sparkstream.sql.core.literals import backticked, named
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
 

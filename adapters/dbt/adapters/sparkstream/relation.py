@@ -10,7 +10,7 @@ from dbt.adapters.base.relation import BaseRelation, EventTimeFilter, Policy
 from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.sparkstream.sql.core.names import backticked, named
+from dbt.adapters.sparkstream.sql.core.literals import backticked, named
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.flinkscript.queries import Parsed, Text, named, sql
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
-from dbt.adapters.sparkstream.sql.core.scope import Columns
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 
 _NESTED = ("array", "map", "struct", "variant")
 _CONVERTED = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "timestamp", "time(")

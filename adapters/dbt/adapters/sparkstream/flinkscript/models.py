@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.flinkscript.relations import Inlining, Model, Rela
 from dbt.adapters.sparkstream.flinkscript.tablemodels import Tables
 from dbt.adapters.sparkstream.flinkscript.tables import Name, TableDefinition
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.scope import Columns
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import translate
 

@@ -14,9 +14,9 @@ from dbt.adapters.sparkstream.flinkscript.escapes import jinja_text
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
 from dbt.adapters.sparkstream.flinkscript.script import comments
 from dbt.adapters.sparkstream.flinkscript.tables import Name
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import Columns, find_cte
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dbt.adapters.sparkstream.plain.errors import Unwritable
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 
 _MARK = re.compile(r"dbt_mark_\d+_")
 

@@ -12,11 +12,11 @@ from typing import Protocol
 from sqlglot import exp
 from sqlglot.errors import TokenError
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.literals import is_column
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.tree import enclosing

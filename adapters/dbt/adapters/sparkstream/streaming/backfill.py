@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
 from dbt.adapters.sparkstream.streaming import runs

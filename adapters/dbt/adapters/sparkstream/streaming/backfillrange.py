@@ -12,8 +12,7 @@ from typing import Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark_connect import is_connect, joined
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
@@ -382,11 +382,11 @@ class Engine:
         """
         from pyspark import cloudpickle
 
-        from dbt.adapters.sparkstream.sql.core import names
+        from dbt.adapters.sparkstream.sql.core import literals
         from dbt.adapters.sparkstream.streaming import corrections, kept, openviews, producer
         from dbt.adapters.sparkstream.streaming import sink as sinks
 
-        for module in (names, corrections, kept, openviews, producer, sinks):
+        for module in (literals, corrections, kept, openviews, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.connect import expression
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.paths import path_of

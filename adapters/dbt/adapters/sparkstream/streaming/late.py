@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.errors import REBUILD

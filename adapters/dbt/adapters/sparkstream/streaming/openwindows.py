@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, OnSlices
 from dbt.adapters.sparkstream.streaming.engine import Engine

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.asidetable import AsideTable
 from dbt.adapters.sparkstream.streaming.backfillrange import Replacement
 from dbt.adapters.sparkstream.streaming.compaction import LEFT

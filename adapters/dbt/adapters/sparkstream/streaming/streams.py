@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.connect import expression

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_map
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_map
 from dbt.adapters.sparkstream.streaming.avro import AVRO
 from dbt.adapters.sparkstream.streaming.avrosink import AvroRows
 from dbt.adapters.sparkstream.streaming.errors import StreamingError

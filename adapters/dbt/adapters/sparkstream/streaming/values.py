@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal, string_map
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal, string_map
 from dbt.adapters.sparkstream.streaming.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.reader import READ_FROM, has_values, is_kafka, row_view

@@ -1,4 +1,4 @@
-"""What callers tell the translator of tables."""
+"""Columns of tables, as callers give them to the translator; loads no sqlglot."""
 
 from __future__ import annotations
 

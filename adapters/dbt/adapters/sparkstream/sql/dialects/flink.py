@@ -10,11 +10,9 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.cases import WhenValues
-from dbt.adapters.sparkstream.sql.core.difference import UNITS, Difference
-from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
+from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
+from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
-from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
 
 _WORDS = (
     "ABS ALL ALLOCATE ALLOW ALTER AND ANY ARE ARRAY ARRAY_CONCAT_AGG ARRAY_MAX_CARDINALITY AS ASENSITIVE ASYMMETRIC "

@@ -7,8 +7,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WINDOWS

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 

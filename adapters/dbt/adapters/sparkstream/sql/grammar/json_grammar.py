@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.json import JsonConstructor, JsonPath
+from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, JsonPath
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.grammar.span_parser import SpanParser

@@ -13,7 +13,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS

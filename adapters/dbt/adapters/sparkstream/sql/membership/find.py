@@ -9,9 +9,9 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import Session, Window, WindowFunction, window_functions

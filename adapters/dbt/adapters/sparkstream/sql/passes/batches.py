@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions

@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
 
 _NAMED = {"this", "db", "catalog", "alias"}
 _SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
 from dbt.adapters.sparkstream.sql.core.typing import (

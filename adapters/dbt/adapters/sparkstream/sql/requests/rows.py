@@ -11,8 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
-from dbt.adapters.sparkstream.sql.core.literals import read_time, string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, read_time, string_literal
 from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin

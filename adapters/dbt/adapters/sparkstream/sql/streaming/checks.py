@@ -6,8 +6,8 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS

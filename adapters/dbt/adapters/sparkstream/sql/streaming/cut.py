@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

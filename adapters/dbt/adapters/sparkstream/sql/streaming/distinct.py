@@ -27,7 +27,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.statement import Statement
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.streaming.names import Streams

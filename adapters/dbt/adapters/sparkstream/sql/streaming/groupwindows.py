@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction

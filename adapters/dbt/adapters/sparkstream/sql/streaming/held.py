@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 

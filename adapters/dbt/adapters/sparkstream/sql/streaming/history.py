@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow

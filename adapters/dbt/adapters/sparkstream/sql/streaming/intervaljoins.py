@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 
 END = "window_end"

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction

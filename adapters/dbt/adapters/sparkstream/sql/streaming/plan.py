@@ -17,10 +17,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import Columns
 from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, blamed_on
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows

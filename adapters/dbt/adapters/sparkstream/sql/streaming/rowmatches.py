@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.windows import Window, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select

@@ -11,8 +11,8 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nested import nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.families import unlike

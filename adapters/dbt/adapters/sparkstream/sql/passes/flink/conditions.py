@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.cases import compared
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import Unknown, compared
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 

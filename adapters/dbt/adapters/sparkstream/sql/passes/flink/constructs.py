@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.cases import WhenValues
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array
-from dbt.adapters.sparkstream.sql.core.rows import is_row, row_values
+from dbt.adapters.sparkstream.sql.core.nodes import WhenValues, is_row, row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks

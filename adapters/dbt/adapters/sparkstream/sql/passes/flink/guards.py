@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.families import family

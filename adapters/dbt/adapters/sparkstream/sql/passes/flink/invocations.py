@@ -8,12 +8,11 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
-from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, is_written_by_values
 from dbt.adapters.sparkstream.sql.core.over import parts_of
-from dbt.adapters.sparkstream.sql.core.rows import is_written_by_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants

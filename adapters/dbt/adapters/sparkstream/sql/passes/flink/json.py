@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.json import JsonPath
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import JsonPath
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import spark_type
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

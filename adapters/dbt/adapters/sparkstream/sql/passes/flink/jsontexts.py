@@ -10,10 +10,10 @@ from decimal import Decimal
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nested import nested_parts
+from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

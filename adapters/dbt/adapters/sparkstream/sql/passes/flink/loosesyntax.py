@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 

@@ -7,9 +7,8 @@ from collections.abc import Generator, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.difference import Difference
-from dbt.adapters.sparkstream.sql.core.rows import row_pairs
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import Difference, row_pairs
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS

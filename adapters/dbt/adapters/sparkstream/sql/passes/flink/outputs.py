@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names import backticked
-from dbt.adapters.sparkstream.sql.core.paths import output_name, unused_name
-from dbt.adapters.sparkstream.sql.core.scope import joins_of, sources
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
+from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregated
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

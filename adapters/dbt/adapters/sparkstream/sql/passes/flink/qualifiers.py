@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.paths import default_qualifiers
-from dbt.adapters.sparkstream.sql.core.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.dialects.flink import qualifier
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.paths import is_called, output_name
-from dbt.adapters.sparkstream.sql.core.scope import Column, merged_names, sources
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import is_called, output_name
+from dbt.adapters.sparkstream.sql.core.names.scope import Column, merged_names, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.paths import names_of
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import names_of
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 

@@ -10,10 +10,10 @@ from itertools import takewhile
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import is_called, names_of, output_name
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter

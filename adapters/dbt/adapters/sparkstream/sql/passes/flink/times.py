@@ -8,9 +8,9 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.difference import Difference
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink import instants

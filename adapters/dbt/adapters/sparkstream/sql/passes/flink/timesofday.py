@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.cases import compared
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import compared
 from dbt.adapters.sparkstream.sql.core.over import parts_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import is_clock

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.difference import Difference
-from dbt.adapters.sparkstream.sql.core.json import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
 from dbt.adapters.sparkstream.sql.core.nested import array_of, fields, map_of
+from dbt.adapters.sparkstream.sql.core.nodes import Difference, JsonConstructor, JsonPath, Unknown
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
     NTZ,
@@ -20,7 +19,6 @@ from dbt.adapters.sparkstream.sql.core.types import (
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
-from dbt.adapters.sparkstream.sql.core.unknown import Unknown
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS

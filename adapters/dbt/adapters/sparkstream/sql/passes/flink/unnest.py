@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import names_of
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.nested import entry, is_array
-from dbt.adapters.sparkstream.sql.core.paths import names_of
-from dbt.adapters.sparkstream.sql.core.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.unnested import Pieces, Unnested, names_given

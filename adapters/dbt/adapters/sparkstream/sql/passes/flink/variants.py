@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.json import JsonConstructor
+from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 
 VARIANT = "variant"

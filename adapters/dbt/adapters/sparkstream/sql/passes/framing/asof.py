@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query, Select, UnionAll, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin

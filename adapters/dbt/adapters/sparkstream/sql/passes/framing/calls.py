@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FROM_LAST, FramedWindow, WindowSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.frames import Kind
-from dbt.adapters.sparkstream.sql.core.scope import Column, Columns, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS

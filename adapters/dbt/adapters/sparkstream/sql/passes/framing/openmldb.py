@@ -12,8 +12,8 @@ from string import ascii_lowercase
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string

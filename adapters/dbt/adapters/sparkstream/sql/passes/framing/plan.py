@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding

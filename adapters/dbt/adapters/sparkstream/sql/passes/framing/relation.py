@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, name_of, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized

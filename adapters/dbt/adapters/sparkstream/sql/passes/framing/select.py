@@ -7,8 +7,8 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin

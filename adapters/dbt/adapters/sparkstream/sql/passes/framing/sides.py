@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Span
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 

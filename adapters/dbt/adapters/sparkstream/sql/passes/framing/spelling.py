@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
-from dbt.adapters.sparkstream.sql.core.scope import name_of
+from dbt.adapters.sparkstream.sql.core.names.scope import name_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 

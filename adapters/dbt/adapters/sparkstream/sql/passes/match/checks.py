@@ -6,8 +6,9 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
+from dbt.adapters.sparkstream.sql.core.names.checks import check_column
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
@@ -126,9 +127,8 @@ class Checks:
         self._check_known(column)
 
     def _check_known(self, column: exp.Column) -> None:
-        if self._columns.complete and not self._columns.find(column.name):
-            there = ", ".join(c.name for c in self._columns.items)
-            self._refuse(column, f"there is no column {column.name} here", f"there are {there}")
+        of = "the input of MATCH_RECOGNIZE"
+        check_column(self._source, self._source.span(column), column.name, self._columns, of)
 
     def _check_call(self, call: exp.Anonymous, top: exp.Expr) -> None:
         name = call.name.upper()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.limits import most_partial_matches
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.writing import placed

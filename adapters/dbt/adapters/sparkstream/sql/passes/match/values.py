@@ -7,8 +7,8 @@ from typing import TypedDict
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names import backticked
-from dbt.adapters.sparkstream.sql.core.paths import output_name
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.paths import output_name
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction

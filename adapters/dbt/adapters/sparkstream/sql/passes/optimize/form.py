@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WindowFunction

@@ -9,7 +9,7 @@ from math import prod
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.scope import Columns
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 from dbt.adapters.sparkstream.sql.core.tree import once
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form

@@ -20,8 +20,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own

@@ -6,7 +6,8 @@ from collections.abc import Container, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.checks import check_column
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_decimal, is_string
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction, window_functions
@@ -82,23 +83,13 @@ class WindowFunctions:
                     f"the input of {name} has a column {column} already",
                     f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
                 )
-        if time is None and rows.complete:
-            known = ", ".join(c.name for c in rows.items)
-            raise source.error(
-                place,
-                f"the input of {name} has no column {function.timecol.name}",
-                f"it has {known}" if known else None,
-            )
+        check_column(source, place, function.timecol.name, rows, f"the input of {name}")
         condition = function.close_on
         conditions = [] if condition is None else [c for c in condition.find_all(exp.Column) if not c.table]
         own_gap = [] if function.gap is None else [function.gap]
         used: list[exp.Expr] = [*function.partition_by, *own_gap, *conditions]
         for node in used:
-            if rows.complete and not rows.find(node.name):
-                known = ", ".join(c.name for c in rows.items)
-                raise source.error(
-                    source.span(node), f"the input of {name} has no column {node.name}", f"it has {known}"
-                )
+            check_column(source, source.span(node), node.name, rows, f"the input of {name}")
         gap = rows.find(own_gap[0].name) if own_gap else None
         if gap is not None and gap.type is not None and not _is_gap(gap.type):
             raise source.error(

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.types import NTZ
@@ -242,8 +245,8 @@ class GroupWindows:
         place = self._source.span(read.time)
         name = self._source.text[slice(*place)]
         if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
-            known = ", ".join(c.name for s in sources(select) for c in self._resolver.columns(s).items)
-            raise self._source.error(place, f"there is no column {name} here", f"there are {known}" if known else None)
+            known = reduce(add, map(self._resolver.columns, sources(select)), Columns())
+            refuse_column(self._source, place, name, known, "this FROM")
         column = self._resolver.expression(read.time, select)
         check_time(self._source, place, name, column.type, column.origin, flink=self._strict)
 

@@ -7,9 +7,9 @@ from itertools import chain
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
-from dbt.adapters.sparkstream.sql.core.scope import conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
-from dbt.adapters.sparkstream.sql.core.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, WindowFunction, window_functions
 

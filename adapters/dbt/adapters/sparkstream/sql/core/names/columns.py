@@ -12,12 +12,8 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
-from dbt.adapters.sparkstream.sql.core.nested import fields
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import is_called, names_of, output_name, unused_name
-from dbt.adapters.sparkstream.sql.core.rows import cells
-from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.scope import (
+from dbt.adapters.sparkstream.sql.core.names.paths import is_called, names_of, output_name, unused_name
+from dbt.adapters.sparkstream.sql.core.names.scope import (
     Column,
     Columns,
     DottedNames,
@@ -27,6 +23,9 @@ from dbt.adapters.sparkstream.sql.core.scope import (
     merged_names,
     sources,
 )
+from dbt.adapters.sparkstream.sql.core.nested import fields
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, cells
+from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules

@@ -9,9 +9,9 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.names.paths import in_sight, is_called
 from dbt.adapters.sparkstream.sql.core.nested import field, fields
-from dbt.adapters.sparkstream.sql.core.opaque import Opaque
-from dbt.adapters.sparkstream.sql.core.paths import in_sight, is_called
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, enclosing_such, once
 
 

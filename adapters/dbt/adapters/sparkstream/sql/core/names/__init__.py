@@ -1,0 +1,1 @@
+"""Names in a query: the relations, columns, rows and fields that they mean."""
