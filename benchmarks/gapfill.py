@@ -16,7 +16,7 @@ from statistics import median
 
 from tests.macros import macros
 
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ import click
 from benchmarks.counters import Counters, Counts
 from benchmarks.streaming import Question, add_rows, by_hand, config_of, run_of
 
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 
 
 @click.command(help=__doc__)

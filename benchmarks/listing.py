@@ -17,9 +17,9 @@ from typing import Any
 import click
 from benchmarks.counters import Counters
 
-from dbt.adapters.sparkstream.session import spark_session
-from dbt.adapters.sparkstream.streaming.engine import SETTINGS, Engine
-from dbt.adapters.sparkstream.streaming.sink import overwrite
+from dbt.adapters.sparkstream.spark.session import spark_session
+from dbt.adapters.sparkstream.streaming.spark.engine import SETTINGS, Engine
+from dbt.adapters.sparkstream.streaming.worker.sink import overwrite
 
 TASKS = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 

@@ -22,7 +22,7 @@ from benchmarks.windows.data import Data
 from tests.server.standalone import standalone
 
 from dbt.adapters.sparkstream.credentials import SEGMENT_TREE
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.sql import translate
 
 MILLION = 1_000_000

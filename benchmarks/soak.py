@@ -21,7 +21,7 @@ from typing import Any
 import click
 from benchmarks.streaming import ROWS_OF_FILE, WINDOWS, Question, add_rows, config_of, noted_of, run_of
 
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 
 MB = 1024 * 1024

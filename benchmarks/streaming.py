@@ -15,15 +15,15 @@ from typing import Any
 
 import click
 
-from dbt.adapters.sparkstream.environments.base import apply_settings
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.environments.base import apply_settings
+from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.engine import SETTINGS, Engine
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.run import Run
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.engine import SETTINGS, Engine
 
 WINDOWS = {
     "tumble": ("tumble(bid, ts, '1 minute')", ("1 minute",)),

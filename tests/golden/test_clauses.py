@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dbt.adapters.sparkstream.diagnosis import version
+from dbt.adapters.sparkstream.messages.diagnosis import version
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dbt.adapters.sparkstream.diagnosis import version
+from dbt.adapters.sparkstream.messages.diagnosis import version
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, joins
 from tests.golden.runner import Case, compare, covering, create_view, flink_type, load, params

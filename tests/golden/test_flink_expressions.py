@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbt.adapters.sparkstream.diagnosis import version
+from dbt.adapters.sparkstream.messages.diagnosis import version
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from tests.golden.runner import DATA, Relation, create_view, family, flink_type, same
 

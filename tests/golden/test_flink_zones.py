@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbt.adapters.sparkstream.diagnosis import version
+from dbt.adapters.sparkstream.messages.diagnosis import version
 from dbt.adapters.sparkstream.sql import translate
 from tests.golden.runner import DATA, Relation, create_view, flink_type
 from tests.golden.test_flink_expressions import kind_of, plain, same_value

@@ -14,7 +14,7 @@ from typing import Any
 
 from dbt.cli.main import cli
 
-from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 WAITS = 20.0
 """Seconds; then it goes on, as nobody has come."""

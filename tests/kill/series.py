@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt.adapters.sparkstream.errors import NO_WORKER
+from dbt.adapters.sparkstream.messages.readable import NO_WORKER
 from tests.kill.command import Command
 from tests.kill.compare import is_complete
 from tests.kill.formats import PARQUET, Format

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import sink
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.worker import sink
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_corrections import FEW, TUMBLE, UPDATE, check
 

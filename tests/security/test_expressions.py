@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from tests.security.expressions import Expression, expressions
 
 SIZE = 1_000_000

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.sparkstream import private
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import process
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.launch import Folder
@@ -99,7 +99,7 @@ def test_a_process_that_is_no_spark_is_left_alone() -> None:
 SESSION = """
 import json, sys
 from pathlib import Path
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 spark = spark_session({"spark.driver.memory": "600m"}, Path(sys.argv[1]))
 rows = spark.sql("select id % 7 as k, count(*) as n from range(100000) group by 1").count()
 conf = spark.sparkContext.getConf()

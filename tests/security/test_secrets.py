@@ -12,14 +12,14 @@ from urllib.parse import quote
 
 import pytest
 
-from dbt.adapters.sparkstream import private, redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.redaction import learn, redacted
-from dbt.adapters.sparkstream.secretnames import is_harmless, is_secret
+from dbt.adapters.sparkstream.secrecy import private, redaction
+from dbt.adapters.sparkstream.secrecy.names import is_harmless, is_secret
+from dbt.adapters.sparkstream.secrecy.redaction import learn, redacted
 from dbt.adapters.sparkstream.server import ServerConfig, ServerError
-from dbt.adapters.sparkstream.session import spark_session
-from dbt.adapters.sparkstream.session_conf import java_properties
-from dbt.adapters.sparkstream.streaming.reader import given_options
+from dbt.adapters.sparkstream.spark.session import spark_session
+from dbt.adapters.sparkstream.spark.session_conf import java_properties
+from dbt.adapters.sparkstream.streaming.sources.reader import given_options
 
 FORMS = [
     "password=S3CR3T",
@@ -231,7 +231,7 @@ SECRETS = {
 SESSION = """
 import json, os, sys
 from pathlib import Path
-from dbt.adapters.sparkstream.session import spark_session
+from dbt.adapters.sparkstream.spark.session import spark_session
 spark = spark_session(json.loads(sys.argv[1]), Path(sys.argv[2]))
 lines = [path.read_text() for path in Path("/proc").glob("[0-9]*/cmdline") if path.stat().st_uid == os.getuid()
          and int((path.parent / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()]

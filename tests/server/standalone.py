@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dbt.adapters.sparkstream.java import prepare_session_environment
 from dbt.adapters.sparkstream.server.launch import find_spark
+from dbt.adapters.sparkstream.spark.java import prepare_session_environment
 from tests.support import free_port
 
 # What fits into a worker of a gigabyte.

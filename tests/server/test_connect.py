@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.diagnosis import check
-from dbt.adapters.sparkstream.environments import environment_of
+from dbt.adapters.sparkstream.messages.diagnosis import check
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
+from dbt.adapters.sparkstream.spark.environments import environment_of
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, DbtProject, write
 from tests.server.test_server import small
 from tests.support import free_port, without_waiting_for_the_disk

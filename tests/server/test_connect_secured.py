@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt.adapters.sparkstream import spark_connect
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
+from dbt.adapters.sparkstream.spark import connect
 from tests.integration.targets import SMALL_QUERIES, write
 from tests.server import logins
 from tests.server.test_connect import FILES
@@ -167,9 +167,9 @@ def test_what_grpc_says_of_another_address(place: Place) -> None:
     """Where localhost has two addresses, gRPC tells of the last one, at which nobody listens."""
     refused = RuntimeError("StatusCode.UNAVAILABLE: ipv6:%5B::1%5D:32869: Failed to connect: Connection refused")
     secured, plain = f"sc://localhost:{place.port}/;use_ssl=true", f"sc://localhost:{place.config.connect_port}"
-    assert UNTRUSTED in spark_connect._advice(refused, secured)
+    assert UNTRUSTED in connect._advice(refused, secured)
     for url in (plain, f"{plain}/;use_ssl=true", f"sc://localhost:{free_port()}/;use_ssl=true"):
-        assert UNTRUSTED not in spark_connect._advice(refused, url)
+        assert UNTRUSTED not in connect._advice(refused, url)
 
 
 @pytest.mark.parametrize(

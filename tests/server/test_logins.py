@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt.adapters.sparkstream.java import prepare_session_environment
+from dbt.adapters.sparkstream.spark.java import prepare_session_environment
 from tests.server import logins
 from tests.server.thriftserver import thrift_server
 

@@ -18,9 +18,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.diagnosis import check
-from dbt.adapters.sparkstream.environments import environment_of
-from dbt.adapters.sparkstream.environments.handshake import NoHandshake, shake_hands
+from dbt.adapters.sparkstream.messages.diagnosis import check
 from dbt.adapters.sparkstream.server import (
     Phase,
     PortInUse,
@@ -35,6 +33,8 @@ from dbt.adapters.sparkstream.server import (
 from dbt.adapters.sparkstream.server.launch import environment, find_spark
 from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
+from dbt.adapters.sparkstream.spark.environments import environment_of
+from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
 from tests.support import free_port
 
 # Seconds. Generous: a start takes 10 on an idle machine and some take place side by side.
@@ -465,8 +465,8 @@ class TestWithoutJava:
         script = """
 import sys
 from pathlib import Path
-from dbt.adapters.sparkstream.java import prepare_session_environment
-from dbt.adapters.sparkstream.session_conf import embedded_session_conf
+from dbt.adapters.sparkstream.spark.java import prepare_session_environment
+from dbt.adapters.sparkstream.spark.session_conf import embedded_session_conf
 
 java = prepare_session_environment()
 from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from dbt.adapters.sparkstream.session_conf import local_conf
+from dbt.adapters.sparkstream.spark.session_conf import local_conf
 from tests.server.standalone import kill, start
 from tests.support import free_port
 

@@ -9,9 +9,9 @@ from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.impl import SparkStreamAdapter
-from dbt.adapters.sparkstream.namespaces import Namespaces
 from dbt.adapters.sparkstream.relation import SparkStreamRelation
-from dbt.adapters.sparkstream.streaming.table import is_in_catalog
+from dbt.adapters.sparkstream.spark.namespaces import Namespaces
+from dbt.adapters.sparkstream.streaming.tables.table import is_in_catalog
 
 
 def relation(**path: Any) -> SparkStreamRelation:

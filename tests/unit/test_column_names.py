@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import TranslationError
 from tests.macros import Macros
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.configs import with_those_of_meta
+from dbt.adapters.sparkstream.compiling.configs import with_those_of_meta
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.plain.properties import properties
-from dbt.adapters.sparkstream.plain.templates import without_configs
+from dbt.adapters.sparkstream.export.properties import properties
+from dbt.adapters.sparkstream.export.templates import without_configs
 from dbt.adapters.sparkstream.streaming.settings import OURS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.descriptions import KEPT_SECONDS, TABLE_MARK, Descriptions
+from dbt.adapters.sparkstream.spark.descriptions import KEPT_SECONDS, TABLE_MARK, Descriptions
 
 TABLES = {"a": {"x": "int"}, "b": {"y": "string", "z": "date"}}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.emptybatches import GONE, NONE, SOME, EmptyBatches
+from dbt.adapters.sparkstream.batches.empty import GONE, NONE, SOME, EmptyBatches
 
 
 def node(size: str = "day") -> Any:

@@ -22,7 +22,7 @@ BESIDE_SPARK = {
     f"{PACKAGE}.{name}"
     for name in (
         "sql.core.literals",
-        *("streaming.corrections", "streaming.kept", "streaming.openviews", "streaming.producer", "streaming.sink"),
+        *(module for module in MODULES if module.startswith("streaming.worker.")),
     )
 }
 """What runs beside Spark's driver, in a Python that hasn't the package: it is sent there by value."""
@@ -65,5 +65,5 @@ def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
 @pytest.mark.parametrize("folder", ["streaming"])
 def test_the_page_of_the_architecture_names_every_module(folder: str) -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    names = [path.stem for path in (ADAPTER / folder).glob("*.py") if path.stem != "__init__"]
+    names = [path.stem for path in (ADAPTER / folder).rglob("*.py") if path.stem != "__init__"]
     assert [name for name in names if f"{name}.py" not in page] == []

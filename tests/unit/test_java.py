@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.sparkstream import java
-from dbt.adapters.sparkstream.java import JavaNotFound, find_java, prepare_session_environment
+from dbt.adapters.sparkstream.spark import java
+from dbt.adapters.sparkstream.spark.java import JavaNotFound, find_java, prepare_session_environment
 
 VECTOR = "--add-modules=jdk.incubator.vector"
 

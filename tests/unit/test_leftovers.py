@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream import leftovers
-from dbt.adapters.sparkstream.faults import Fault
+from dbt.adapters.sparkstream.messages.faults import Fault
+from dbt.adapters.sparkstream.spark import left_files
 
 MANAGED = (
     "[LOCATION_ALREADY_EXISTS] Cannot name the managed table as `spark_catalog`.`shop`.`{}`, as its associated location"
@@ -37,7 +37,7 @@ def node(materialized: str = "table", schema: str = "Shop", **config: Any) -> Si
 
 
 def is_left(folder: str, of: Any, begun: bool = True, schema_folder: str = HERE) -> bool:
-    return leftovers.is_left(folder, of, begun, lambda: schema_folder)
+    return left_files.is_left(folder, of, begun, lambda: schema_folder)
 
 
 class Pyspark(Exception):
@@ -56,15 +56,15 @@ def test_the_folder_that_spark_names() -> None:
         ("LOCATION_ALREADY_EXISTS", MANAGED.format("bids", "bids")),
         ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", DELTA.format("bids", "bids")),
     ):
-        assert leftovers.occupied(Fault.of(message)) == f"{HERE}/bids"
-        assert leftovers.occupied(Fault.of(THRIFT.format(condition) + message)) == f"{HERE}/bids"
-        assert leftovers.occupied(Fault.of(Pyspark(condition, message))) == f"{HERE}/bids"
-        assert leftovers.occupied(Fault.of(Pyspark(None, message))) is None
+        assert left_files.occupied(Fault.of(message)) == f"{HERE}/bids"
+        assert left_files.occupied(Fault.of(THRIFT.format(condition) + message)) == f"{HERE}/bids"
+        assert left_files.occupied(Fault.of(Pyspark(condition, message))) == f"{HERE}/bids"
+        assert left_files.occupied(Fault.of(Pyspark(None, message))) is None
     located = LOCATED.format("Bids")
     condition = "_LEGACY_ERROR_TEMP_1241"
-    assert leftovers.occupied(Fault.of(Pyspark(condition, located))) == "file:///data/root/Bids"
+    assert left_files.occupied(Fault.of(Pyspark(condition, located))) == "file:///data/root/Bids"
     thrift = f"Error running query: [{condition}] org.apache.spark.sql.AnalysisException: {located}"
-    assert leftovers.occupied(Fault.of(thrift)) == "file:///data/root/Bids"
+    assert left_files.occupied(Fault.of(thrift)) == "file:///data/root/Bids"
 
 
 @pytest.mark.parametrize("text", [MANAGED, DELTA, LOCATED], ids=["managed", "delta", "located"])
@@ -77,9 +77,9 @@ def test_data_names_no_folder(text: str) -> None:
         (f"[CAST_INVALID_INPUT] The value '\n{data}' of the type", "CAST_INVALID_INPUT"),
     ):
         for error in (quoting, THRIFT.format(condition) + quoting, Pyspark(condition, quoting)):
-            assert leftovers.occupied(Fault.of(error)) is None
-    assert leftovers.occupied(Fault.of(f"Job aborted due to stage failure: ValueError: {data}")) is None
-    assert leftovers.occupied(Fault.of(Pyspark(None, data))) is None
+            assert left_files.occupied(Fault.of(error)) is None
+    assert left_files.occupied(Fault.of(f"Job aborted due to stage failure: ValueError: {data}")) is None
+    assert left_files.occupied(Fault.of(Pyspark(None, data))) is None
 
 
 @pytest.mark.parametrize("name", ["bids__dbt_build", "bids__dbt_tmp", "Bids__dbt_tmp"])
@@ -124,18 +124,18 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("materialized", ["view", "streaming_incremental", "ephemeral"])
 def test_nodes_whose_tables_are_not_made_from_nothing(materialized: str) -> None:
-    assert not leftovers.makes_tables(node(materialized))
-    assert not leftovers.makes_tables(None)
+    assert not left_files.makes_tables(node(materialized))
+    assert not left_files.makes_tables(None)
 
 
 def test_the_table_that_removes_files_is_dropped_nowhere_else() -> None:
-    statements = leftovers.clearing("file:/data/it's", node())
+    statements = left_files.clearing("file:/data/it's", node())
     assert statements[1] == "ALTER TABLE Shop.Bids__dbt_leftover SET LOCATION 'file:/data/it\\'s'"
     assert [statement.split()[0] for statement in statements] == ["CREATE", "ALTER", "DROP", "CREATE", "DROP"]
 
 
 def test_a_mark_of_a_run_that_ended(tmp_path: Path) -> None:
-    mark = leftovers.Mark(tmp_path / "unfinished", "shop", "bids")
+    mark = left_files.Mark(tmp_path / "unfinished", "shop", "bids")
     mark.put()
     assert not mark.left
     assert os.stat(tmp_path / "unfinished").st_mode & 0o777 == 0o700
@@ -147,35 +147,35 @@ def test_a_mark_of_a_run_that_ended(tmp_path: Path) -> None:
 
 def test_a_mark_of_a_run_that_was_killed(tmp_path: Path) -> None:
     killed = (
-        "import os, sys; from pathlib import Path; from dbt.adapters.sparkstream.leftovers import Mark\n"
+        "import os, sys; from pathlib import Path; from dbt.adapters.sparkstream.spark.left_files import Mark\n"
         "Mark(Path(sys.argv[1]), 'shop', 'bids').put(); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", killed, str(tmp_path)], check=False)
-    other, mark = leftovers.Mark(tmp_path, "shop", "other"), leftovers.Mark(tmp_path, "shop", "bids")
+    other, mark = left_files.Mark(tmp_path, "shop", "other"), left_files.Mark(tmp_path, "shop", "bids")
     other.put()
     mark.put()
     assert (other.left, mark.left) == (False, True)
     # Another run that is under way: what it writes isn't left over.
-    second = leftovers.Mark(tmp_path, "shop", "bids")
+    second = left_files.Mark(tmp_path, "shop", "bids")
     second.put()
     assert not second.left
     mark.stays = True
     mark.end()
-    third = leftovers.Mark(tmp_path, "shop", "bids")
+    third = left_files.Mark(tmp_path, "shop", "bids")
     third.put()
     assert third.left
     third.end()
 
 
 def test_a_planted_link_is_no_mark(tmp_path: Path) -> None:
-    mark = leftovers.Mark(tmp_path, "shop", "bids")
+    mark = left_files.Mark(tmp_path, "shop", "bids")
     mark.put()
     [path] = [path for path in tmp_path.iterdir() if path.name != ".gitignore"]
     mark.end()
     victim = tmp_path / "victim"
     victim.write_text("mine")
     path.symlink_to(victim)
-    again = leftovers.Mark(tmp_path, "shop", "bids")
+    again = left_files.Mark(tmp_path, "shop", "bids")
     again.put()
     assert not again.left
     again.end()

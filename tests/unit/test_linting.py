@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlfluff.core import FluffConfig, Linter
 
-from dbt.adapters.sparkstream.linting import windows
+from dbt.adapters.sparkstream.editors.linting import windows
 
 ROOT = Path(__file__).parents[2]
 

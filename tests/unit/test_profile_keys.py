@@ -8,8 +8,8 @@ import pytest
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import profilekeys
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.messages import profilekeys
 
 PROFILE: dict[str, Any] = {"method": "session", "schema": "shop", "threads": 2}
 

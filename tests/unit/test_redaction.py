@@ -16,11 +16,11 @@ from dbt_common.events.event_manager_client import ctx_set_event_manager, get_ev
 from dbt_common.events.functions import fire_event
 from dbt_common.events.logger import LineFormat, LoggerConfig
 
-from dbt.adapters.sparkstream import dbtlog, redaction
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.redaction import learn, redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.messages.readable import readable
+from dbt.adapters.sparkstream.secrecy import dbtlog, redaction
+from dbt.adapters.sparkstream.secrecy.names import is_secret
+from dbt.adapters.sparkstream.secrecy.redaction import learn, redacted
 
 
 @pytest.fixture(autouse=True)

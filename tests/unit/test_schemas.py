@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
-from dbt.adapters.sparkstream.schemas import schemas
+from dbt.adapters.sparkstream.editors.schemas import schemas
 from dbt.adapters.sparkstream.streaming.settings import OURS
 from tests.docs.blocks import PAGES, blocks
 

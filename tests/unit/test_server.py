@@ -16,9 +16,9 @@ from unittest.mock import patch
 import pytest
 from click.testing import CliRunner, Result
 
-from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.cli.server import _exposed
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import (
     Phase,
     Server,
@@ -32,7 +32,7 @@ from dbt.adapters.sparkstream.server import (
 )
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN
 from dbt.adapters.sparkstream.server.state import read_state, write_state
-from dbt.adapters.sparkstream.session_conf import METASTORE_POOL, local_conf, read_properties
+from dbt.adapters.sparkstream.spark.session_conf import METASTORE_POOL, local_conf, read_properties
 
 STATE: dict[str, Any] = {
     "phase": "running",

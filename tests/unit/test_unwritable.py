@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.messages.readable import readable
 
 CALL = "An error occurred while calling o213.text.\n: "
 TASK = (

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.errors import check_snapshot, readable
-from dbt.adapters.sparkstream.places import described
-from dbt.adapters.sparkstream.plain.marks import Marks
+from dbt.adapters.sparkstream.export.marks import Marks
+from dbt.adapters.sparkstream.messages.places import described
+from dbt.adapters.sparkstream.messages.readable import check_snapshot, readable
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 
 _SQL = "select * from tumble(t, ts, '0 minutes')"

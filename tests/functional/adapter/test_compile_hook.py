@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dbt.adapters.sparkstream import compile_hook
+from dbt.adapters.sparkstream.compiling import hook
 from tests.functional.adapter.project import Project
 
 FLINK = """\
@@ -23,11 +23,11 @@ FILES = {
 def test_wraps_once() -> None:
     from dbt.compilation import Compiler
 
-    compile_hook.install()
-    wrapped = getattr(Compiler, compile_hook.METHOD)
-    compile_hook.install()
-    assert getattr(Compiler, compile_hook.METHOD) is wrapped
-    assert getattr(wrapped, compile_hook._MARK)
+    hook.install()
+    wrapped = getattr(Compiler, hook.METHOD)
+    hook.install()
+    assert getattr(Compiler, hook.METHOD) is wrapped
+    assert getattr(wrapped, hook._MARK)
 
 
 @pytest.mark.long
@@ -39,8 +39,8 @@ def test_a_dbt_that_compiles_in_another_way(
 
     shop = make_project(FILES)
     shop.dbt("seed")
-    monkeypatch.setattr(Compiler, compile_hook.METHOD, getattr(Compiler, compile_hook.METHOD).__wrapped__)
-    monkeypatch.setattr(compile_hook, "install", lambda: None)
+    monkeypatch.setattr(Compiler, hook.METHOD, getattr(Compiler, hook.METHOD).__wrapped__)
+    monkeypatch.setattr(hook, "install", lambda: None)
     done = shop.invoke("run")
     results = {result.node.name: result for result in done.result.results}
     assert str(results["plain"].status) == "success"

@@ -12,8 +12,8 @@ from pyhive.exc import OperationalError
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
-from dbt.adapters.sparkstream.environments.thrift_wrapper import ThriftWrapper
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.messages.readable import readable
+from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import ThriftWrapper
 from tests.functional.adapter.project import Project
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.environments.cancelling import TaggedJobs
-from dbt.adapters.sparkstream.environments.cursors import SessionHandle, SessionWrapper
+from dbt.adapters.sparkstream.spark.environments.cancelling import TaggedJobs
+from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
 from tests.functional.adapter.project import Project
 
 if TYPE_CHECKING:

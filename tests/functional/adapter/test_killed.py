@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dbt.adapters.sparkstream.leftovers import Mark
+from dbt.adapters.sparkstream.spark.left_files import Mark
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import arriving, replaced
 

@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
+from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from tests.functional.adapter.project import ROOT
 
 ANSI = "spark.sql.ansi.enabled"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.environments.cancelling import TaggedJobs
-from dbt.adapters.sparkstream.environments.cursors import SessionHandle, SessionWrapper
-from dbt.adapters.sparkstream.session import (
+from dbt.adapters.sparkstream.spark.environments.cancelling import TaggedJobs
+from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
+from dbt.adapters.sparkstream.spark.session import (
     PLACES,
     claimed,
     session_defaults,

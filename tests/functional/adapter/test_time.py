@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dbt.adapters.sparkstream.diagnosis import version
 from dbt.adapters.sparkstream.flinkscript import Project as Imported
 from dbt.adapters.sparkstream.flinkscript import read
+from dbt.adapters.sparkstream.messages.diagnosis import version
 from tests.functional.adapter.project import Project
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 
 

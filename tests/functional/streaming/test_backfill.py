@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.streaming.feed import EventRow, Feed
 from tests.functional.streaming.killing import killed
 from tests.support import quick_session, seldom

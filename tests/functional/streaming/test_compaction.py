@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.sparkstream.streaming import compaction, runs
-from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import ROWS, location
@@ -214,7 +215,7 @@ def test_old_folders_go_when_the_table_is_made_anew(feed: Feed) -> None:
 
 @pytest.mark.full
 def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MERGED", 4)
+    monkeypatch.setattr(runs_table, "MERGED", 4)
     folder = location(feed, "bid").with_name("sparkstream_runs")
     reader = quick_session(feed.spark)
     noted = []
@@ -235,7 +236,7 @@ def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytes
 def test_notes_of_a_run_that_is_killed_while_they_are_merged(
     feed: Feed, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    monkeypatch.setattr(runs, "MERGED", 2)
+    monkeypatch.setattr(runs_table, "MERGED", 2)
     grow(feed, 1)
 
     def fail(*arguments: Any) -> None:
@@ -243,12 +244,12 @@ def test_notes_of_a_run_that_is_killed_while_they_are_merged(
 
     target: Callable[..., Any] = Engine.sql
     if step == "rewrite":
-        monkeypatch.setattr("dbt.adapters.sparkstream.streaming.folders.Folders.rewrite", fail)
+        monkeypatch.setattr("dbt.adapters.sparkstream.streaming.spark.folders.Folders.rewrite", fail)
     else:
         monkeypatch.setattr(Engine, "sql", lambda self, text: fail() if "SET LOCATION" in text else target(self, text))
     grow(feed, 1, 2)
     monkeypatch.undo()
-    monkeypatch.setattr(runs, "MERGED", 2)
+    monkeypatch.setattr(runs_table, "MERGED", 2)
     grow(feed, 2, 3)
     noted = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch").orderBy("batch").collect()
     assert [row[0] for row in noted] == [0, 1, 2, 3]

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming import compaction
-from dbt.adapters.sparkstream.streaming.compaction import Compaction
-from dbt.adapters.sparkstream.streaming.corrections import Corrections
-from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.sink import Done
-from dbt.adapters.sparkstream.streaming.watch import Watch
+from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming.operations.compaction import Compaction
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports.watch import Watch
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
+from dbt.adapters.sparkstream.streaming.worker.sink import Done
 from tests.functional.streaming.feed import Feed
 
 FROM = "FROM tumble(bid, ts, '20 seconds') GROUP BY window_start, window_end"

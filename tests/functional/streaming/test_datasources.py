@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed
 from tests.support import seldom

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.streaming.feed import Feed
 
 ROWS = "SELECT id, k FROM bid"

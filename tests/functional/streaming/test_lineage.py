@@ -168,7 +168,7 @@ def test_a_run_that_fails(shop: Project, told: Callable[[], list[dict[str, Any]]
 def test_a_run_that_goes_on(
     shop: Project, told: Callable[[], list[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dbt.adapters.sparkstream.streaming import continuous
+    from dbt.adapters.sparkstream.streaming.operations import continuous
 
     monkeypatch.setattr(runs, "SETTLES", 0.0)
     stop = threading.Event()

@@ -17,9 +17,12 @@ import pytest
 from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming import engine, lease, runs, sink
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.progress import MicroBatch
+from dbt.adapters.sparkstream.streaming import lease
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
+from dbt.adapters.sparkstream.streaming.spark import engine
+from dbt.adapters.sparkstream.streaming.worker import sink
 from tests.functional.streaming.feed import Feed
 from tests.support import quick_session
 
@@ -468,8 +471,13 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
         own = engine.Engine(quick_session(feed.spark))
         for number in range(4):
             batch = MicroBatch(number, at, 5, 1, None, 0, 0, 0, False, True)
-            runs.record(
-                own, table, runs.RunRecord("r", model, f"db.{model}", "t"), [batch], runs.Counts({}, {}, {}), "parquet"
+            runs_table.record(
+                own,
+                table,
+                runs_table.RunRecord("r", model, f"db.{model}", "t"),
+                [batch],
+                runs_table.Counts({}, {}, {}),
+                "parquet",
             )
 
     note("model.shop.first")

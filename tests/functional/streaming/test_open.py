@@ -10,8 +10,8 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.sparkstream.streaming import openviews, sink
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.worker import open_views, sink
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed, ordered
 from tests.functional.streaming.test_constructs import BOUNDS, CONSTRUCTS, LAG, SEED, told
@@ -167,7 +167,7 @@ def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest
     target: Any
     target, method = {
         "before": (sink.Append, "_write"),
-        "between": (openviews.OpenViews, "show"),
+        "between": (open_views.OpenViews, "show"),
         "after": (sink.Done, "note"),
     }[when]
     own = getattr(target, method)
@@ -198,7 +198,7 @@ def test_a_snapshot_stays_while_it_may_be_read(feed: Feed, monkeypatch: pytest.M
         feed.add("bid", [(number, 1000 + 20 * number, "a", 1)])
         feed.run(TUMBLE, **OPEN)
     assert snapshots() == 6
-    monkeypatch.setattr(openviews, "STAYS", -1)
+    monkeypatch.setattr(open_views, "STAYS", -1)
     feed.add("bid", [(9, 1100, "a", 1)])
     feed.run(TUMBLE, **OPEN)
     assert snapshots() == 2

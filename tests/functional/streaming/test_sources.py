@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.streaming.feed import Feed
 
 BOUNDS = "window_start, window_end"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.engine import Engine
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.overview import StreamModel
-from dbt.adapters.sparkstream.streaming.stopping import ENDED, KILLED, NO_RUN, Announced, Noted, stopped
+from dbt.adapters.sparkstream.streaming.operations.stopping import ENDED, KILLED, NO_RUN, Announced, Noted, stopped
+from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import ROWS, TUMBLE
 from tests.support import quick_session

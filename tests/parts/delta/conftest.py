@@ -37,7 +37,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 
     if reason := reason_to_skip(DELTA, pyspark.__version__):
         pytest.skip(reason)
-    from dbt.adapters.sparkstream.session import spark_session
+    from dbt.adapters.sparkstream.spark.session import spark_session
 
     with without_waiting_for_the_disk():
         session = spark_session(delta_parameters(), tmp_path_factory.mktemp("embedded"))

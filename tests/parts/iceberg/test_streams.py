@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import sink
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.worker import sink
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
 from tests.parts.backfills import check_backfills

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.java import find_java
+from dbt.adapters.sparkstream.spark.java import find_java
 from tests.parts.kafka.security import Secrets
 from tests.support import free_port
 

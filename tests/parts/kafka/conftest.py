@@ -45,7 +45,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 @pytest.fixture(scope="package")
 def embedded(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[SparkSession]:
     """The Spark that `method: session` makes, with Spark's connector to Kafka."""
-    from dbt.adapters.sparkstream.session import spark_session
+    from dbt.adapters.sparkstream.spark.session import spark_session
 
     with without_waiting_for_the_disk():
         session = spark_session({**PARAMETERS, "spark.jars": ",".join(JARS)}, tmp_path_factory.mktemp("embedded"))

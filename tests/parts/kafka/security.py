@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt.adapters.sparkstream.java import find_java
+from dbt.adapters.sparkstream.spark.java import find_java
 
 USER = "ada"
 STORE_PASSWORD = "st0rePass"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbt.adapters.sparkstream.session import CATALOG
-from dbt.adapters.sparkstream.session_conf import METASTORE_URL, local_conf
+from dbt.adapters.sparkstream.spark.session import CATALOG
+from dbt.adapters.sparkstream.spark.session_conf import METASTORE_URL, local_conf
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
 from tests.parts.parameters import ICEBERG, catalog_parameters
 from tests.support import free_port, without_waiting_for_the_disk
@@ -143,7 +143,7 @@ def keys(endpoint: str) -> Callable[[str], list[str]]:
 
 @pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory, parameters: dict[str, str]) -> Iterator[SparkSession]:
-    from dbt.adapters.sparkstream.session import spark_session
+    from dbt.adapters.sparkstream.spark.session import spark_session
 
     with without_waiting_for_the_disk():
         session = spark_session(parameters, tmp_path_factory.mktemp("embedded"))

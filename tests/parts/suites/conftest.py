@@ -43,7 +43,7 @@ def file_format(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark that `method: session` makes, with the format's jars."""
-    from dbt.adapters.sparkstream.session import spark_session
+    from dbt.adapters.sparkstream.spark.session import spark_session
 
     with without_waiting_for_the_disk():
         session = spark_session(_parameters(file_format), tmp_path_factory.mktemp("embedded"))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from dbt.adapters.sparkstream.java import find_java
+from dbt.adapters.sparkstream.spark.java import find_java
 from tests.support import free_port
 
 JARS = Path(__file__).parents[3] / "parts" / "jars" / "yarn"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.flinkscript import Project
-from dbt.adapters.sparkstream.streaming.reader import reader_of
-from dbt.adapters.sparkstream.streaming.topic import Topic
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
+from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
 from tests.unit.flinkscript.test_import import configs, loaded, model, project
 
 SERVERS = "'properties.bootstrap.servers' = 'broker:9092'"

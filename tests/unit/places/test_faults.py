@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.faults import PYTHON_TRACE, Fault, Spot
-from dbt.adapters.sparkstream.places import Place
+from dbt.adapters.sparkstream.messages.faults import PYTHON_TRACE, Fault, Spot
+from dbt.adapters.sparkstream.messages.places import Place
+from dbt.adapters.sparkstream.messages.readable import readable
 
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "spark_faults.json").read_text(encoding="utf-8"))
 METHODS = ("session", "connect", "thrift")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from dbt.clients.jinja import get_rendered
 
-from dbt.adapters.sparkstream import renderings
-from dbt.adapters.sparkstream.faults import Spot
-from dbt.adapters.sparkstream.places import Place, Text, described, located
+from dbt.adapters.sparkstream.compiling import renderings
+from dbt.adapters.sparkstream.messages.faults import Spot
+from dbt.adapters.sparkstream.messages.places import Place, Text, described, located
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped

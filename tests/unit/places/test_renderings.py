@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.clients.jinja import get_rendered
 
-from dbt.adapters.sparkstream import renderings
+from dbt.adapters.sparkstream.compiling import renderings
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 
 CONTEXT = {

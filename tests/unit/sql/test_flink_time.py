@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.avro import Schemas
-from dbt.adapters.sparkstream.streaming.errors import StreamingError, UnknownSchema, explained
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.reader import reader_of
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, UnknownSchema, explained
+from dbt.adapters.sparkstream.streaming.sources.avro import Schemas
+from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from tests.schema_registry import FakeRegistry, registry
 
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}

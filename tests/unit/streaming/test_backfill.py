@@ -9,13 +9,13 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.sql.streaming import plan
-from dbt.adapters.sparkstream.streaming.backfill import Backfill, check_source
-from dbt.adapters.sparkstream.streaming.backfillrange import OfSessions, OfWindows, Range
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, check_source
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import OfSessions, OfWindows, Range
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 COUNTS = "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY ALL"
 DAY = Range(datetime(2026, 11, 17), datetime(2026, 11, 18))

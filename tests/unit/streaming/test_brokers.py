@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import brokers
-from dbt.adapters.sparkstream.streaming.errors import StreamingError, explained
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, explained
+from dbt.adapters.sparkstream.streaming.sources import brokers
 
 
 def test_no_broker_is_told_in_seconds() -> None:

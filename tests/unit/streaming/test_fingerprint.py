@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.redaction import learn
+from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.streaming.form import form
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 MATCH = "match_recognize (partition by k order by ts measures a.x as y pattern (A+ B) define A as x > 1, B as x < 1)"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming import datasets, lineage
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.topic import Topic
+from dbt.adapters.sparkstream.streaming.reports import datasets, lineage
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 CATALOG = "spark://etl:10000"
 
@@ -128,7 +128,7 @@ def test_the_console_shows_events(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openlineage.client")
     code = (
         "from openlineage.client.event_v2 import Job, Run, RunEvent, RunState\n"
-        "from dbt.adapters.sparkstream.streaming import lineage\n"
+        "from dbt.adapters.sparkstream.streaming.reports import lineage\n"
         "run = Run('12345678-1234-4234-8234-123456789012')\n"
         "job = Job('shop', 'bids')\n"
         "event = RunEvent(eventType=RunState.START, eventTime='2020-04-15T08:00:00Z', run=run, job=job)\n"
@@ -142,7 +142,8 @@ def test_the_console_shows_events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_is_imported_where_it_is_not_configured() -> None:
     code = (
-        "import sys; from dbt.adapters.sparkstream.streaming import adapter, lineage; "
+        "import sys; from dbt.adapters.sparkstream.streaming import adapter; "
+        "from dbt.adapters.sparkstream.streaming.reports import lineage; "
         "assert lineage.client(print) is None; "
         "sys.exit(any(name.startswith('openlineage') for name in sys.modules))"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Noted, Offsets
 
 CHECKPOINT = "file:/warehouse/_sparkstream/bids-1/checkpoint"
 

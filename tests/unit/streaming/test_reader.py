@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.offsets import _offset
-from dbt.adapters.sparkstream.streaming.reader import given_options, is_archived, located, reader_of
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.reader import given_options, is_archived, located, reader_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import _offset
 
 ROOT = Path("no/project")
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}

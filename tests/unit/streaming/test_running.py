@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.running import Running
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.started import Running
 
 
 class Report:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.folders import Stored
-from dbt.adapters.sparkstream.streaming.offsets import Noted, Offsets
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
 BIDS = {"/bid/a": 1, "/bid/b": 2}
 ASKS = {"/ask/a": 1}

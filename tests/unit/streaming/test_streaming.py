@@ -14,18 +14,18 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
-from dbt.adapters.sparkstream.streaming.late import Aside, warnings
 from dbt.adapters.sparkstream.streaming.lease import Holder
-from dbt.adapters.sparkstream.streaming.models import changes_clock, read_model
-from dbt.adapters.sparkstream.streaming.paths import path_of
-from dbt.adapters.sparkstream.streaming.progress import MicroBatch, bytes_in_words, counted
-from dbt.adapters.sparkstream.streaming.registry import Registry
+from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.rendered import Registry
+from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, warnings
+from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.table import batch_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.spark.paths import path_of
+from dbt.adapters.sparkstream.streaming.tables.table import batch_of
 
 
 def test_configs_are_read() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.topic import Topic
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092"}
 SINK = {"format": "kafka", "topic": "bids", "options": OPTIONS}

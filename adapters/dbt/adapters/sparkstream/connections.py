@@ -17,19 +17,19 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.sparkstream import leftovers
+from dbt.adapters.sparkstream.compiling.texts import Texts
+from dbt.adapters.sparkstream.compiling.written import Request, Written
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
-from dbt.adapters.sparkstream.descriptions import Descriptions, changes_tables
-from dbt.adapters.sparkstream.environments import Environment, environment_of
-from dbt.adapters.sparkstream.places import described
-from dbt.adapters.sparkstream.sparkerror import SparkError
+from dbt.adapters.sparkstream.messages.places import described
+from dbt.adapters.sparkstream.messages.sparkerror import SparkError
+from dbt.adapters.sparkstream.spark import left_files
+from dbt.adapters.sparkstream.spark.descriptions import Descriptions, changes_tables
+from dbt.adapters.sparkstream.spark.environments import Environment, environment_of
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.translate import tables, traced
-from dbt.adapters.sparkstream.texts import Texts
-from dbt.adapters.sparkstream.written import Request, Written
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.traced import Traced
@@ -96,13 +96,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             yield
 
     @property
-    def _mark(self) -> leftovers.Mark:
+    def _mark(self) -> left_files.Mark:
         """The mark of the run that makes the node's table, in this thread."""
         if self._thread.mark is None:
             node, credentials = cast(Any, self.node), cast(SparkStreamCredentials, self.profile.credentials)
             table = (credentials.method, str(credentials.host), str(node.database), node.schema, node.alias)
-            self._thread.mark = leftovers.Mark(self.project / ".sparkstream" / "unfinished", *table)
-        mark: leftovers.Mark = self._thread.mark
+            self._thread.mark = left_files.Mark(self.project / ".sparkstream" / "unfinished", *table)
+        mark: left_files.Mark = self._thread.mark
         return mark
 
     @property
@@ -155,33 +155,33 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     def _sent_by_node(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
         """Sends a statement to Spark, again where a killed run has left files in the table's folder."""
-        mark = self._mark if leftovers.makes_tables(self.node) and changes_tables(sql) else None
+        mark = self._mark if left_files.makes_tables(self.node) and changes_tables(sql) else None
         if mark is None:
             return self._sent(sql, *args, **kwargs)
         mark.put()
         try:
             return self._sent(sql, *args, **kwargs)
         except SparkError as error:
-            folder = leftovers.occupied(error.fault)
-            if folder is None or not leftovers.is_left(folder, self.node, mark.left, self._schema_folder):
+            folder = left_files.occupied(error.fault)
+            if folder is None or not left_files.is_left(folder, self.node, mark.left, self._schema_folder):
                 mark.stays = mark.left or not error.fault.condition
                 raise
         except BaseException:
             mark.stays = True
             raise
         logger.debug(f"removes what a run that was ended has left in {folder}")
-        for statement in leftovers.clearing(folder, self.node):
+        for statement in left_files.clearing(folder, self.node):
             self._sent(statement, auto_begin=False)
         return self._sent(sql, *args, **kwargs)
 
     def dropping(self, relation: Any) -> None:
         """Marks the node's table before it is dropped: in a folder that `location_root` names, its files stay."""
-        root = self._config("location_root") if leftovers.makes_tables(self.node) else None
+        root = self._config("location_root") if left_files.makes_tables(self.node) else None
         if not root or str(relation.identifier).lower() != cast(Any, self.node).alias.lower() or not relation.is_table:
             return
         mark = self._mark
         mark.put()
-        mark.left = mark.left or leftovers.is_at(
+        mark.left = mark.left or left_files.is_at(
             self._location(f"TABLE EXTENDED {relation}"), f"{root.rstrip('/')}/{relation.identifier}"
         )
 

@@ -12,11 +12,13 @@ from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import dbtlog, profilekeys, spark_connect
-from dbt.adapters.sparkstream.redaction import learn, learn_environment, redacted
+from dbt.adapters.sparkstream.messages import profilekeys
 from dbt.adapters.sparkstream.relation import catalog_of
-from dbt.adapters.sparkstream.secretnames import is_harmless
-from dbt.adapters.sparkstream.session_conf import SUBSTITUTE
+from dbt.adapters.sparkstream.secrecy import dbtlog
+from dbt.adapters.sparkstream.secrecy.names import is_harmless
+from dbt.adapters.sparkstream.secrecy.redaction import learn, learn_environment, redacted
+from dbt.adapters.sparkstream.spark import connect
+from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_WINDOWS
 
 ANSI = "spark.sql.ansi.enabled"
@@ -74,7 +76,7 @@ class SparkStreamCredentials(SparkCredentials):
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
         """What a profile says, or one place of a node's configs, under the names that count."""
-        from dbt.adapters.sparkstream.configs import with_those_of_meta
+        from dbt.adapters.sparkstream.compiling.configs import with_those_of_meta
 
         given = super().translate_aliases(kwargs, recurse)
         return with_those_of_meta(given) if "meta" in given and not recurse else given
@@ -88,7 +90,7 @@ class SparkStreamCredentials(SparkCredentials):
         if method == Method.SESSION or (method == Method.CONNECT and data.get("connect_url")):
             data.setdefault("host", "localhost")
         if method == Method.CONNECT:
-            data.setdefault("port", spark_connect.DEFAULT_PORT)
+            data.setdefault("port", connect.DEFAULT_PORT)
         return data
 
     def __post_init__(self) -> None:
@@ -116,7 +118,7 @@ class SparkStreamCredentials(SparkCredentials):
         if self.connect_url is None:
             return
         try:
-            self.host, self.port = spark_connect.host_and_port(self.connect_url)
+            self.host, self.port = connect.host_and_port(self.connect_url)
         except ValueError as error:
             raise DbtRuntimeError(f"connect_url is {redacted(self.connect_url)}\n  {error}") from error
 
@@ -125,8 +127,8 @@ class SparkStreamCredentials(SparkCredentials):
         parameters = {"user_id": self.user, "token": self.token, "use_ssl": "true" if self.use_ssl else None}
         given = {name: value for name, value in parameters.items() if value is not None}
         if self.connect_url is not None:
-            return spark_connect.with_parameters(self.connect_url, given)
-        return spark_connect.address(str(self.host), self.port, given)
+            return connect.with_parameters(self.connect_url, given)
+        return connect.address(str(self.host), self.port, given)
 
     def for_thrift(self) -> SparkStreamCredentials:
         """The same profile, with its parameters named as a Thrift server takes them: it ignores plain names."""

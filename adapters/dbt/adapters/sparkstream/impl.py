@@ -18,21 +18,25 @@ from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream import batches, catalog, compile_hook, dbtlog, diagnosis, emptybatches, requests
+from dbt.adapters.sparkstream.batches import edges, empty
 from dbt.adapters.sparkstream.column import SparkStreamColumn
+from dbt.adapters.sparkstream.compiling import hook, requests
+from dbt.adapters.sparkstream.compiling.python_models import PythonModels
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
-from dbt.adapters.sparkstream.environments import CONNECT, SESSION
-from dbt.adapters.sparkstream.errors import FOR_CHANGES, check_snapshot
-from dbt.adapters.sparkstream.namespaces import Namespaces
-from dbt.adapters.sparkstream.python_models import PythonModels
+from dbt.adapters.sparkstream.messages import diagnosis
+from dbt.adapters.sparkstream.messages.readable import FOR_CHANGES, check_snapshot
+from dbt.adapters.sparkstream.secrecy import dbtlog
+from dbt.adapters.sparkstream.spark import catalog
+from dbt.adapters.sparkstream.spark.environments import CONNECT, SESSION
+from dbt.adapters.sparkstream.spark.namespaces import Namespaces
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
-from dbt.adapters.sparkstream.streaming.openviews import NOW, OPEN, ROWS
+from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
-    from dbt.adapters.sparkstream.streaming.batchsources import BatchSources
+    from dbt.adapters.sparkstream.streaming.sources.in_batch import BatchSources
 
 
 PARTITIONS = "__dbt_partitions"
@@ -48,10 +52,10 @@ class SparkStreamAdapter(Namespaces):
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
-        compile_hook.install()
+        hook.install()
         self.translated: set[str] = set()
         dbtlog.install()
-        self.connections.batch_of = partial(batches.batch_of, self)
+        self.connections.batch_of = partial(edges.batch_of, self)
         self.connections.with_sources = self._with_sources
         self._sources: tuple[Any, BatchSources | None] = (None, None)
         self._lock = threading.Lock()
@@ -64,7 +68,7 @@ class SparkStreamAdapter(Namespaces):
             return sql
         known, views = self._sources
         if known is not sources:
-            from dbt.adapters.sparkstream.streaming.batchsources import BatchSources, without_tables
+            from dbt.adapters.sparkstream.streaming.sources.in_batch import BatchSources, without_tables
 
             found = without_tables(sources.values())
             views = BatchSources(self.connections.environment, found) if found else None
@@ -133,8 +137,8 @@ class SparkStreamAdapter(Namespaces):
         return self._empty_batches.of(node, sql, relation.render() if time in columns else None, *edges)
 
     @cached_property
-    def _empty_batches(self) -> emptybatches.EmptyBatches:
-        return emptybatches.EmptyBatches(self.connections.rows_of)
+    def _empty_batches(self) -> empty.EmptyBatches:
+        return empty.EmptyBatches(self.connections.rows_of)
 
     @available
     @staticmethod
@@ -188,14 +192,14 @@ class SparkStreamAdapter(Namespaces):
 
         Args:
             model: the model's name, or `package.name`.
-            options: the arguments of `batchlist.batches`.
+            options: the arguments of `listed.batches`.
 
         Returns:
-            What `batchlist.batches` gives.
+            What `listed.batches` gives.
         """
-        from dbt.adapters.sparkstream import batchlist
+        from dbt.adapters.sparkstream.batches import listed
 
-        return batchlist.batches(self, model, **options)
+        return listed.batches(self, model, **options)
 
     @available
     def backfill(self, model: str, since: str, until: str, removes: bool = False, run_id: str = "") -> str:
@@ -211,7 +215,7 @@ class SparkStreamAdapter(Namespaces):
         Returns:
             What was done, in words.
         """
-        from dbt.adapters.sparkstream.streaming.backfillrange import Range
+        from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
 
         with self.connections.descriptions.changing():
             return self._streaming.backfill(model, Range.read(since, until), removes, run_id)
@@ -239,7 +243,7 @@ class SparkStreamAdapter(Namespaces):
         Returns:
             What has come of it, as JSON.
         """
-        from dbt.adapters.sparkstream.plain import project
+        from dbt.adapters.sparkstream.export import project
 
         return project.build(self, **options)
 
@@ -455,7 +459,7 @@ class SparkStreamAdapter(Namespaces):
         node = getattr(config, "model", None)
         if node is not None:
             check_snapshot(node)
-            compile_hook.check(node, self.translated)
+            hook.check(node, self.translated)
         self.connections.node = node
         return outer
 

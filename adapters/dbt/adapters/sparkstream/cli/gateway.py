@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dbt.adapters.sparkstream.cli.common import fail
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 
 def _address(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, int]:

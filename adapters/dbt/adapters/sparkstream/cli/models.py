@@ -71,7 +71,7 @@ def stream(
     Each MODEL is what `dbt run --select` takes. A model's trigger says how often it looks for new rows, every 10
     seconds by default. On Ctrl-C, the micro-batches that run are ended first.
     """
-    from dbt.adapters.sparkstream.streaming import continuous
+    from dbt.adapters.sparkstream.streaming.operations import continuous
 
     options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
@@ -120,7 +120,7 @@ def show(models: tuple[str, ...], form: str, output: Path | None, **options: str
     MODEL names models, all by default. The figures come from the table sparkstream_runs, to which a run that goes on
     writes every half minute.
     """
-    from dbt.adapters.sparkstream.streaming import metrics
+    from dbt.adapters.sparkstream.streaming.reports import metrics
 
     lines: list[str] = []
     run_operation("sparkstream_streams", {"models": list(models)}, options, lines.append)

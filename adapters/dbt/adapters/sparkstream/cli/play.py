@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli.common import fail
+from dbt.adapters.sparkstream.secrecy import private
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.play.runner import Runner

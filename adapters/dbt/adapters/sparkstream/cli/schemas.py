@@ -21,7 +21,7 @@ def schemas(into: Path) -> None:
 
     properties.json is for the YAML beside models, project.json for dbt_project.yml, profiles.json for profiles.yml.
     """
-    from dbt.adapters.sparkstream.schemas import schemas as all_schemas
+    from dbt.adapters.sparkstream.editors.schemas import schemas as all_schemas
 
     into.mkdir(parents=True, exist_ok=True)
     for name, schema in all_schemas().items():

@@ -13,17 +13,17 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from dbt.adapters.sparkstream import private
 from dbt.adapters.sparkstream.cli.common import Commands, fail
-from dbt.adapters.sparkstream.redaction import redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.secrecy import private
+from dbt.adapters.sparkstream.secrecy.names import is_secret
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, ServerState, ServerStatus, Start
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN
 from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.metastore import metastore_conf
 from dbt.adapters.sparkstream.server.state import read_state
-from dbt.adapters.sparkstream.session_conf import LOOPBACK, read_properties
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK, read_properties
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

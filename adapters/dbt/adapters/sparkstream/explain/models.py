@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.compiling.requests import find_model
+from dbt.adapters.sparkstream.compiling.written import Written
 from dbt.adapters.sparkstream.explain.earlier import text_of
 from dbt.adapters.sparkstream.explain.laststream import LastRun
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
-from dbt.adapters.sparkstream.requests import find_model
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
-from dbt.adapters.sparkstream.written import Written
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.host import Host
+    from dbt.adapters.sparkstream.compiling.host import Host
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 
 

@@ -10,9 +10,9 @@ from functools import partial
 from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream import secretnames
 from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN, is_harmless, is_harmless_setting, without_pairs
-from dbt.adapters.sparkstream.redaction import forms_of, redacted
+from dbt.adapters.sparkstream.secrecy import names
+from dbt.adapters.sparkstream.secrecy.redaction import forms_of, redacted
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
@@ -53,7 +53,7 @@ class Script:
         """
         tokens = _tokens(text)
         secrets = frozenset[str]().union(
-            *(forms_of(dict([pair]), secretnames.is_harmless) for pair in _secret_pairs(text, tokens))
+            *(forms_of(dict([pair]), names.is_harmless) for pair in _secret_pairs(text, tokens))
         )
         # What is behind a comment on its line may move; lines stay.
         text = "".join(_with_comments(text, tokens, partial(_hidden, known=secrets)))
@@ -97,7 +97,7 @@ def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
 
 def _is_hidden(key: str, value: str) -> bool:
     """Whether a value is no word that comments may have, too, and isn't known to be harmless."""
-    if not secretnames.is_secret(key) and len(value) < _LONG:
+    if not names.is_secret(key) and len(value) < _LONG:
         return False
     return not (is_harmless(key, value) or is_harmless_setting(key, value))
 

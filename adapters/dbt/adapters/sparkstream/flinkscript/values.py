@@ -14,8 +14,8 @@ from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.hidden import REGISTRY_URLS
 from dbt.adapters.sparkstream.flinkscript.queries import named
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
-from dbt.adapters.sparkstream.streaming.avrosink import record
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sinks.avro import record
 
 REGISTRY = "avro-confluent"
 """Flink's format of values in Avro with the number of their schema before them."""

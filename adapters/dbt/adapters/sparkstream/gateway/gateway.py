@@ -18,8 +18,8 @@ from thrift.transport.TTransport import TBufferedTransport
 
 from dbt.adapters.sparkstream.gateway.statements import Translator, UnknownDialect
 from dbt.adapters.sparkstream.gateway.wire import Login, Message, NoMessage, Plain, Sasl, greeted, session_handle
-from dbt.adapters.sparkstream.redaction import redacted
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 
 _CONNECT = 10.0

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot.errors import TokenError
 from sqlglot.tokens import Token
 
-from dbt.adapters.sparkstream.descriptions import Descriptions, after_comments
+from dbt.adapters.sparkstream.spark.descriptions import Descriptions, after_comments
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, translate
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 

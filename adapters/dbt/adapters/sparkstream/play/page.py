@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.explain.draw import environment
 from dbt.adapters.sparkstream.explain.page import page_script, page_style, parts
 from dbt.adapters.sparkstream.play.examples import examples
 from dbt.adapters.sparkstream.play.runner import MOST_ROWS, Outcome
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 if TYPE_CHECKING:

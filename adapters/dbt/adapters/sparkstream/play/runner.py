@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.credentials import ANSI, SEGMENT_TREE
-from dbt.adapters.sparkstream.environments.base import apply_settings
-from dbt.adapters.sparkstream.environments.cancelling import CANCELLED, Cancellable, TaggedJobs
 from dbt.adapters.sparkstream.explain.models import section_of
 from dbt.adapters.sparkstream.explain.report import Report
-from dbt.adapters.sparkstream.faults import Fault
+from dbt.adapters.sparkstream.messages.faults import Fault
 from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
-from dbt.adapters.sparkstream.session import CATALOG
+from dbt.adapters.sparkstream.spark.environments.base import apply_settings
+from dbt.adapters.sparkstream.spark.environments.cancelling import CANCELLED, Cancellable, TaggedJobs
+from dbt.adapters.sparkstream.spark.session import CATALOG
 from dbt.adapters.sparkstream.sql import TranslationError, explain
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.membership import find
@@ -98,7 +98,7 @@ class Runner:
         Raises:
             JavaNotFound: there is no Java to run Spark on.
         """
-        from dbt.adapters.sparkstream.session import spark_session
+        from dbt.adapters.sparkstream.spark.session import spark_session
 
         self._spark = spark_session(PARAMETERS, self._home)
         return self._spark
@@ -191,7 +191,7 @@ class _Query:
         return Outcome(Report(report.name, task.sql, task.dialect, explanation, report.origin, sections), result)
 
     def _ask(self, sql: str) -> Sequence[Sequence[Any]]:
-        from dbt.adapters.sparkstream.environments.cursors import SessionCursor
+        from dbt.adapters.sparkstream.spark.environments.cursors import SessionCursor
 
         cursor = SessionCursor(self._session, self._work)
         cursor.execute(sql)
@@ -289,7 +289,7 @@ def _type(table: str, column: str, text: str) -> str:
 
 @contextmanager
 def _spark_errors() -> Iterator[None]:
-    from dbt.adapters.sparkstream.environments.cursors import spark_errors
+    from dbt.adapters.sparkstream.spark.environments.cursors import spark_errors
 
     with spark_errors():
         yield

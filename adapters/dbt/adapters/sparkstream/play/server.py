@@ -19,11 +19,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from dbt.adapters.sparkstream.errors import readable
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.play.page import failure, outcome, page
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.task import PlayError, Task
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 from dbt.adapters.sparkstream.sql import TranslationError
 
 MOST_BYTES = 1_000_000

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.launch import PYTHON_SETTING
 from dbt.adapters.sparkstream.server.state import ServerState
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 _PATIENCE = 10.0
 """Seconds for a master's machine to answer at all."""
@@ -207,10 +207,10 @@ def _asking(state: ServerState) -> Iterator[_Ask]:
 
 @contextmanager
 def _connected(state: ServerState) -> Iterator[Any]:
-    from dbt.adapters.sparkstream import spark_connect
+    from dbt.adapters.sparkstream.spark import connect
 
     assert state.connect_address is not None
-    session = spark_connect.opened(state.connect_address, lambda session: session.version)
+    session = connect.opened(state.connect_address, lambda session: session.version)
     try:
         yield session
     finally:
@@ -240,7 +240,7 @@ def _python_faults(state: ServerState) -> Iterator[str]:
 
 def _said(error: Exception) -> str:
     """The lines of Spark's message that say what is wrong."""
-    from dbt.adapters.sparkstream.errors import readable
+    from dbt.adapters.sparkstream.messages.readable import readable
 
     lines = [line.strip() for line in readable(error).splitlines() if line.strip()]
     causes = [line for line in lines[1:] if line.startswith(("Caused by:", "pyspark.errors"))]

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt.adapters.sparkstream.redaction import learn
-from dbt.adapters.sparkstream.secretnames import is_harmless
+from dbt.adapters.sparkstream.secrecy.names import is_harmless
+from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
-from dbt.adapters.sparkstream.session_conf import secret_java_options
+from dbt.adapters.sparkstream.spark.session_conf import secret_java_options
 
 # Settings that have an option of their own, or that would open the server to the network.
 _OWN_SETTINGS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 
 
 class ServerError(RuntimeError):

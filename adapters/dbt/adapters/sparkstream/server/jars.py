@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
 
 JARS = "spark.jars"

@@ -11,12 +11,18 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from dbt.adapters.sparkstream import private
-from dbt.adapters.sparkstream.java import JavaNotFound, prepare_session_environment
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.session_conf import AUTHENTICATE, LOOPBACK, java_properties, java_property, local_conf
+from dbt.adapters.sparkstream.spark.java import JavaNotFound, prepare_session_environment
+from dbt.adapters.sparkstream.spark.session_conf import (
+    AUTHENTICATE,
+    LOOPBACK,
+    java_properties,
+    java_property,
+    local_conf,
+)
 
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 
 _LINES = 12
 _LAST_BYTES = 100_000

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from dbt.adapters.sparkstream import private
-from dbt.adapters.sparkstream.java import find_java
-from dbt.adapters.sparkstream.redaction import redacted
-from dbt.adapters.sparkstream.secretnames import is_secret
+from dbt.adapters.sparkstream.secrecy import private
+from dbt.adapters.sparkstream.secrecy.names import is_secret
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.session_conf import METASTORE_URL, java_properties
+from dbt.adapters.sparkstream.spark.java import find_java
+from dbt.adapters.sparkstream.spark.session_conf import METASTORE_URL, java_properties
 
 DRIVERS = {
     "postgresql": "org.postgresql.Driver",

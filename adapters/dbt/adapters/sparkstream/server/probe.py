@@ -7,7 +7,7 @@ import time
 import uuid
 
 from dbt.adapters.sparkstream.server.launch import TOKEN_SETTING
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 
 def is_free(port: int) -> bool:

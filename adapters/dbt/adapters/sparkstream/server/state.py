@@ -11,10 +11,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream import private
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN, ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
-from dbt.adapters.sparkstream.session_conf import LOOPBACK
+from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 
 class Phase(str, Enum):
@@ -119,7 +119,7 @@ class ServerState:
         """The address for Spark Connect clients, with the token."""
         if self.connect_url is None or self.connect_token is None:
             return self.connect_url
-        from dbt.adapters.sparkstream.spark_connect import with_parameters
+        from dbt.adapters.sparkstream.spark.connect import with_parameters
 
         return with_parameters(self.connect_url, {"token": self.connect_token})
 

@@ -14,31 +14,33 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.sparkstream.environments import SESSION
-from dbt.adapters.sparkstream.errors import readable
-from dbt.adapters.sparkstream.faults import PYTHON_TRACE, without_spot
-from dbt.adapters.sparkstream.places import described, shown
-from dbt.adapters.sparkstream.requests import find_model
+from dbt.adapters.sparkstream.compiling.requests import find_model
+from dbt.adapters.sparkstream.messages.faults import PYTHON_TRACE, without_spot
+from dbt.adapters.sparkstream.messages.places import described, shown
+from dbt.adapters.sparkstream.messages.readable import readable
+from dbt.adapters.sparkstream.spark.environments import SESSION
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Finding, Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import MATERIALIZATION, continuous, datasets, dbtflags, lineage, models
-from dbt.adapters.sparkstream.streaming.backfill import Backfill
-from dbt.adapters.sparkstream.streaming.backfillrange import Range
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags, nodes
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.overview import StreamModel, overview
-from dbt.adapters.sparkstream.streaming.registry import Registry
+from dbt.adapters.sparkstream.streaming.operations import continuous
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
+from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, Noted, stopped
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.rendered import Registry
+from dbt.adapters.sparkstream.streaming.reports import datasets, lineage
+from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel, overview
+from dbt.adapters.sparkstream.streaming.reports.runs_table import NAME as RUNS
+from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
 from dbt.adapters.sparkstream.streaming.run import Run
-from dbt.adapters.sparkstream.streaming.runs import NAME as RUNS
-from dbt.adapters.sparkstream.streaming.sparkerrors import spark_errors
-from dbt.adapters.sparkstream.streaming.stopping import Announced, Noted, stopped
-from dbt.adapters.sparkstream.streaming.terminal import ProgressLine
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.host import Host
+    from dbt.adapters.sparkstream.compiling.host import Host
 
 logger = AdapterLogger("SparkStream")
 
@@ -75,7 +77,7 @@ class StreamingModels:
 
     def streams(self, node: Any) -> bool:
         """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
-        return models.is_streaming(node.resource_type, node.config.materialized) and not self._shown
+        return nodes.is_streaming(node.resource_type, node.config.materialized) and not self._shown
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
         """What stands in FROM for a relation that is read as a stream."""
@@ -87,24 +89,22 @@ class StreamingModels:
             name = relation.replace(limit=None).render()
         node = self._node(name)
         if str(model["resource_type"]) != "model" or self._shown:
-            return models.as_batch(str(relation), node)
+            return nodes.as_batch(str(relation), node)
         with self.as_dbt_errors():
             environment = self._adapter.connections.environment
-            source = models.stream_of(
-                model, name, node, watermark, event_time, environment.project, environment.is_here
-            )
+            source = nodes.stream_of(model, name, node, watermark, event_time, environment.project, environment.is_here)
         return self._registry.add(model["unique_id"], source)
 
     @property
     def _shown(self) -> bool:
         """Whether a model's rows are only looked at."""
-        return dbtflags.which() in models.SHOWN or self._adapter.connections.notes is not None
+        return dbtflags.which() in nodes.SHOWN or self._adapter.connections.notes is not None
 
     def _node(self, relation: str) -> Any | None:
         """What of the project is behind a relation."""
         manifest: Any = self._adapter.get_macro_resolver()
-        for nodes in (getattr(manifest, "nodes", {}), getattr(manifest, "sources", {})):
-            for node in nodes.values():
+        for known in (getattr(manifest, "nodes", {}), getattr(manifest, "sources", {})):
+            for node in known.values():
                 if getattr(node, "relation_name", None) == relation:
                     return node
         return None
@@ -112,7 +112,7 @@ class StreamingModels:
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
         plan = self.planned(node, sql)
-        return plan.describe() if dbtflags.which() in models.COMPILED else sql
+        return plan.describe() if dbtflags.which() in nodes.COMPILED else sql
 
     def planned(self, node: Any, sql: str) -> StreamPlan:
         """The plan of a streaming model."""
@@ -145,7 +145,7 @@ class StreamingModels:
         try:
             optimize = slices and connections.optimizes()
             with connections.limits():
-                return models.planned(sql, dialect, streams, schema, config, utc=utc, optimize=optimize, warn=warn)
+                return nodes.planned(sql, dialect, streams, schema, config, utc=utc, optimize=optimize, warn=warn)
         except TranslationError as error:
             rendered = connections.texts.rendered(sql)
             message = described(error, connections.node, connections.project, "the compiled SQL", rendered)
@@ -157,7 +157,7 @@ class StreamingModels:
         for view, source in self._registry.of(model).items():
             columns = {} if source.reader else self._adapter.connections.schema_of(source.relation)
             if columns:
-                schema[view] = models.streamed(source, config, columns)
+                schema[view] = nodes.streamed(source, config, columns)
         return schema
 
     def run(
@@ -179,7 +179,7 @@ class StreamingModels:
                 made_for, plan = self._plans.pop(model.unique_id, (None, None))
                 if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
                     plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
-                if plan.by_instant and models.changes_clock(zone := engine.zone()):
+                if plan.by_instant and nodes.changes_clock(zone := engine.zone()):
                     self._warn_of_sessions(model.identifier, zone)
                 with (
                     self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
@@ -203,7 +203,7 @@ class StreamingModels:
         runs = relation.incorporate(path={"identifier": RUNS})
         streams, project = self._registry.of(node["unique_id"]), self._adapter.connections.project
         with self.as_dbt_errors():
-            return models.read_model(node, sql, str(relation), str(runs), streams, run_id, project)
+            return nodes.read_model(node, sql, str(relation), str(runs), streams, run_id, project)
 
     def backfill(self, name: str, range_: Range, removes: bool, run_id: str = "") -> str:
         """Replaces the rows of a range of time in a streaming model's table.
@@ -317,7 +317,7 @@ class StreamingModels:
         manifest: Any = self._adapter.get_macro_resolver()
         found = {}
         for node in manifest.nodes.values():
-            if models.is_streaming(node.resource_type, node.config.materialized):
+            if nodes.is_streaming(node.resource_type, node.config.materialized):
                 relation = self._adapter.Relation.create_from(self._adapter.config, node)
                 runs = relation.incorporate(path={"identifier": RUNS})
                 file_format = str(node.config.get("file_format") or "parquet").lower()

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.formats import FILE_FORMATS, LOGGED_FORMATS
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import (
     AVAILABLE_NOW,
     MEANINGLESS,
@@ -24,7 +23,8 @@ from dbt.adapters.sparkstream.streaming.settings import (
     SWAPPING,
     UPDATE,
 )
-from dbt.adapters.sparkstream.streaming.topic import Topic
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS, LOGGED_FORMATS
 
 DAY = Interval.parse("1 day")
 

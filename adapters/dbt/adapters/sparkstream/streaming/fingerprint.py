@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dbt.adapters.sparkstream.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.streaming.form import differences, form
-from dbt.adapters.sparkstream.streaming.reader import state_depends_on
-from dbt.adapters.sparkstream.streaming.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import state_depends_on
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 LOWERING = 1
 """Counts the changes of the translation after which state of earlier runs can't be read any more."""

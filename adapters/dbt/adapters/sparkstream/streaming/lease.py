@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 
 from dbt.adapters.sparkstream.server.process import birth, boot_id
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.table import PREFIX, StreamTable
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.tables.table import PREFIX, StreamTable
 
 RENEWED = 10.0
 """Seconds between two signs of life."""

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
-from dbt.adapters.sparkstream.streaming.errors import StreamingError
-from dbt.adapters.sparkstream.streaming.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.reader import brokers_of, is_kafka
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import BATCH
-from dbt.adapters.sparkstream.streaming.views import seen
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.reader import brokers_of, is_kafka
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.views import seen
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
+from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 
 
 class ModelQuery:

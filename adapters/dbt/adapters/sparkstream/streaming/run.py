@@ -9,30 +9,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import errors
-from dbt.adapters.sparkstream.streaming.engine import Engine, Rows
-from dbt.adapters.sparkstream.streaming.errors import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming import refusals
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.late import Aside, LateRows, tables_beside
 from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
-from dbt.adapters.sparkstream.streaming.leftovers import Leftovers
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.openwindows import OpenWindows
-from dbt.adapters.sparkstream.streaming.outcome import Outcome, outcome
-from dbt.adapters.sparkstream.streaming.places import Places
-from dbt.adapters.sparkstream.streaming.progress import Progress, told
+from dbt.adapters.sparkstream.streaming.outdated import Leftovers
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
-from dbt.adapters.sparkstream.streaming.reader import is_other
-from dbt.adapters.sparkstream.streaming.rebuilt import ASIDE, OF, WHOLE
-from dbt.adapters.sparkstream.streaming.running import Running
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside
+from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome, outcome
+from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
+from dbt.adapters.sparkstream.streaming.reports.watch import Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
-from dbt.adapters.sparkstream.streaming.sinks import sink_of
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.sources import Sources
+from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.sinks.chosen import sink_of
+from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.reader import is_other
+from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
+from dbt.adapters.sparkstream.streaming.spark.started import Running
 from dbt.adapters.sparkstream.streaming.standing import ENDED, Due, Standing, Wanted, definition_folder
-from dbt.adapters.sparkstream.streaming.tables import table_of
-from dbt.adapters.sparkstream.streaming.topics import Topics
-from dbt.adapters.sparkstream.streaming.watch import Watch
+from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
+from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE, OF, WHOLE
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -108,11 +108,11 @@ class Run:
                     raise
                 self._report(f"{str(change).splitlines()[0]}: making the table anew")
                 anew, changed = Due.of(config.on_source_change), True
-            except errors.UnknownSchema as unknown:
+            except refusals.UnknownSchema as unknown:
                 self._engine.streams.learn(unknown.relation, unknown.id)
                 self._report(f"{unknown}: going on with it")
                 anew = None  # that is done
-            except errors.EndedAfterRepeat as ended:
+            except refusals.EndedAfterRepeat as ended:
                 self._report(f"{ended}: going on")
                 anew = None
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from dbt.adapters.sparkstream.streaming.engine import Engine
-from dbt.adapters.sparkstream.streaming.errors import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.late import tables_beside
 from dbt.adapters.sparkstream.streaming.lease import KEY
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.offsets import NOTHING_YET, Noted
-from dbt.adapters.sparkstream.streaming.places import Places
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.reports.late_rows import tables_beside
 from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
-from dbt.adapters.sparkstream.streaming.source import StreamSource
-from dbt.adapters.sparkstream.streaming.sources import Sources
-from dbt.adapters.sparkstream.streaming.table import BATCH, StreamTable
+from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Noted
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, StreamTable
 
 ENDED = "ended"
 """The property with the last micro-batch of a run that has ended by itself, so that none is due until rows come."""

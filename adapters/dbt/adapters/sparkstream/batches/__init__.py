@@ -1,0 +1,1 @@
+"""Microbatch models: their edges, and the batches that are empty, missing or stale."""

@@ -1,0 +1,1 @@
+"""Help for editors: JSON schemas, and a templater for sqlfluff."""

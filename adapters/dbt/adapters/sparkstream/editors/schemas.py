@@ -1,0 +1,258 @@
+"""JSON schemas for editors: of profiles, of the YAML beside models, and of `dbt_project.yml`.
+
+The names of keys come from where the adapter checks them, and so do the words that a key may be.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from dbt.adapters.sparkstream.compiling.packaged import documented
+from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
+from dbt.adapters.sparkstream.streaming import settings
+from dbt.adapters.sparkstream.streaming.settings import Kind, Setting
+from dbt.adapters.sparkstream.streaming.sinks import topic
+from dbt.adapters.sparkstream.streaming.sources import reader
+
+Schema = dict[str, Any]
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_DURATION = {"type": "string", "examples": ["10 minutes"]}
+_FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\{\{"}]}
+_OPTIONS = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
+_TEMPLATE = {"type": "string", "pattern": r"\{\{"}
+"""A value that Jinja gives."""
+
+
+def schemas() -> dict[str, Schema]:
+    """The schemas by the names of their files, without `.json`."""
+    return {"properties": _properties(), "project": _project(), "profiles": _profiles()}
+
+
+def _closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> Schema:
+    schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return {**schema, "required": list(required)} if required else schema
+
+
+def _one_of(words: Iterable[str]) -> Schema:
+    return {"anyOf": [{"enum": list(words)}, _TEMPLATE]}
+
+
+def _described(schema: Mapping[str, Any], text: str) -> Schema:
+    return {**schema, "description": text}
+
+
+def _names() -> Schema:
+    return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+def _sink() -> Schema:
+    keys: dict[str, Any] = {
+        "format": {"const": reader.KAFKA},
+        "topic": {"type": "string"},
+        "key": _names(),
+        "value_format": _one_of(topic.FORMATS),
+        "value_options": _OPTIONS,
+        "schema": {"description": "of Avro: a schema, its file, or its version in the registry"},
+        "schema_registry": {"type": ["object", "string"]},
+        "options": _OPTIONS,
+    }
+    return _closed({key: keys[key] for key in topic.KEYS}, ("format", "topic", "options"))
+
+
+def _stream() -> Schema:
+    """What `meta: stream:` of a source says."""
+    keys: dict[str, Any] = {
+        "format": {"type": "string", "examples": [reader.KAFKA, "json", "csv", "parquet", "text"]},
+        reader.DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
+        "path": {"type": "string"},
+        "archived": _described({"type": "boolean"}, "files go from the folder once they were read"),
+        "schema": {"description": "names and types, or for Avro a schema or its file"},
+        "options": _OPTIONS,
+        "value_format": _one_of(reader.FORMATS),
+        "value_options": _OPTIONS,
+        "schema_registry": {"type": ["object", "string"]},
+        "select": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    }
+    one = [{"required": ["format"]}, {"required": [reader.DATA_SOURCE]}]
+    return {**_closed({key: keys[key] for key in reader.KEYS}), "oneOf": one}
+
+
+def _of_models() -> dict[str, Schema]:
+    """The configs that are ours."""
+    ours = sorted((setting for setting in settings.SETTINGS if setting.is_ours), key=lambda setting: setting.name)
+    return {setting.name: _described(_value(setting), setting.about) for setting in ours}
+
+
+def _value(setting: Setting) -> Schema:
+    """What a config may be; a number or a word may come from Jinja."""
+    trigger = _closed({settings.PROCESSING_TIME: _DURATION}, (settings.PROCESSING_TIME,))
+    special: dict[str, Schema] = {
+        "max_future": {"anyOf": [_DURATION, {"enum": [settings.OFF, False]}]},
+        "trigger": {"anyOf": [{"const": settings.AVAILABLE_NOW}, trigger, _TEMPLATE]},
+        "sink": _sink(),
+        "window_columns": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+    }
+    kinds: dict[Kind, Schema] = {
+        Kind.LENGTH: _DURATION,
+        Kind.WORD: _one_of(setting.words),
+        Kind.TEXT: {"type": "string"},
+        Kind.COUNT: {"anyOf": [{"type": "integer", "minimum": 1}, _TEMPLATE]},
+        Kind.FLAG: _FLAG,
+        Kind.NAMES: _names(),
+        Kind.MAPPING: {"type": "object"},
+    }
+    return special.get(setting.name) or kinds[setting.kind]
+
+
+def _of_dbt() -> dict[str, Schema]:
+    """Names of the configs that dbt and dbt-spark have for a model."""
+    from dbt.adapters.spark.impl import SparkConfig
+    from dbt.artifacts.resources.v1.model import ModelConfig
+
+    fields = (*dataclasses.fields(ModelConfig), *dataclasses.fields(SparkConfig))
+    names = {field.name for field in fields if not field.name.startswith("_")}
+    more = (
+        "pre-hook",
+        "post-hook",
+        "predicates",
+        "incremental_predicates",
+        "partitions",
+        "sql_header",
+        "submission_method",
+    )
+    return {name: {} for name in sorted((*names, *more))}
+
+
+def _without(names: Iterable[str]) -> Schema:
+    return {"properties": dict.fromkeys(sorted(names), False)}
+
+
+def _config_of_a_model() -> Schema:
+    streams = {"materialized": {"const": settings.STREAMING}}
+    meta: Schema = {"type": "object", "properties": _of_models()}
+    return {
+        **_closed({**_of_dbt(), **_of_models(), "meta": meta}),
+        "if": {"properties": streams, "required": ["materialized"]},
+        "then": _without(settings.MEANINGLESS),
+    }
+
+
+def _properties() -> Schema:
+    """Of the YAML files beside models and sources."""
+    meta: Schema = {"type": "object", "properties": {"stream": {"$ref": "#/definitions/stream"}}}
+    of_source: Schema = {
+        "type": "object",
+        "properties": {"meta": meta, "config": {"type": "object", "properties": {"meta": meta}}},
+    }
+    tested: Schema = {"data_tests": {"$ref": "#/definitions/tests"}, "tests": {"$ref": "#/definitions/tests"}}
+    table: Schema = {
+        **of_source,
+        "properties": {**of_source["properties"], **tested, "columns": {"$ref": "#/definitions/columns"}},
+    }
+    model: Schema = {
+        "type": "object",
+        "properties": {
+            "config": {"$ref": "#/definitions/config"},
+            "columns": {"$ref": "#/definitions/columns"},
+            **tested,
+        },
+    }
+    source: Schema = {
+        **of_source,
+        "properties": {**of_source["properties"], "tables": {"type": "array", "items": table}},
+    }
+    column: Schema = {"type": "object", "properties": tested}
+    return {
+        "$schema": _DRAFT,
+        "title": "dbt-sparkstream: models, sources and tests",
+        "type": "object",
+        "properties": {
+            "models": {"type": ["array", "null"], "items": model},
+            "sources": {"type": ["array", "null"], "items": source},
+        },
+        "definitions": {
+            "config": _config_of_a_model(),
+            "stream": _stream(),
+            "tests": {"type": "array", "items": {"anyOf": [{"type": "string"}, _tests()]}},
+            "columns": {"type": "array", "items": column},
+        },
+    }
+
+
+def _tests() -> Schema:
+    """A test with arguments; a test of another package may have any arguments."""
+    ours: dict[str, Any] = {}
+    for name, arguments in _generic_tests().items():
+        given: Schema = {argument: {} for argument in arguments}
+        # dbt has had arguments beside the test's configs, and has them below `arguments` now.
+        configs = ("arguments", "config", "name", "description", "where", "severity", "limit", "tags", "meta", "alias")
+        beside: Schema = {key: {} for key in (*configs, "store_failures", "error_if", "warn_if", "enabled")}
+        ours[name] = ours[f"sparkstream.{name}"] = _closed({**beside, **given, "arguments": _closed(given)})
+    return {"type": "object", "properties": ours}
+
+
+def _generic_tests() -> dict[str, tuple[str, ...]]:
+    """The package's generic tests and their arguments, as their YAML has them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in documented():
+        for macro in yaml.safe_load(path.read_text(encoding="utf-8"))["macros"]:
+            if macro["name"].startswith("test_"):
+                names = tuple(a["name"] for a in macro.get("arguments", ()) if a["name"] != "model")
+                found[macro["name"].removeprefix("test_")] = names
+    return found
+
+
+def _project() -> Schema:
+    """Of `dbt_project.yml`: configs of folders of models, with a plus sign or without one."""
+    configs = _of_models()
+    marked = {f"+{name}": schema for name, schema in configs.items()}
+    folder = {
+        "type": ["object", "null"],
+        "properties": marked,
+        # What has no plus sign may be a folder of this name.
+        "patternProperties": {r"^[^+]": {"anyOf": [{"$ref": "#/definitions/folder"}, {"not": {"type": "object"}}]}},
+    }
+    known = [*_of_dbt(), *configs]
+    folder["propertyNames"] = {"anyOf": [{"pattern": r"^[^+]"}, {"enum": [f"+{name}" for name in sorted(known)]}]}
+    return {
+        "$schema": _DRAFT,
+        "title": "dbt-sparkstream: dbt_project.yml",
+        "type": "object",
+        "properties": {"models": {"$ref": "#/definitions/folder"}},
+        "definitions": {"folder": folder},
+    }
+
+
+def _profiles() -> Schema:
+    keys: dict[str, Schema] = {}
+    for name, schema in SparkStreamCredentials.json_schema()["properties"].items():
+        simple = {key: value for key, value in schema.items() if key != "default"}
+        keys[name] = {"anyOf": [simple, _TEMPLATE]}
+    keys["method"] = _one_of(method.value for method in Method)
+    keys["server_side_parameters"] = _OPTIONS
+    keys["type"] = {"const": "sparkstream"}
+    # dbt's own, and other names that dbt-spark takes for its keys.
+    keys["threads"] = {"anyOf": [{"type": "integer", "minimum": 1}, _TEMPLATE]}
+    keys |= {alias: keys[name] for alias, name in SparkStreamCredentials._ALIASES.items() if name in keys}
+    ours = _closed(keys, ("type", "method", "schema"))
+    target = {
+        "type": "object",
+        "if": {"properties": {"type": {"const": "sparkstream"}}, "required": ["type"]},
+        "then": ours,
+    }
+    profile = {
+        "type": "object",
+        "properties": {"target": {"type": "string"}, "outputs": {"type": "object", "additionalProperties": target}},
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": "dbt-sparkstream: profiles.yml",
+        "type": "object",
+        "properties": {"config": {"type": "object"}},
+        "additionalProperties": profile,
+    }

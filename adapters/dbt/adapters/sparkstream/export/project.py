@@ -1,0 +1,274 @@
+"""A dbt project written anew in plain Spark SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.sparkstream.__version__ import __version__
+from dbt.adapters.sparkstream.export import properties
+from dbt.adapters.sparkstream.export.errors import Unwritable
+from dbt.adapters.sparkstream.export.nodes import Writer
+from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.compiling.host import Host
+
+LIST = "sparkstream-build.json"
+"""The file that says which files were written, so that the next build may remove them."""
+
+_PATHS = ("model_paths", "seed_paths", "test_paths", "analysis_paths", "snapshot_paths", "macro_paths", "docs_paths")
+_KINDS = ("model", "test", "analysis", "snapshot")
+_OF_TESTS = "sparkstream"
+"""The folder of the tests that were generic ones."""
+
+
+@dataclass
+class Outcome:
+    """What has come of a build.
+
+    Attributes:
+        translated: the nodes that are other SQL than in the project.
+        unchanged: how many nodes stay as they are.
+        refused: node -> why it can't be written.
+        left_out: node -> why it isn't written, though it could be.
+        notes: node -> what to know of it.
+    """
+
+    translated: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+
+class Build:
+    """Writes a project.
+
+    Args:
+        adapter: of the project's target.
+        into: the folder to write.
+        selected: unique ids of the nodes to write; all of them if None.
+        as_tables: whether models that only the adapter can add to are written as tables.
+    """
+
+    def __init__(
+        self, adapter: Host, into: Path, selected: Sequence[str] | None = None, as_tables: bool = False
+    ) -> None:
+        self._config: Any = adapter.config
+        self._manifest: Any = adapter.get_macro_resolver()
+        self._folder = Path(self._config.project_root)
+        self._into = into
+        self._selected = None if selected is None else set(selected)
+        self._writer = Writer(adapter, self._manifest, as_tables)
+        self._texts: dict[Path, str] = {}
+        self._absent: set[Path] = set()
+        self._tests: set[str] = set()
+        self.outcome = Outcome()
+
+    def plan(self) -> Outcome:
+        """Translates the project; writes nothing."""
+        own = [n for n in self._manifest.nodes.values() if n.package_name == self._config.project_name]
+        nodes = [n for n in own if n.resource_type in _KINDS and not _is_generic(n)]
+        for node in nodes:
+            if self._selected is not None and node.unique_id not in self._selected and node.resource_type != "test":
+                self._leave_out(node, "not selected")
+            else:
+                self._node(node)
+        self._drop_dependents(nodes)
+        self._generic([n for n in own if _is_generic(n)])
+        self._hooks([n for n in own if n.resource_type == "operation"])
+        self._of_packages()
+        for node in (n for found in self._manifest.disabled.values() for n in found):
+            if node.package_name != self._config.project_name or node.resource_type not in _KINDS:
+                continue
+            if not _is_generic(node):
+                self._absent.add(Path(node.original_file_path))
+            elif self._writer.uses_ours(node):
+                self._tests.add(node.test_metadata.name)
+        return self.outcome
+
+    def write(self) -> int:
+        """Writes what was planned.
+
+        Returns:
+            The number of files.
+
+        Raises:
+            DbtRuntimeError: the folder holds files that aren't of a build.
+        """
+        _clear(self._into)
+        files: dict[Path, bytes] = {path: text.encode() for path, text in self._texts.items()}
+        for path in self._files():
+            if path not in files and path not in self._absent:
+                files[path] = self._copied(path)
+        project = (self._folder / "dbt_project.yml").read_text(encoding="utf-8")
+        files[Path("dbt_project.yml")] = properties.project(project).encode()
+        for name in ("packages.yml", "dependencies.yml"):
+            if (self._folder / name).is_file():
+                text = properties.packages((self._folder / name).read_text(encoding="utf-8"), self._folder, self._into)
+                if text is not None:
+                    files[Path(name)] = text.encode()
+        if (self._folder / "selectors.yml").is_file():
+            files[Path("selectors.yml")] = (self._folder / "selectors.yml").read_bytes()
+        listed = {"version": __version__, "files": sorted(path.as_posix() for path in files)}
+        files[Path(LIST)] = (json.dumps(listed, indent=2) + "\n").encode()
+        for path, content in files.items():
+            (self._into / path).parent.mkdir(parents=True, exist_ok=True)
+            (self._into / path).write_bytes(content)
+        return len(files)
+
+    def _node(self, node: Any) -> None:
+        path = Path(node.original_file_path)
+        if getattr(node, "language", "sql") != "sql":
+            self.outcome.unchanged += 1
+            self.outcome.notes[node.name] = ["a Python model stays as it is, and needs a Spark that runs those"]
+            return
+        try:
+            written = self._writer.write(node)
+        except Unwritable as error:
+            self.outcome.refused[node.name] = str(error)
+            self._absent.add(path)
+            return
+        if written.notes:
+            self.outcome.notes[node.name] = written.notes
+        if written.text is None:
+            self.outcome.unchanged += 1
+            return
+        self.outcome.translated.append(node.name)
+        if node.resource_type == "snapshot":
+            file = self._texts.get(path) or (self._folder / path).read_text(encoding="utf-8")
+            self._texts[path] = file.replace(node.raw_code.strip(), written.text.strip())
+        else:
+            self._texts[path] = written.text
+
+    def _leave_out(self, node: Any, why: str) -> None:
+        self.outcome.left_out[node.name] = why
+        self._absent.add(Path(node.original_file_path))
+
+    def _drop_dependents(self, nodes: Sequence[Any]) -> None:
+        """Leaves out what reads a node that isn't written, as dbt wouldn't take the project."""
+        out = {n.unique_id: n.name for n in nodes if Path(n.original_file_path) in self._absent}
+        found = True
+        while found:
+            found = False
+            for node in nodes:
+                missing = [out[name] for name in node.depends_on.nodes if name in out]
+                if missing and node.unique_id not in out:
+                    found = True
+                    out[node.unique_id] = node.name
+                    self._leave_out(node, f"it reads {', '.join(missing)}")
+
+    def _generic(self, nodes: Sequence[Any]) -> None:
+        """Generic tests of the package, or with windows, become singular ones: all of a name, as YAML has the name."""
+        absent = set(self.outcome.refused) | set(self.outcome.left_out)
+        by_name: dict[str, list[Any]] = {}
+        for node in nodes:
+            by_name.setdefault(node.test_metadata.name, []).append(node)
+        for name, tests in by_name.items():
+            written: dict[Any, str | None] = {}
+            for test in tests:
+                if {n.split(".")[-1] for n in test.depends_on.nodes} & absent:
+                    continue
+                try:
+                    written[test.unique_id] = self._writer.test(test)
+                except Unwritable as error:
+                    self.outcome.refused[test.name] = str(error)
+                    self._tests.add(name)
+            if any(text is not None for text in written.values()) or any(self._writer.uses_ours(t) for t in tests):
+                self._tests.add(name)
+                self._singular([t for t in tests if t.unique_id in written], written)
+
+    def _singular(self, tests: Sequence[Any], written: dict[Any, str | None]) -> None:
+        for test in tests:
+            text = written[test.unique_id]
+            if text is None:
+                self.outcome.refused[test.name] = "other tests of its name hold windows, and this one has none"
+                continue
+            self._texts[Path(self._config.test_paths[0]) / _OF_TESTS / f"{test.alias}.sql"] = text
+            self.outcome.translated.append(test.name)
+
+    def _hooks(self, nodes: Sequence[Any]) -> None:
+        for node in nodes:
+            try:
+                changed = self._writer.write(node).text is not None
+                why = "it holds a window, and the hooks of dbt_project.yml stay as they are"
+            except Unwritable as error:
+                changed = self._writer.uses_ours(node)
+                why = str(error)
+            if changed:
+                self.outcome.refused[node.name] = why
+
+    def _of_packages(self) -> None:
+        """What other packages have of ours stays in them, so it can't be written."""
+        for node in self._manifest.nodes.values():
+            other = node.package_name not in (self._config.project_name, *PACKAGES)
+            if other and node.resource_type in _KINDS and self._writer.uses_ours(node):
+                self.outcome.refused[f"{node.package_name}.{node.name}"] = (
+                    "it is another package's, and calls our macros"
+                )
+
+    def _files(self) -> Iterator[Path]:
+        """The files of the project, from its folder."""
+        folders = {path for name in _PATHS for path in getattr(self._config, name, None) or ()}
+        for folder in sorted(folders):
+            for path in sorted((self._folder / folder).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    yield path.relative_to(self._folder)
+
+    def _copied(self, path: Path) -> bytes:
+        content = (self._folder / path).read_bytes()
+        if path.suffix in (".yml", ".yaml"):
+            without = frozenset(set(self.outcome.refused) | set(self.outcome.left_out))
+            text = properties.properties(content.decode("utf-8"), frozenset(self._tests), without)
+            return text.encode()
+        return content
+
+
+def build(
+    adapter: Host,
+    into: str,
+    selected: Sequence[str] | None = None,
+    as_tables: bool = False,
+    skip: bool = False,
+) -> str:
+    """Writes a project.
+
+    Args:
+        into: the folder to write.
+        selected: unique ids of the nodes to write; all of them if None.
+        as_tables: whether models that only the adapter can add to are written as tables.
+        skip: whether the rest is written where something can't be.
+
+    Returns:
+        The outcome as JSON, with the number of `files`: none where something can't be written.
+    """
+    project = Build(adapter, Path(into), selected, as_tables)
+    outcome = project.plan()
+    files = project.write() if skip or not outcome.refused else 0
+    return json.dumps({**asdict(outcome), "files": files})
+
+
+def _is_generic(node: Any) -> bool:
+    return node.resource_type == "test" and getattr(node, "test_metadata", None) is not None
+
+
+def _clear(into: Path) -> None:
+    """Removes what an earlier build has written.
+
+    Raises:
+        DbtRuntimeError: the folder holds other files, and no earlier build.
+    """
+    if not into.exists() or not any(into.iterdir()):
+        return
+    if not (into / LIST).is_file():
+        raise DbtRuntimeError(
+            f"{into} holds files that no build has written\n  name a folder that is empty or not there"
+        )
+    for name in json.loads((into / LIST).read_text(encoding="utf-8"))["files"]:
+        (into / name).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Errors and mistakes, at the place in the user's file."""

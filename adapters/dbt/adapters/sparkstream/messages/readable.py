@@ -1,0 +1,202 @@
+"""Error messages for the person who made the mistake."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.sparkstream.messages.faults import Fault, without_spot
+from dbt.adapters.sparkstream.messages.places import Place, shown
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.sql.core.errors import Finding
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+
+CHANGES_ROWS = ("delta", "iceberg", "hudi")
+"""Formats whose rows a statement can change."""
+FOR_CHANGES = (
+    "write file_format='delta' or 'iceberg'. Delta needs its jar and Spark 4.2, so pip install 'pyspark==4.2.*'\n"
+    "  where Spark starts: here with method: session, else on the server; see docs/delta.md"
+)
+"""What a model needs whose rows are to be changed."""
+
+_STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
+NO_WORKER = "Python worker failed to connect back"
+"""What Spark says where a Python process of its own doesn't report within ten seconds."""
+
+_NO_CATALOG = (
+    "Spark knows no catalog of the name in front: `database` in the profile or a config is a catalog's, which\n"
+    "  spark.sql.catalog.NAME makes, in server_side_parameters (method: session) or where the server starts"
+)
+_NO_KAFKA = (
+    "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
+    "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it"
+)
+_HINTS_OF_CONDITIONS = [
+    (re.compile(r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka"), _NO_KAFKA),
+    (
+        re.compile(r"\[REQUIRES_SINGLE_PART_NAMESPACE\]"),
+        _NO_CATALOG,
+    ),
+    (
+        re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
+        "TIME needs Spark 4.3 and a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
+    ),
+    (
+        re.compile(
+            r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b'
+            r'|\[DATATYPE_MISMATCH\.CAST_[^\n]{0,2000}? cannot cast "TIMESTAMP(_NTZ)?" to "TIME\('
+            r"|\[UNRESOLVED_ROUTINE\] Cannot resolve routine `CURRENT_TIME`"
+        ),
+        "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
+        "DATE_FORMAT(ts, 'HH:mm:ss')",
+    ),
+    (
+        re.compile(r'\[MISSING_AGGREGATION\][^\n]{0,2000}?"window_(start|end|time)"'),
+        "write group by window_start, window_end, and then what else stands beside the aggregates, such as a key",
+    ),
+    (
+        re.compile(r'\[MISSING_AGGREGATION\] The non-aggregating expression "(?!window_(start|end|time)")'),
+        "write group by ... and this column, or an aggregate such as max(column)",
+    ),
+    (re.compile(r"\[AMBIGUOUS_REFERENCE\]"), "write the table before the column, such as t.id"),
+    (
+        re.compile(r"\[DATATYPE_MISMATCH\.(UNEXPECTED_INPUT_TYPE|BINARY_OP_DIFF_TYPES|DATA_DIFF_TYPES)\]"),
+        "write cast(... as the type that it takes)",
+    ),
+    (re.compile(r"\[DATATYPE_MISMATCH\.FILTER_NOT_BOOLEAN\]"), "compare it with something, as in x > 0"),
+    (re.compile(r"\[QUALIFY_REQUIRES_WINDOW_FUNCTION\]"), "write where, or having for an aggregate"),
+    (re.compile(r"\[NUM_COLUMNS_MISMATCH\]"), "select as many columns on both sides"),
+    (
+        re.compile(r"\[MISSING_GROUP_BY\]"),
+        "write group by with what stands beside the aggregate, such as group by window_start, window_end",
+    ),
+    (
+        re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
+        "for a model, seed or snapshot of the project write {{ ref('name') }}",
+    ),
+    (
+        re.compile(r"\[INVALID_TEMP_OBJ_REFERENCE\][^\n]{0,2000}?`sparkstream_[0-9a-f]{20}`"),
+        "it reads a source with meta: stream:, which is no table, and a view can't: write materialized='table'",
+    ),
+    (
+        re.compile(r"\[LOCATION_ALREADY_EXISTS\]"),
+        "files lie where the table is to lie, and no table has them: look at them, and move or remove the folder",
+    ),
+]
+"""The beginning of a message with a condition -> what it means in a dbt project with windows."""
+_HINTS_OF_OTHERS = [
+    (
+        re.compile(r"StatusCode\.UNAVAILABLE|failed to connect to all addresses"),
+        "the server is gone: it was stopped, killed, or has died. When it runs again: dbt retry",
+    ),
+    (
+        re.compile(r"Answer from Java side is empty|Error while sending or receiving"),
+        "the Spark in this process has ended; .sparkstream/session/spark.log says why",
+    ),
+    (
+        re.compile(NO_WORKER),
+        "the server starts a Python process for this, and after ten seconds it had not imported pyspark:\n"
+        "  the machine is busy. Run fewer models at a time (--threads 1), or try again later: dbt retry\n"
+        "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
+    ),
+    (
+        re.compile(r"ailed to find (the )?data source: kafka"),
+        _NO_KAFKA,
+    ),
+    (re.compile(r"Nested databases are not supported by v1 session catalog"), _NO_CATALOG),
+    (
+        re.compile(r"(Creating|Replacing) a view is not supported by catalog"),
+        "this catalog has no views: write materialized='table' or 'ephemeral' in the config,\n"
+        "  or database='spark_catalog'",
+    ),
+]
+"""Part of a message without a condition -> the same. One with a condition may quote data, in which all of this can
+stand."""
+_SUGGESTED = " Did you mean one of the following? ["
+_CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
+
+
+def readable(error: BaseException | str | Fault, place: Place | None = None) -> str:
+    """What Spark says, without Java's stack trace, what a server puts in front, Spark's query plan behind, and secrets.
+
+    Args:
+        error: what pyspark or PyHive raised, or its message.
+        place: its place, which is shown instead of the one in Spark's words.
+    """
+    fault = error if isinstance(error, Fault) else Fault.of(error)
+    lines: list[str] = []
+    for line in fault.message.strip().splitlines():
+        cause = _CAUSE.match(line)
+        repeated = cause is not None and any(line[cause.end() :] in earlier for earlier in lines)
+        if not _STACK_LINE.match(line) and not repeated:
+            lines.append(line)
+    text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
+    # An analysis error ends with the plan of the query.
+    text = _without_ours(re.split(r";\n(?=['+:\w])", text)[0].strip())
+    if text.startswith("["):
+        found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
+    else:
+        text = _unwritable(text)
+        found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
+    if place is not None:
+        return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
+    return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
+
+
+_CLASS = r"(?:[\w.$]{1,200}: )?"
+_OF_TASK = (
+    r"(?:Job aborted due to stage failure: Task \d{1,9} in stage [\d.]{1,20} failed \d{1,4} times, most recent "
+    r"failure: Lost task [\d.]{1,20} in stage [\d.]{1,20} \(TID \d{1,19}\) \([^)\n]{1,300}\): )?"
+)
+_NOT_WRITTEN = re.compile(
+    rf"(?:An error occurred while calling [\w.]{{1,100}}\n: )?{_CLASS}{_OF_TASK}{_CLASS}"
+    r"(?:(?:Mkdirs failed to create|Parent path is not a directory:) (\S{1,4000})"
+    r"|(\S{1,4000}) \((Permission denied|Read-only file system|No space left on device)\))"
+)
+"""Java's words for a folder that can't be written to, with all that Spark puts in front of them."""
+
+
+def _unwritable(text: str) -> str:
+    """Words for a folder that can't be written to; any other text as it is."""
+    found = _NOT_WRITTEN.match(text)
+    if found is None:
+        return text
+    folder = (found[1] or found[2]).partition("/_temporary/")[0].partition("/.spark-staging")[0]
+    why = f" ({found[3].lower()})" if found[3] else ""
+    return (
+        f"Spark can't write to {folder}{why}\n"
+        "  give its user the right to, or name another folder: checkpoint_location or location_root in the model's "
+        "config,\n  or spark.sql.warehouse.dir in server_side_parameters"
+    )
+
+
+def _without_ours(text: str) -> str:
+    """What Spark says; among the columns that it suggests, none that only the SQL of a window has (`__wall`)."""
+    before, found, rest = text.partition(_SUGGESTED)
+    names, closed, after = rest.partition("]")
+    if not (found and closed and "`__" in names):
+        return text
+    kept: list[str] = []
+    for name in names.split(", "):
+        parts = name.removeprefix("`").removesuffix("`").split("`.`")
+        parts = [part.replace("``", "`") for part in parts]
+        if not parts[-1].startswith("__"):
+            kept.append(".".join(map(backticked, parts[1:] if parts[0].startswith("__") else parts)))
+    return f"{before}{found}{', '.join(dict.fromkeys(kept))}]{after}" if kept else before + after
+
+
+def check_snapshot(node: Any) -> None:
+    """Refuses a snapshot in files that can't be changed, before dbt-spark does, which says no way out.
+
+    Raises:
+        DbtRuntimeError: it is one.
+    """
+    file_format = node.config.get("file_format") or "parquet"
+    if node.resource_type == "snapshot" and file_format not in CHANGES_ROWS:
+        raise DbtRuntimeError(
+            f"Invalid file format: {file_format}\n"
+            "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'\n"
+            f"  {FOR_CHANGES}"
+        )

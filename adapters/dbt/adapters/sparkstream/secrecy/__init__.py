@@ -1,0 +1,1 @@
+"""Secrets and private files: nobody else on the machine, and no log, gets to see them."""

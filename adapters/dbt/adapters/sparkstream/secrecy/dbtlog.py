@@ -1,0 +1,127 @@
+"""Everything that dbt says, without secrets: its logs, its exceptions, and the results of its nodes.
+
+dbt has no public place for that. It has one list of logs, which get each event in turn before other listeners do, one
+function that its exceptions give their messages to, and one that makes a node's result. They are used where they are
+found; without them, all else works.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+
+INTERRUPTED = "Interrupted"
+
+_MARK = "_keeps_secrets"
+
+
+def install() -> None:
+    """Wraps the logs that dbt has now, its exceptions and its results, each once."""
+    _wrap("dbt_common.exceptions.base", "", "scrub_secrets", _scrubbing)
+    _wrap("dbt.task.base", "BaseRunner", "_build_run_result", _resulting)
+    try:
+        from dbt_common.events.event_manager_client import get_event_manager
+    except ImportError:
+        return
+    logs = getattr(get_event_manager(), "loggers", None)
+    if not isinstance(logs, list):
+        return
+    if not any(isinstance(log, _Redaction) for log in logs):
+        logs.insert(0, _Redaction())
+    for log in logs:
+        if hasattr(log, "filter") and not hasattr(log, _MARK):
+            log.filter = _without_traceback(log.filter)
+            setattr(log, _MARK, True)
+
+
+class _Redaction:
+    """The first of dbt's logs. It writes nothing, and takes the secrets out of events before others see them."""
+
+    _keeps_secrets = True
+
+    def filter(self, event: Any) -> bool:
+        """Takes the secrets out of an event; it is never to be written."""
+        if hasattr(event, "ListFields"):
+            _redact(event)
+        return False
+
+    def write_line(self, event: Any) -> None:
+        """Writes nothing."""
+
+    def flush(self) -> None:
+        """Has nothing to write."""
+
+
+def _redact(message: Any) -> None:
+    """Redacts each text of a protobuf message."""
+    for field, value in message.ListFields():
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            for key in list(value):
+                if isinstance(value[key], str):
+                    value[key] = redacted(value[key])
+                elif hasattr(value[key], "ListFields"):
+                    _redact(value[key])
+        elif isinstance(value, str):
+            setattr(message, field.name, redacted(value))
+        elif hasattr(value, "ListFields"):
+            _redact(value)
+        elif hasattr(value, "__setitem__") and not isinstance(value, (bytes, dict)):
+            for i, item in enumerate(value):
+                if isinstance(item, str):
+                    value[i] = redacted(item)
+                elif hasattr(item, "ListFields"):
+                    _redact(item)
+
+
+def _wrap(module: str, owner: str, name: str, wrapper: Callable[[Any], Any]) -> None:
+    """Wraps a function of dbt's, once, where there is one."""
+    try:
+        place: Any = __import__(module, fromlist=[name])
+    except ImportError:
+        return
+    place = getattr(place, owner, None) if owner else place
+    original = getattr(place, name, None)
+    if original is None or hasattr(original, _MARK):
+        return
+    wrapped = functools.wraps(original)(wrapper(original))
+    setattr(wrapped, _MARK, True)
+    setattr(place, name, wrapped)
+
+
+def _scrubbing(scrub: Callable[..., Any]) -> Callable[..., Any]:
+    def scrubbed(message: Any, secrets: list[str]) -> Any:
+        left = scrub(message, secrets)
+        shown = redacted(str(left))
+        return left if shown == str(left) else shown
+
+    return scrubbed
+
+
+def _resulting(build: Callable[..., Any]) -> Callable[..., Any]:
+    """The result of a node, in which dbt puts the text of any exception as it is."""
+
+    def built(*args: Any, **kwargs: Any) -> Any:
+        result = build(*args, **kwargs)
+        if isinstance(getattr(result, "message", None), str):
+            result.message = redacted(result.message)
+        return result
+
+    return built
+
+
+def _without_traceback(passes: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Has dbt say of a KeyboardInterrupt that there was one, and not which of its lines it was at."""
+
+    def filtered(event: Any) -> bool:
+        if isinstance(sys.exc_info()[1], KeyboardInterrupt):
+            if event.info.name == "MainStackTrace":
+                return False
+            if event.info.name == "MainEncounteredError":
+                event.info.msg = INTERRUPTED
+        return passes(event)
+
+    return filtered

@@ -1,0 +1,162 @@
+"""What the methods of a profile have in common."""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.sparkstream.spark import connect
+from dbt.adapters.sparkstream.spark.environments.cancelling import Cancellable, Operations
+
+if TYPE_CHECKING:
+    from dbt.adapters.contracts.connection import Connection
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+
+SESSION = "session"
+CONNECT = "connect"
+"""The values of `config(submission_method=...)` of Python models that are this adapter's."""
+
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
+_lock = threading.Lock()
+_users = 0
+
+
+class Environment(ABC):
+    """The Spark that a profile leads to: how SQL runs there, and which sessions streams and Python models get.
+
+    Args:
+        credentials: the profile.
+        project: the folder of the dbt project.
+
+    Attributes:
+        python: where a Python model runs that doesn't say so; None where dbt-spark knows.
+    """
+
+    python: str | None = None
+
+    def __init__(self, credentials: SparkStreamCredentials, project: Path) -> None:
+        self.credentials = credentials
+        self.project = project
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all of Spark is on this machine, in this process or below it."""
+        return False
+
+    @abstractmethod
+    def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
+        """Opens a connection for SQL.
+
+        Args:
+            connection: dbt's, which is closed.
+            by_dbt_spark: opens it as dbt-spark does.
+
+        Raises:
+            FailedToConnectError: why there is none.
+        """
+
+    @abstractmethod
+    def new_session(self) -> SparkSession:
+        """A new session with the settings of the profile. The caller stops a session over Spark Connect.
+
+        Raises:
+            DbtRuntimeError: there is no way to one, and what to write in the profile.
+        """
+
+    @abstractmethod
+    def connect_url(self) -> str | None:
+        """The address of Spark Connect; None where nobody knows one, or none is needed."""
+
+    @abstractmethod
+    def check(self, note: Callable[[str], None]) -> None:
+        """Looks, for `dbt debug`, at what SQL doesn't need and other models do.
+
+        Args:
+            note: takes what is good, in a line.
+
+        Raises:
+            DbtRuntimeError: what is missing, and what to do.
+        """
+
+    @contextmanager
+    def python_session(self, submission_method: str) -> Iterator[tuple[SparkSession, Cancellable]]:
+        """The session that a Python model gets, and what cancels its work.
+
+        Args:
+            submission_method: `session` or `connect`.
+
+        Raises:
+            DbtRuntimeError: the profile has no such session.
+        """
+        if submission_method == SESSION:
+            raise DbtRuntimeError(
+                "submission_method='session' needs a Spark in this process, and the profile has "
+                f"method: {self.credentials.method}\n"
+                "  write submission_method='connect', and connect_url in the profile"
+            )
+        with _connect_mode():
+            spark = self.over_connect(
+                "a Python model runs over Spark Connect here, and the profile doesn't say where that is\n"
+                "  write connect_url: sc://HOST:15002 in the profile, of the same Spark as host and port"
+            )
+            try:
+                yield spark, Operations(spark)
+            finally:
+                spark.stop()
+
+    def over_connect(self, unknown: str) -> SparkSession:
+        """A new session over Spark Connect, with the settings of the profile.
+
+        Args:
+            unknown: the message where nobody knows the address.
+
+        Raises:
+            DbtRuntimeError: nobody knows the address, or nothing answers there.
+        """
+        url = self.connect_url()
+        if not url:
+            raise DbtRuntimeError(unknown)
+        return connect.opened(url, self._greet)
+
+    def _greet(self, session: Any) -> None:
+        # The version needs no free core, as a query would.
+        session.version  # noqa: B018
+        apply_settings(session, self.credentials.server_side_parameters)
+
+
+def apply_settings(session: Any, settings: dict[str, str]) -> None:
+    """Sets what a session lets one set; the rest was set when Spark was started, or isn't known there."""
+    from pyspark.errors import PySparkException
+
+    for name, value in settings.items():
+        try:
+            if session.conf.isModifiable(name):
+                session.conf.set(name, str(value))
+        except PySparkException as error:
+            if "UNAVAILABLE" in str(error):
+                raise
+
+
+@contextmanager
+def _connect_mode() -> Iterator[None]:
+    """Makes pyspark.sql.functions Connect's functions, while some thread needs them: pyspark looks at a variable."""
+    global _users
+    with _lock:
+        _users += 1
+        os.environ[_CONNECT_MODE] = "1"
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                del os.environ[_CONNECT_MODE]

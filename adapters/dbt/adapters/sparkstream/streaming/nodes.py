@@ -1,0 +1,233 @@
+"""Streaming models as dbt has them: what `stream()` puts into their SQL, and what of a node a run needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from dbt.adapters.sparkstream.sql.core.errors import Warn
+from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
+from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.settings import SWAP
+from dbt.adapters.sparkstream.streaming.sources.reader import has_values, located, reader_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, DELTA, is_in_catalog
+
+SHOWN = ("show",)
+"""dbt's commands in which a streaming model is a query like any other."""
+
+COMPILED = ("compile", "generate")
+"""dbt's commands that show what would run."""
+
+
+def is_streaming(resource_type: str, materialized: str) -> bool:
+    """Whether a node is a streaming model."""
+    return str(resource_type) == "model" and materialized == MATERIALIZATION
+
+
+def stream_of(
+    model: Mapping[str, Any],
+    relation: str,
+    node: Any | None,
+    delay: str | None,
+    event_time: str | None,
+    root: Path,
+    is_here: bool,
+) -> StreamSource:
+    """The stream that a model reads with `stream(relation, watermark, event_time)`.
+
+    Args:
+        model: the model that reads it.
+        relation: the table, as SQL names it.
+        node: the model, seed, snapshot or source behind it, if dbt has one.
+        delay: the watermark, if it is given for this stream.
+        event_time: the event time, if it is given for this stream.
+        root: the project's folder.
+        is_here: whether Spark has the files of this machine.
+
+    Raises:
+        StreamingError: the model can't read streams, or the arguments are wrong.
+    """
+    if not is_streaming(model["resource_type"], model["config"]["materialized"]):
+        raise StreamingError(
+            f"stream() stands in a streaming model, and this one is materialized as {model['config']['materialized']}\n"
+            f"  write config(materialized='{MATERIALIZATION}'), or read the relation without stream()"
+        )
+    config = getattr(node, "config", None)
+    streaming = config is not None and config.get("materialized") == MATERIALIZATION
+    # A streaming model's own event_time is a column of what it reads, not of what it has.
+    own = config.get("event_time") if config is not None and not streaming else None
+    source = read_from(relation, meta_of(node), root, is_here)
+    checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
+    return replace(
+        source,
+        event_time=event_time or own,
+        watermark=None if delay is None else watermark(delay),
+        checksum=getattr(checksum, "checksum", None),
+    )
+
+
+def meta_of(node: Any | None) -> Mapping[str, Any]:
+    """The meta of a source; nothing of other nodes."""
+    if node is None or str(node.resource_type) != "source":
+        return {}
+    config = getattr(node, "config", None)
+    return {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
+
+
+def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
+    """A relation, or what the meta of a source says of it.
+
+    Args:
+        relation: the relation, as SQL names it.
+        meta: of a source.
+        root: the project's folder.
+        is_here: whether Spark has the files of this machine.
+
+    Raises:
+        StreamingError: what is wrong with the meta.
+    """
+    identifier = relation.replace("`", "").rsplit(".", 1)[-1]
+    reader = reader_of(meta, relation, root)
+    path = reader.get("path") if "format" in reader else None
+    if path is not None:
+        reader["path"] = located(path, relation, root, is_here)
+    return StreamSource(f"stream_{identifier}", relation, reader=reader, path=path)
+
+
+def as_batch(relation: str, node: Any | None) -> str:
+    """The relation of `stream()` where nothing streams, as in `dbt show` and unit tests."""
+    config = getattr(node, "config", None)
+    if config is not None and config.get("materialized") == MATERIALIZATION and config.get("file_format") != DELTA:
+        return f"(SELECT * EXCEPT ({BATCH}) FROM {relation})"
+    return relation
+
+
+def changes_clock(zone: str, year: int | None = None) -> bool:
+    """Whether the clock of a time zone changes within a year: this one if None.
+
+    Args:
+        zone: its name; one that Python doesn't know, such as `+05:30`, has a fixed offset.
+    """
+    try:
+        clock = ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+    year = year or datetime.now().year
+    return len({datetime(year, month, 1, tzinfo=clock).utcoffset() for month in range(1, 13)}) > 1
+
+
+def event_time(source: StreamSource, config: StreamConfig) -> str | None:
+    """The column of a stream that has a watermark; None where none has."""
+    has_watermark = source.watermark is not None or config.watermark is not None
+    return (source.event_time or config.event_time) if has_watermark else None
+
+
+def streamed(source: StreamSource, config: StreamConfig, columns: Mapping[str, str]) -> dict[str, str]:
+    """The types of a stream's columns, given its table's types: an event time with a watermark is a TIMESTAMP."""
+    time = (event_time(source, config) or "").casefold()
+    types = {name: type_ for name, type_ in columns.items() if name.casefold() != BATCH}
+    for name, type_ in types.items():
+        if name.casefold() == time and type_ == "timestamp_ntz":
+            types[name] = "timestamp"
+    return types
+
+
+def planned(
+    sql: str,
+    dialect: str,
+    streams: Mapping[str, StreamSource],
+    schema: Schema,
+    config: StreamConfig,
+    *,
+    utc: bool,
+    optimize: bool,
+    warn: Warn = lambda _: None,
+) -> StreamPlan:
+    """The plan of a model's query.
+
+    Raises:
+        TranslationError: what can't stream, and what to do instead.
+    """
+    times = {view: time for view, source in streams.items() if (time := event_time(source, config)) is not None}
+    return plan(
+        sql,
+        dialect,
+        streams=list(streams),
+        schema=schema,
+        utc=utc,
+        optimize=optimize,
+        shows_open=config.shows_open,
+        corrects=config.lateness is not None,
+        times=times,
+        warn=warn,
+    )
+
+
+def read_model(
+    node: Mapping[str, Any],
+    sql: str,
+    relation: str,
+    runs: str,
+    streams: Mapping[str, StreamSource],
+    run_id: str,
+    root: Path,
+) -> Model:
+    """What a run has to know of a model.
+
+    Args:
+        node: the model, as dbt gives it to macros.
+        sql: its query, with the streams by name.
+        relation: its table.
+        runs: the table of micro-batches.
+        streams: its streams.
+        run_id: dbt's invocation.
+        root: the project's folder.
+
+    Raises:
+        StreamingError: its configs are wrong.
+    """
+    config = node["config"]
+    read = StreamConfig.read(config, root)
+    if is_in_catalog(relation) and read.file_format in FILE_FORMATS:
+        raise StreamingError(
+            f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
+            "  write the catalog's format in the model's config, such as file_format='iceberg'"
+        )
+    if read.swaps and read.keep_unreadable and any(has_values(source.reader) for source in streams.values()):
+        raise StreamingError(
+            f"{read.swaps}='{SWAP}' can't be where rows with values that can't be read are kept, in a table beside\n"
+            f"  write unreadable_rows='drop', or {read.swaps}='rebuild'"
+        )
+    columns = list((node.get("columns") or {}).values())
+    contract = {}
+    if (node.get("contract") or {}).get("enforced"):
+        contract = {str(c["name"]): str(c["data_type"]) for c in columns}
+    docs = config.get("persist_docs") or {}
+    comments: dict[str, str] = {}
+    if docs.get("columns"):
+        comments |= {str(c["name"]).casefold(): c["description"] for c in columns if c.get("description")}
+    if docs.get("relation") and node.get("description"):
+        comments[""] = str(node["description"])
+    return Model(
+        unique_id=node["unique_id"],
+        identifier=node["alias"],
+        relation=relation,
+        runs=runs,
+        sql=sql,
+        dialect=config.get("sql_dialect") or "spark",
+        config=read,
+        sources=tuple(streams.values()),
+        contract=contract,
+        comments=comments,
+        run_id=run_id,
+    )

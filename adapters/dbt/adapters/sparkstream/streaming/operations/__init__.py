@@ -1,0 +1,1 @@
+"""Operations on a stream: backfill, compaction, stop, left running."""

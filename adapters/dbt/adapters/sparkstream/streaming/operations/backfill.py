@@ -1,0 +1,298 @@
+"""A backfill: the rows of a range of time in a streaming model's table anew, from what its sources have now.
+
+The query of the stream runs once, in batch, over all rows of the sources. What it gives for the range takes the place
+of what the table has, in one step. Offsets and state stay as they are, so only what the stream has closed is replaced:
+it writes the rest itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
+from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
+    Goes,
+    OfRows,
+    OfWindows,
+    Range,
+    Replacement,
+    sessions,
+)
+from dbt.adapters.sparkstream.streaming.outdated import Leftovers
+from dbt.adapters.sparkstream.streaming.query import ModelQuery
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.reports.progress import counted
+from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.reader import given_options, is_kafka, is_other
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
+from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
+from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH
+
+_STAGED = "__rows_of_backfill"
+_TIMES = ("timestamp", "timestamp_ntz")
+
+
+class Backfill:
+    """A backfill of a model.
+
+    Args:
+        model: the model.
+        plan: of its query, as its runs have it.
+        batch: of the same query, with windows and no slices: what runs in batch.
+        engine: a session of its own.
+        report: told, in a line, what is worth telling.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        plan: StreamPlan,
+        batch: StreamPlan,
+        engine: Engine,
+        report: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._model = model
+        self._plan = plan
+        self._batch = batch
+        self._engine = engine
+        self._report = report
+        self._table = table_of(engine, model.relation, model.config.file_format)
+        self._sources = Sources(engine, model.config, report)
+        self._query = ModelQuery(model, plan, engine, self._sources)
+        self._places = Places(model, self._table)
+
+    def __call__(self, range_: Range, *, removes: bool = False) -> str:
+        """Replaces the rows of a range.
+
+        Args:
+            range_: the range.
+            removes: whether rows go where the sources have none for the range any more.
+
+        Returns:
+            What was done, in words.
+
+        Raises:
+            StreamingError: why nothing was done. The table is as it was.
+        """
+        if range_.since >= range_.until:
+            raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
+        self._check_plan()
+        sources = [self._query.define(source) for source in self._model.sources if source.view in self._plan.streams]
+        _, columns = self._query.understood()
+        for source in sources:
+            check_source(source)
+        if not self._plan.waits:
+            self._time(columns, sources)
+        definition, table = self._query.definition(sources, columns), self._table
+        known: Mapping[str, str] = table.properties() if table.found() else {}
+        if "kept" not in known:
+            what = "there is no table that a run of this model has made" if not known else "it is of version 0.1.0"
+            raise StreamingError(f"{self._model.relation}: {what}\n  run the model, with --full-refresh if it is there")
+        if not definition.is_of(known["query"]):
+            raise StreamingError(
+                "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
+                "made\n  run the model first: it says what to do"
+            )
+        started = time.time()
+        lease = Lease(table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
+        try:
+            before = lease.take(known)
+            if before is not None and before.session is not None:
+                self._engine.end_queries(before.session)
+            return self._run(range_, sources, columns, lease, removes, started)
+        finally:
+            lease.release()
+
+    def _run(
+        self,
+        range_: Range,
+        sources: Sequence[StreamSource],
+        columns: Sequence[tuple[str, str]],
+        lease: Lease,
+        removes: bool,
+        started: float,
+    ) -> str:
+        model, table, engine = self._model, self._table, self._engine
+        known = lease.confirm()
+        last, checkpoint = int(known["batch"]), self._places.checkpoint(known)
+        noted = Noted.of(engine, checkpoint, last)
+        if known.get(ASIDE):
+            raise StreamingError("its table is being made anew aside\n  run the model first, until that has its place")
+        if not noted.begun == noted.done == last:
+            raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
+        views = OpenWindows(engine, model, self._plan)
+        table.tidy(known)
+        Leftovers(engine, table, model, self._places, views, self._report).tidy(table.properties())
+        known = table.properties()
+        table.check_foreign(known, last, last, model.config.on_foreign_write == "accept")
+        offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
+        if offsets is None:
+            return "nothing to do: no micro-batch has ended yet"
+        # What the stream doesn't hold back, it appends later, also for a time that is over.
+        files = None if self._batch.held else self._sources.all_read(sources, noted)
+        self._stage(sources, columns, checkpoint)
+        if files is not None and files != self._sources.all_read(sources, noted):
+            raise StreamingError("files of its sources have changed meanwhile\n  give this again")
+        goes = self._goes(range_, columns, sources, offsets.watermark)
+        replaced = self._replacement(goes, last)
+        waiting = self._waiting(goes)
+        if not replaced.added and not replaced.removed:
+            return f"nothing to do: neither the table nor the sources have rows for what is closed of {range_}{waiting}"
+        if not replaced.added and not removes:
+            raise StreamingError(
+                f"the sources have no rows for {range_} any more, and the table has {replaced.removed:,}\n"
+                "  if these are to go, write --remove"
+            )
+        windows = self._windows(goes)
+        table.replace(replaced, known, lease.fact)
+        engine.folders.clear(_folder(checkpoint))
+        done = runs_table.Backfilled(str(range_), replaced.added, replaced.removed, windows)
+        run = runs_table.RunRecord(model.run_id, model.unique_id, model.relation, known["table"])
+        try:
+            runs_table.record_backfill(engine, model.runs, run, done, last, started, model.config.file_format)
+        except StreamingError as error:
+            self._report(f"can't write to {model.runs}: {error}")
+        text = f"{counted(replaced.added, 'row')} in the place of {replaced.removed:,}"
+        return text + ("" if windows is None else f", {counted(windows, 'window')}") + waiting
+
+    # -- what can be backfilled --------------------------------------------------------------------
+    def _check_plan(self) -> None:
+        """Refuses models of which no range can be computed by itself, or be replaced.
+
+        Raises:
+            StreamingError: why.
+        """
+        batch, config = self._batch, self._model.config
+        if config.topic is not None:
+            raise StreamingError(
+                "it has a sink, and what a topic has got can't be taken back\n"
+                "  send rows that correct the others, or run the model with --full-refresh"
+            )
+        if batch.meets:
+            raise self._refused("rows of its streams meet each other, and some that have met aren't final yet")
+        if type(batch.ending) not in (Direct, OnClosed):
+            raise self._refused(
+                "its rows depend on rows of earlier windows or times (OVER across windows or on rows, joins as of a "
+                "time, gapfill, MATCH_RECOGNIZE), or are sessions that leave the stream as rows"
+            )
+        if batch.waits and len(batch.windows) < 2:
+            raise self._refused("its rows don't say which window they are of", "select window_start and window_end")
+
+    def _refused(self, why: str, how: str = "run it with --full-refresh") -> StreamingError:
+        return StreamingError(f"{self._model.relation} can't be backfilled: {why}\n  {how}")
+
+    def _goes(
+        self, range_: Range, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource], watermark: int
+    ) -> Goes:
+        """Which rows are replaced.
+
+        Args:
+            range_: the range.
+            columns: names and types of the table's columns.
+            sources: the streams.
+            watermark: up to which the stream has closed windows for good, in milliseconds since the epoch.
+
+        Raises:
+            StreamingError: nothing tells.
+        """
+        if not self._plan.waits:
+            name, type_ = self._time(columns, sources)
+            return OfRows(name, *range_.literals(type_))
+        start, end = self._batch.windows
+        closed = f"timestamp_millis({watermark})" if self._batch.held else "timestamp'9999-12-31'"
+        windows = OfWindows(start, end, *range_.literals("timestamp"), closed)
+        if not self._batch.by_instant:
+            return windows
+        own = [name for name, _ in columns]
+        return sessions(self._engine, self._model.relation, _STAGED, windows, own)
+
+    def _time(self, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource]) -> tuple[str, str]:
+        """The name and type of the column with the event time, of a table whose rows have no window.
+
+        Raises:
+            StreamingError: there is none.
+        """
+        times = {source.event_time.casefold() for source in sources if source.event_time}
+        found = [column for column in columns if column[0].casefold() in times and column[1] in _TIMES]
+        if len(times) != 1 or not found:
+            raise self._refused(
+                "no column of its table has the event time by which rows go",
+                "config(event_time='...') has to name one column of all its sources, and the query to give it",
+            )
+        return found[0]
+
+    # -- rows --------------------------------------------------------------------------------------
+    def _stage(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]], checkpoint: str) -> None:
+        """Runs the query in batch, and keeps what it gives: it is looked at several times, and written once."""
+        engine, batch = self._engine, self._batch
+        until = limit(self._model.config.max_future) if batch.waits else None
+        for source in sources:
+            engine.streams.define_batch(source, until, (BATCH,))
+        for stage in batch.stages:
+            engine.add_stage(stage)
+        query = batch.query
+        if isinstance(batch.ending, OnClosed):
+            engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {CLOSED} AS\n{query}")
+            query = batch.ending.query
+        typed = ", ".join(f"CAST({backticked(name)} AS {type_}) AS {backticked(name)}" for name, type_ in columns)
+        folder = _folder(checkpoint)
+        engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)")
+        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{backticked(folder)}")
+
+    def _replacement(self, goes: Goes, last: int) -> Replacement:
+        rows = f"{_STAGED}_in_range"
+        self._engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
+        removed = self._count(f"{self._model.relation} WHERE {goes()}")
+        return Replacement(goes, rows, goes.key, last, removed, self._count(rows))
+
+    def _windows(self, goes: Goes) -> int | None:
+        """How many windows come anew; None for rows without windows."""
+        if isinstance(goes, OfRows):
+            return None
+        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
+        return self._count(f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes()})")
+
+    def _waiting(self, goes: Goes) -> str:
+        """What is said of windows in the range that the stream has open, or may still correct."""
+        if not isinstance(goes, OfWindows):
+            return ""
+        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
+        rows = f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes.overlapping()} AND NOT ({goes()}))"
+        open_ = self._count(rows)
+        return f"; the stream writes {counted(open_, 'window')} of the range itself" if open_ else ""
+
+    def _count(self, rows: str) -> int:
+        return int(self._engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
+
+
+def check_source(source: StreamSource) -> None:
+    """Refuses a source whose rows of earlier times may be gone, or can't be read again.
+
+    Raises:
+        StreamingError: it is one.
+    """
+    if is_kafka(source.reader):
+        raise StreamingError(
+            f"{source.relation} is a topic, and nobody can tell whether it has all rows of a range still\n"
+            "  write its rows into a table with a streaming model, and let this model read that with stream()"
+        )
+    options = {name.casefold() for name in given_options(source.reader)} if source.reader else set()
+    if is_other(source.reader) or "cleansource" in options:
+        raise StreamingError(f"{source.relation} can't be read a second time\n  run the model with --full-refresh")
+
+
+def _folder(checkpoint: str) -> str:
+    """The folder of the rows that are to come."""
+    return f"{checkpoint}_backfill"

@@ -1,0 +1,217 @@
+"""What goes wrong with a streaming model."""
+
+from __future__ import annotations
+
+import re
+
+from dbt.adapters.sparkstream.messages.faults import Fault
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.streaming.worker.producer import NOT_SENT
+
+REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
+
+
+class StreamingError(Exception):
+    """A fault of a streaming model: what is wrong, and in further lines what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(redacted(text))
+
+    @property
+    def fault(self) -> Fault:
+        """The error of Spark's that is the reason; without a condition where the reason is another."""
+        cause = self.__cause__
+        if isinstance(cause, StreamingError):
+            return cause.fault
+        return Fault.of(cause) if cause is not None and hasattr(cause, "getCondition") else Fault("", str(self))
+
+
+class SourceChanged(StreamingError):
+    """A source in Delta or Iceberg has commits that don't only add rows."""
+
+
+class UnknownSchema(StreamingError):
+    """A value is written with a schema that nobody has asked the registry for yet.
+
+    Attributes:
+        id: the schema's number.
+        relation: the source that has the value.
+    """
+
+    def __init__(self, id_: int, relation: str) -> None:
+        super().__init__(f"{relation} has values with the schema {id_}, which came when the run had begun")
+        self.id = id_
+        self.relation = relation
+
+
+class EndedAfterRepeat(StreamingError):
+    """Spark 4.1 has done an interrupted micro-batch of Kafka again, and failed when it reported that."""
+
+
+_REPEATED = re.compile(
+    r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
+)
+"""How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
+
+UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
+"""How a query says that, before the number and the source."""
+
+_UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
+
+_BY_CLASS = r"(?:[\w$.]{1,200}: )?"
+"""The Java class that may stand before a message."""
+
+_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
+_IN_ICEBERG = re.compile(_BY_CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
+"""How Delta and Iceberg say that a source has commits that don't only add rows."""
+
+_RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
+"""The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
+
+_GONE = re.compile(_BY_CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
+"""How Iceberg says that it can't go on from where a stream was."""
+
+DAMAGES = (
+    "[BATCH_METADATA_NOT_FOUND]",
+    "[CANNOT_LOAD_STATE_STORE",
+    "[CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED]",
+    "[MALFORMED_LOG_FILE]",
+    "[STREAMING_CHECKPOINT_MISSING_METADATA_FILE]",
+    "Incomplete log file",
+    "does not exist. Please check if the checkpoint",
+)
+"""What Spark says of a checkpoint of which files are missing or half there."""
+
+
+UNREADABLE = "[FAILED_READ_FILE"
+"""How Spark begins to say that it can't read a file, be it of a source or of the checkpoint."""
+
+
+_OF_SPARK = (
+    *("BATCH_METADATA_NOT_FOUND", "CANNOT_LOAD_STATE_STORE", "CHECKPOINT_FILE", "MALFORMED_LOG_FILE"),
+    *("STREAMING_CHECKPOINT", "FAILED_READ_FILE", "KAFKA", "FOREACH", "STREAM_FAILED", "CANNOT_READ", "INTERNAL_ERROR"),
+)
+"""Beginnings of the conditions in which Spark speaks of files, topics and its own state, and quotes no values."""
+
+LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
+"""What Spark says when Kafka hasn't the records any more that come next."""
+
+NO_TOPIC = "UnknownTopicOrPartitionException"
+"""Part of what Spark says when a topic isn't there."""
+
+_NOT_SENT = re.compile(rf"{NOT_SENT} (\S+):")
+_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.[\w.$]{1,200}: (.+)")
+
+_REASON = re.compile(
+    r"(Partition \S{1,300} offset was changed from \d{1,19} to \d{1,19}|Could not read records in offset .*"
+    r"|Starting offset for .*|Cannot find initial offsets for partitions .*|Partitions .{1,500} have been deleted"
+    r"|Added partition .{1,500} starts from .*)"
+)
+
+
+NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
+"""What to do where no broker answers."""
+
+_DOORS = (
+    (
+        re.compile(r"TimeoutException: (Timed out waiting for a node assignment[^\n]*)"),
+        "no broker of Kafka answers",
+        NO_BROKER + " in the options of the source or the sink",
+    ),
+    (
+        re.compile(r"SaslAuthenticationException: ([^\n]+)"),
+        "Kafka doesn't let the user in",
+        "look at kafka.sasl.mechanism in the options, and at user and password in kafka.sasl.jaas.config",
+    ),
+    (
+        re.compile(r"SslAuthenticationException: ([^\n]+)"),
+        "Kafka and this Spark don't agree about TLS",
+        "kafka.ssl.truststore.location in the options must vouch for the broker's certificate, and the certificate "
+        "for the host's name",
+    ),
+)
+"""What Kafka's client says where Kafka is there and takes nothing from it, what it means, and where to look."""
+
+
+def _shut_out(text: str) -> str | None:
+    """Why Kafka doesn't speak with this Spark; None where it says no such thing."""
+    for pattern, meaning, advice in _DOORS:
+        if reason := pattern.search(text):
+            return f"{meaning}\n  {advice}\n  Kafka says: {reason[1]}"
+    return None
+
+
+def _changed(text: str) -> str | None:
+    """What a table format says of a source that isn't only added to; None where it says no such thing."""
+    if found := _IN_DELTA.match(text):
+        said = found[1].partition(" This is currently")[0]
+        return said[:1].lower() + said[1:].rstrip(".")
+    if found := _IN_ICEBERG.match(text):
+        return f"snapshot {found[2]} in Iceberg {'deletes' if found[1] == 'delete' else 'changes or deletes'} rows"
+    return None
+
+
+def explained(error: StreamingError, checkpoint: str) -> StreamingError:
+    """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
+    text, fault = str(error), error.fault.root
+    if changed := _changed(fault.message):
+        return SourceChanged(
+            f"a source has changed: {changed}\n"
+            f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
+            "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
+        )
+    if fault.condition.startswith(_RESHAPED):
+        return SourceChanged(
+            "a source has changed: a column of it was renamed or dropped, or has another type, and Delta's streams "
+            f"don't go on after that\n  {REBUILD}, or write config(on_source_change='rebuild')"
+        )
+    if gone := _GONE.match(fault.message):
+        return SourceChanged(
+            f"a source has changed: snapshot {gone[1]}, the last that this model has read, is not in Iceberg any more\n"
+            f"  keep snapshots for longer than between two runs; {REBUILD}, or write config(on_source_change='rebuild')"
+        )
+    if unknown := _UNKNOWN_SCHEMA.match(fault.message):
+        return UnknownSchema(int(unknown[1]), unknown[2])
+    if fault.condition and not fault.condition.startswith(_OF_SPARK):
+        return error  # it may quote data, in which all of the words below can stand
+    whole = f"{text}\n{error.__cause__}"
+    if _REPEATED.search(whole):
+        return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
+    if unsent := _NOT_SENT.search(whole):
+        reason = _KAFKAS_REASON.search(whole)
+        advice = _shut_out(whole) or (
+            "look for the topic in Kafka, and for where Kafka is in the options of sink\n"
+            f"  Kafka says: {reason[1] if reason else text}"
+        )
+        return StreamingError(f"{NOT_SENT} {unsent[1]}; they are in the table, and the next run sends them\n  {advice}")
+    if shut_out := _shut_out(whole):
+        return StreamingError(shut_out)
+    if LOST.search(whole):
+        reason = _REASON.search(whole)
+        return StreamingError(
+            "Kafka has lost records that this model has not read: retention has removed them, or the topic was "
+            "deleted, and perhaps made again\n"
+            f"  {REBUILD}; what the model has of records that are gone is lost then, so copy its table first\n"
+            f"  Spark says: {reason[0] if reason else text}"
+        )
+    if NO_TOPIC in whole:
+        return StreamingError(
+            "Kafka hasn't a topic, or a partition of one, that this model reads\n"
+            "  look for its name in the options of the source's meta, and in Kafka\n"
+            f"  if it was deleted: make it again, and {REBUILD}"
+        )
+    told = next((line for line in text.splitlines() if UNREADABLE in line), "")
+    if any(words in text for words in DAMAGES) or (told and checkpoint in told):
+        return StreamingError(
+            f"the checkpoint in {checkpoint} is damaged: files of it are missing, or were cut off\n"
+            "  put its folder back from a copy, with all files of one moment, if there is one\n"
+            f"  else {REBUILD}\n"
+            f"  Spark says: {(told or text).splitlines()[0]}"
+        )
+    if not told:
+        return error
+    return StreamingError(
+        f"a file can't be read: {told[told.index(UNREADABLE) :]}\n"
+        "  mend it, or put a right one in its place under the same name\n"
+        "  or, if its rows may be left out, remove it and write config(on_source_change='accept')"
+    )

@@ -1,0 +1,1 @@
+"""Reports of runs: progress, late rows, metrics, lineage."""

@@ -1,0 +1,245 @@
+"""Rows that no window has: late rows, rows whose time is too far ahead, and rows without a time.
+
+Such rows are counted exactly, and kept where a model wants them. Spark counts late rows after it has aggregated the
+rows of a micro-batch, so its count is too small. So where a micro-batch has such rows, its files, or its records of
+Kafka, are read once more, and each row is put to the same tests: is the window's end behind the watermark of the
+micro-batch before? Is the time further ahead of the micro-batch's clock than the model allows?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD
+from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, counted
+from dbt.adapters.sparkstream.streaming.sources.portions import Portions
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
+from dbt.adapters.sparkstream.streaming.sources.unreadable import UnreadableRows
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.eventtimes import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.spark.making import make
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, named_beside
+
+SUFFIX = "__late"
+LATE = "window closed"
+AHEAD = "time too far ahead"
+UNTIMED = "no event time"
+
+
+def tables_beside(model: Model) -> tuple[str, str]:
+    """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
+    return named_beside(model.relation, SUFFIX), named_beside(model.relation, SUFFIX_OF_UNREADABLE)
+
+
+@dataclass(frozen=True)
+class Aside:
+    """The rows of a micro-batch that no window has, or that can't be read.
+
+    Attributes:
+        late: rows that came after their windows were closed; one that is late for several windows counts for each.
+        ahead: rows whose time is too far ahead.
+        untimed: rows without a time.
+        furthest: the latest of the times too far ahead, on the clock of the session's zone.
+        unreadable: rows with values that can't be read.
+    """
+
+    late: int = 0
+    ahead: int = 0
+    untimed: int = 0
+    furthest: str | None = None
+    unreadable: int = 0
+
+    @classmethod
+    def reported(cls, batch: MicroBatch) -> Aside:
+        """As Spark reports them, for rows that can't be read again."""
+        seen = batch.observed
+        if seen is None:
+            return cls(batch.late)
+        furthest = f"{seen.furthest:%Y-%m-%d %H:%M:%S} UTC" if seen.furthest else None
+        return cls(batch.late, seen.ahead, seen.untimed, furthest)
+
+    @classmethod
+    def total(cls, several: Iterable[Aside]) -> Aside:
+        """The rows left out in several micro-batches."""
+        found = list(several)
+        furthest = max((one.furthest for one in found if one.furthest), default=None)
+        names = ("late", "ahead", "untimed", "unreadable")
+        late, ahead, untimed, broken = (sum(getattr(one, name) for one in found) for name in names)
+        return cls(late, ahead, untimed, furthest, broken)
+
+
+def warnings(
+    left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
+) -> Iterator[str]:
+    """What a person has to know of rows that no window has and of records that can't be read, and can do.
+
+    Args:
+        left: the rows.
+        watermark: the watermark of the last micro-batch.
+        max_future: how far ahead of the clock a time may be; None for as far as it likes.
+        table: the table that keeps the rows that no window has, if one does.
+        broken: the table that keeps records that can't be read, if one does.
+    """
+    if left.unreadable:
+        kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
+        yield (
+            f"{counted(left.unreadable, 'row')} left out, with values that aren't what the source's value_format and "
+            f"schema say\n  {kept}"
+        )
+    if left.late and watermark and max_future and is_ahead(watermark, max_future):
+        yield (
+            f"the watermark stands at {watermark:%Y-%m-%d %H:%M} UTC, ahead of the clock, so rows before that are late"
+            f"\n  {REBUILD}"
+        )
+    if left.ahead:
+        limit_ = f"more than {max_future.words()} ahead of the clock" if max_future else "after the year 9998"
+        kept = f"{table} has them" if table else "to keep them, write config(late_rows='keep')"
+        right = "; if such times are right, write config(max_future='off')" if max_future else ""
+        yield (
+            f"{counted(left.ahead, 'row')} left out with times {limit_}, such as {left.furthest}, which would make all "
+            f"later rows late\n  {kept}{right}"
+        )
+
+
+class LateRows:
+    """The rows of a model's streams that no window has.
+
+    Args:
+        engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
+        plan: of the model's query.
+        sources: its streams.
+        checkpoint: its checkpoint.
+        model: the model.
+        facts_of: tells what the catalog knows of a table.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        plan: StreamPlan,
+        sources: Sequence[StreamSource],
+        checkpoint: str,
+        model: Model,
+        facts_of: Callable[[str], Facts],
+    ) -> None:
+        config = model.config
+        late, broken = tables_beside(model)
+        self._engine = engine
+        self._plan = plan
+        self._sources = sources
+        self._checkpoint = checkpoint
+        self._table = late if config.keep_late else None
+        self._file_format = config.file_format
+        self._max_future = config.max_future
+        self._portions = Portions(engine, sources, checkpoint, facts_of)
+        self._unreadable = UnreadableRows(
+            engine, sources, self._portions, checkpoint, broken if config.keep_unreadable else None, config.file_format
+        )
+
+    def create(self) -> None:
+        """Makes the table that keeps them, if it isn't there."""
+        if self._table is None or self._engine.exists(self._table):
+            return
+        for source in self._sources:
+            self._define(source, Portion())
+        queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
+        columns = ",\n  ".join(f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries))
+        make(
+            self._engine,
+            self._table,
+            f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
+            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
+        )
+
+    def of(self, batch: MicroBatch) -> Aside:
+        """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
+        aside = self._of_no_window(batch)
+        if not batch.unreadable:
+            return aside
+        found = self._unreadable.found(batch.number)
+        return replace(aside, unreadable=batch.unreadable if found is None else found)
+
+    def of_earlier(self, batch: int) -> Aside:
+        """The same, for a micro-batch of a run that ended before it counted them."""
+        return replace(self.found(batch) or Aside(), unreadable=self._unreadable.found(batch) or 0)
+
+    def _of_no_window(self, batch: MicroBatch) -> Aside:
+        reported = Aside.reported(batch)
+        if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
+            return reported
+        found = self.found(batch.number)
+        if found is None:
+            return reported
+        # Which rows a join of streams has dropped, nothing but Spark knows.
+        return found if self._plan.late else replace(found, late=reported.late)
+
+    def found(self, batch: int) -> Aside | None:
+        """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
+        now = Offsets.of(self._engine, self._checkpoint, batch)
+        before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
+        if now is None or before is None or not self._plan.waits:
+            return None
+        portions = self._portions.between(before, now)
+        if portions is None:
+            return None
+        for source in self._sources:
+            self._define(source, portions[source.view])
+        queries = list(self._queries(before, now))
+        if not queries:
+            return None
+        if self._table is not None:
+            self._engine.replace(self._table, [query for query, _ in queries], batch)
+        return self._counted(queries)
+
+    def _counted(self, queries: Sequence[tuple[str, str]]) -> Aside:
+        counts = "\nUNION ALL\n".join(
+            f"SELECT reason, count(*) AS n, CAST(max({time}) AS STRING) AS furthest FROM (\n{query}\n) GROUP BY reason"
+            for query, time in queries
+        )
+        rows = self._engine.sql(f"SELECT reason, sum(n), max(furthest) FROM (\n{counts}\n) GROUP BY reason")
+        found = {str(reason): (int(n), furthest) for reason, n, furthest in rows}
+        late, ahead, untimed = (found.get(reason, (0, None)) for reason in (LATE, AHEAD, UNTIMED))
+        return Aside(late[0], ahead[0], untimed[0], ahead[1])
+
+    def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
+        """Queries for the rows, each with the name of their time.
+
+        Args:
+            before: of the micro-batch before, whose watermark had closed windows.
+            now: of the micro-batch.
+        """
+        closed = f"timestamp_millis({before.watermark})"
+        until = limit(self._max_future, f"timestamp_millis({now.clock})")
+        for arrivals in self._plan.late:
+            time = arrivals.time
+            late = f"window_end <= {closed} AND {time} < {until}"
+            odd = f"{time} IS NULL OR {time} >= {until}"
+            reason = f"CASE WHEN {time} IS NULL THEN {string_literal(UNTIMED)} ELSE {string_literal(AHEAD)} END"
+            yield _query(arrivals.windows, closed, string_literal(LATE), late), time
+            yield _query(arrivals.rows, closed, reason, odd), time
+        for arrivals in self._others():
+            time = arrivals.time
+            yield _query(arrivals.rows, closed, string_literal(AHEAD), f"{time} >= {until}"), time
+
+    def _others(self) -> Iterator[Arrivals]:
+        """The streams whose rows come to no window function, only to joins or beside one."""
+        covered = {name for arrivals in self._plan.late for name in arrivals.streams}
+        for source in self._sources:
+            if source.view not in covered and source.event_time is not None and source.watermark is not None:
+                rows = f"SELECT * FROM {source.view}"
+                yield Arrivals(rows, rows, backticked(source.event_time), (source.view,))
+
+    def _define(self, source: StreamSource, portion: Portion) -> None:
+        self._engine.streams.define_portion(source, portion, (BATCH,))
+
+
+def _query(rows: str, watermark: str, reason: str, condition: str) -> str:
+    return f"SELECT *, {watermark} AS watermark, {reason} AS reason\nFROM (\n{rows}\n)\nWHERE {condition}"

@@ -1,0 +1,255 @@
+"""Tells OpenLineage of the runs of streaming models, where that is configured as for its other clients.
+
+Nothing of its client is imported before. What it can't be told is a warning, and never the end of a run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.__version__ import version
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.reports.datasets import Dataset, in_files
+from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.table import Facts
+
+if TYPE_CHECKING:
+    from openlineage.client import OpenLineageClient
+
+PRODUCER = f"https://pypi.org/project/dbt-sparkstream/{version}"
+"""Who tells; the rules ask for an address."""
+
+FILE = "openlineage.yml"
+NAMESPACE = "OPENLINEAGE_NAMESPACE"
+PARENTS = ("OPENLINEAGE_ROOT_PARENT_ID", "OPENLINEAGE_PARENT_ID")
+"""The variables in which a scheduler says who has started dbt, as NAMESPACE/JOB/RUN; the first one goes before."""
+
+_EXTRA = "pip install 'dbt-sparkstream[openlineage]'"
+
+
+def configured() -> str | None:
+    """What says that OpenLineage is to be told: a variable or a file; None where nothing does."""
+    if os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
+        return None
+    if os.environ.get("OPENLINEAGE_URL"):
+        return "OPENLINEAGE_URL"
+    for name, text in os.environ.items():
+        if name.startswith("OPENLINEAGE__TRANSPORT") and text:
+            return name
+    named = os.environ.get("OPENLINEAGE_CONFIG")
+    files = [*([Path(named)] if named else []), Path(FILE), Path.home() / ".openlineage" / FILE]
+    return next((str(file) for file in files if file.is_file()), None)
+
+
+@dataclass
+class Lineage:
+    """What OpenLineage is told of one run of a model.
+
+    Attributes:
+        client: its client.
+        model: the model.
+        engine: the run's session, which knows columns.
+        inputs: what the model reads.
+        outputs: what it writes.
+        warn: told, once, what OpenLineage can't be told.
+    """
+
+    client: OpenLineageClient
+    model: Model
+    engine: Engine
+    inputs: Sequence[Dataset]
+    outputs: Sequence[Dataset]
+    warn: Callable[[str], None]
+    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    _failed: bool = False
+
+    def goes_on(self, rows: int) -> None:
+        """Tells that the run goes on.
+
+        Args:
+            rows: how many rows it has appended so far.
+        """
+        if not self._failed:  # a server that doesn't answer takes its time
+            self._tell("RUNNING", rows)
+
+    @contextmanager
+    def told(self) -> Iterator[Callable[[Outcome], None]]:
+        """Tells of a run's beginning, and of its end, however that is. Gives what is told what the run did."""
+        ended: list[Outcome] = []
+        self._tell("START")
+        try:
+            yield ended.append
+        except Exception as error:
+            self._tell("FAIL", error=redacted(str(error)))
+            raise
+        except BaseException:
+            self._tell("ABORT")
+            raise
+        self._tell("COMPLETE", ended[-1].rows if ended else 0)
+
+    def _tell(self, what: str, rows: int | None = None, error: str | None = None) -> None:
+        try:
+            self.client.emit(self._event(what, rows, error))
+        except Exception as failure:
+            self._warn(f"OpenLineage can't be told of the run: {failure}")
+
+    def _warn(self, text: str) -> None:
+        if not self._failed:
+            self.warn(f"{self.model.identifier}: {text}")
+        self._failed = True
+
+    def _event(self, what: str, rows: int | None, error: str | None) -> Any:
+        from openlineage.client.event_v2 import RunEvent, RunState
+
+        # A view of a stream is there as soon as the run has made it.
+        knows = what in ("RUNNING", "COMPLETE")
+        return RunEvent(
+            eventType=RunState[what],
+            eventTime=datetime.now(timezone.utc).isoformat(),
+            producer=PRODUCER,
+            run=self._run(error),
+            job=self._job(),
+            inputs=[self._input(dataset, knows) for dataset in self.inputs],
+            outputs=[self._output(dataset, knows, rows) for dataset in self.outputs],
+        )
+
+    def _run(self, error: str | None) -> Any:
+        from openlineage.client.event_v2 import Run
+        from openlineage.client.facet_v2 import error_message_run, processing_engine_run
+
+        facets: dict[str, Any] = {
+            "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
+                version=self.engine.version, name="spark", openlineageAdapterVersion=version, producer=PRODUCER
+            )
+        }
+        if parent := self._parent():
+            facets["parent"] = parent
+        if error is not None:
+            facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
+                message=error, programmingLanguage="SQL", producer=PRODUCER
+            )
+        return Run(self._id, facets)
+
+    def _parent(self) -> Any:
+        """dbt's invocation, and at the root who has started dbt; None where dbt doesn't say which invocation it is."""
+        from openlineage.client.facet_v2 import parent_run
+
+        try:
+            uuid.UUID(self.model.run_id)
+        except ValueError:
+            return None
+        namespace, project = _namespace(), self.model.unique_id.split(".")[1]
+        job, run = f"dbt-run-{project}", self.model.run_id
+        root = (namespace, job, run)
+        for name in PARENTS:
+            parts = os.environ.get(name, "").split("/")
+            if len(parts) == 3:
+                root = (parts[0], parts[1], parts[2])
+                break
+        return parent_run.ParentRunFacet(
+            run=parent_run.Run(run),
+            job=parent_run.Job(namespace, job),
+            root=parent_run.Root(parent_run.RootRun(root[2]), parent_run.RootJob(root[0], root[1])),
+            producer=PRODUCER,
+        )
+
+    def _job(self) -> Any:
+        from openlineage.client.event_v2 import Job
+        from openlineage.client.facet_v2 import job_type_job, sql_job
+
+        # A run that ends when all is processed is a finite one to OpenLineage, though what it reads is a stream.
+        kind = "BATCH" if self.model.config.interval is None else "STREAMING"
+        facets: dict[str, Any] = {
+            "jobType": job_type_job.JobTypeJobFacet(
+                processingType=kind, integration="DBT", jobType="MODEL", producer=PRODUCER
+            ),
+            "sql": sql_job.SQLJobFacet(query=redacted(self.model.sql), dialect=self.model.dialect, producer=PRODUCER),
+        }
+        schema = self.model.relation.replace("`", "").rpartition(".")[0]
+        return Job(_namespace(), f"{schema}.{self.model.unique_id.removeprefix('model.')}", facets)
+
+    def _input(self, dataset: Dataset, knows: bool) -> Any:
+        from openlineage.client.event_v2 import InputDataset
+
+        return InputDataset(dataset.namespace, dataset.name, facets=self._facets(dataset, knows))
+
+    def _output(self, dataset: Dataset, knows: bool, rows: int | None) -> Any:
+        from openlineage.client.event_v2 import OutputDataset
+        from openlineage.client.facet_v2 import output_statistics_output_dataset as statistics
+
+        counted = statistics.OutputStatisticsOutputDatasetFacet(rowCount=rows, producer=PRODUCER)
+        return OutputDataset(
+            dataset.namespace,
+            dataset.name,
+            facets=self._facets(dataset, knows),
+            outputFacets={} if rows is None else {"outputStatistics": counted},
+        )
+
+    def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:
+        """The columns of a dataset, and where the files of a table lie; nothing where Spark can't say it."""
+        try:
+            return self._described(dataset) if knows else {}
+        except Exception as failure:  # the end of a run is to be told, with or without them
+            self._warn(f"OpenLineage is told nothing of the columns of {dataset.name}: {failure}")
+            return {}
+
+    def _described(self, dataset: Dataset) -> dict[str, Any]:
+        from openlineage.client.facet_v2 import schema_dataset, symlinks_dataset
+
+        facets: dict[str, Any] = {}
+        if dataset.view is not None and self.engine.exists(dataset.view):
+            fields = [schema_dataset.SchemaDatasetFacetFields(n, t) for n, t in self.engine.described(dataset.view)]
+            facets["schema"] = schema_dataset.SchemaDatasetFacet(fields, producer=PRODUCER)
+        if dataset.table is not None and self.engine.exists(dataset.table):
+            # Not the dataset's name: compactions and corrections put rows into other folders.
+            location = Facts.of(self.engine, dataset.table).location
+            if location:
+                link = symlinks_dataset.Identifier(*in_files(location), type="LOCATION")
+                facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([link], producer=PRODUCER)
+        return facets
+
+
+def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
+    """OpenLineage's client, as it is configured; None where it isn't, or can't be had.
+
+    Args:
+        warn: told why it can't be had.
+    """
+    why = configured()
+    if why is None:
+        return None
+    try:
+        from openlineage.client import OpenLineageClient
+    except ImportError:
+        warn(f"{why} configures OpenLineage, and its client is not installed: no run is told of\n  {_EXTRA}")
+        return None
+    try:
+        made = OpenLineageClient()
+        if made.transport.kind == "console":
+            _show_console()
+        return made
+    except Exception as failure:  # the client raises exceptions of any class for a wrong configuration
+        warn(f"{why} configures OpenLineage, and its client can't be made: {failure}")
+        return None
+
+
+def _show_console() -> None:
+    """Shows what the transport `console` writes: lines of Python's logging, which dbt doesn't show."""
+    logger = logging.getLogger("openlineage.client.transport.console")
+    if not logger.isEnabledFor(logging.INFO):
+        logger.setLevel(logging.INFO)
+        logger.addHandler(logging.StreamHandler())
+
+
+def _namespace() -> str:
+    return os.environ.get(NAMESPACE) or "dbt"

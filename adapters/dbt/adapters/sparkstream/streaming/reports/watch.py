@@ -1,0 +1,170 @@
+"""What is seen of a streaming query while it runs, and what is noted of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside, warnings
+from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, corrected_windows
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+
+
+class Watch:
+    """What is seen of a query while it runs.
+
+    Of each micro-batch, something is kept until it is noted in the table's properties: a model may be left running for
+    months.
+
+    Args:
+        engine: the run's session.
+        model: the model.
+        windows: the columns that tell windows apart, if there are any.
+        table: the model's table.
+        checkpoint: the model's checkpoint.
+        late: counts the rows that no window has.
+        identities: for each source, what tells it from a new source of the same name.
+        settled: the last micro-batch that is noted.
+        made: tells the table from earlier ones of the model.
+        report: told, in a line, what is worth telling.
+        warn: told what a person has to know, and do.
+
+    Attributes:
+        progress: of the micro-batches so far.
+        finished: the last one that has ended.
+        rows: how many rows the micro-batches that are noted have appended.
+        windows: how many windows they have closed; None where columns don't tell.
+        corrected: how many closed windows they have corrected.
+        left: the rows of theirs that no window has, or that can't be read.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        model: Model,
+        windows: Sequence[str],
+        table: StreamTable,
+        checkpoint: str,
+        late: LateRows,
+        identities: Mapping[str, str],
+        settled: int,
+        made: str,
+        report: Callable[[str], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._names = windows
+        self._table = table
+        self._checkpoint = checkpoint
+        self._late = late
+        self._identities = identities
+        self._settled = settled
+        self._made = made
+        self._report = report
+        self._warn = warn
+        self._batches: list[MicroBatch] = []
+        self._aside: dict[int, Aside] = {}
+        self.progress = Progress()
+        self.finished = settled
+        self.rows = 0
+        self.windows: int | None = None
+        self.corrected = 0
+        self.left = Aside()
+
+    def add_earlier(self, numbers: Iterable[int]) -> None:
+        """Adds micro-batches that nobody has told of."""
+        for number in numbers:
+            self._aside[number] = self._late.of_earlier(number)
+            self.finished = max(self.finished, number)
+
+    def add(self, batch: MicroBatch) -> None:
+        """Adds a micro-batch that has ended."""
+        if self.progress.last is not None:
+            # Spark forgets old reports, where counting late rows takes longer than the micro-batches do.
+            self.add_earlier(range(self.progress.last.number + 1, batch.number))
+        self._aside[batch.number] = self._late.of(batch)
+        self._batches.append(batch)
+        self.progress.add(batch)
+        self.finished = max(self.finished, batch.number)
+
+    def end(self, last: int, ended: Mapping[str, str], lease: Lease) -> None:
+        """Notes what was done, and that the table is free; puts its rows into few files before, if that is due.
+
+        Args:
+            last: the last micro-batch that was noted before this run.
+            ended: what is noted of the run's end.
+            lease: the right to the table.
+        """
+        config = self._model.config
+        every = self._model.compact_every
+        if every is None:
+            self._settle(ended, lease)
+            return
+        self.settle()
+        files = None
+        # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
+        noted = Noted.of(self._engine, self._checkpoint, self._settled)
+        if noted.begun == noted.done:
+            try:
+                files = self._table.compact(every, last, self._settled, config.partition_by)
+            except StreamingError as error:
+                self._warn(f"{self._model.unique_id}: the table can't be compacted: {error}")
+        self._table.note(**({} if files is None else {"files": files}), **ended, **lease.end())
+
+    def settle(self) -> None:
+        """Notes what was done since the last time."""
+        self._settle({})
+
+    def _settle(self, ended: Mapping[str, str], ending: Lease | None = None) -> None:
+        model, table = self._model, self._table
+        # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
+        table.refresh()
+        appended, noted = table.settled(self._settled, self.finished, self._names)
+        corrected = self._corrected()
+        left = table.corrected() if corrected else {}
+        free = ending.end() if ending else {}
+        sources = json.dumps(self._identities)
+        table.note(batch=str(self.finished), files=noted, sources=sources, **left, **ended, **free)
+        self._warn_of_rows(Aside.total(self._aside.values()))
+        try:
+            relation, is_aside = model.aside_of or model.relation, bool(model.aside_of)
+            run = runs_table.RunRecord(model.run_id, model.unique_id, relation, self._made, is_aside)
+            counts = runs_table.Counts(appended, corrected, self._aside)
+            runs_table.record(self._engine, model.runs, run, self._batches, counts, model.config.file_format)
+        except StreamingError as error:
+            self._report(f"can't write to {model.runs}: {error}")
+        self.corrected += sum(corrected.values())
+        self._forget(appended)
+
+    def _corrected(self) -> dict[int, int]:
+        """How many closed windows each micro-batch that isn't noted yet has corrected."""
+        if self._model.config.lateness is None or self.finished == self._settled:
+            return {}
+        found = corrected_windows(self._engine, self._checkpoint)
+        return {n: windows for n, windows in found.items() if windows and self._settled < n <= self.finished}
+
+    def _forget(self, appended: Mapping[int, tuple[int, int | None]]) -> None:
+        """Keeps of the micro-batches that are noted what they have done together."""
+        self.rows += sum(rows for rows, _ in appended.values())
+        windows = [closed for _, closed in appended.values() if closed is not None]
+        if windows:
+            self.windows = (self.windows or 0) + sum(windows)
+        self.left = Aside.total([self.left, *self._aside.values()])
+        self._batches.clear()
+        self._aside.clear()
+        self._settled = self.finished
+
+    def _warn_of_rows(self, left: Aside) -> None:
+        model = self._model
+        late, broken = tables_beside(model)
+        late_table = late if model.config.keep_late else None
+        broken_table = broken if model.config.keep_unreadable else None
+        for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
+            self._warn(f"{model.unique_id}: {text}")

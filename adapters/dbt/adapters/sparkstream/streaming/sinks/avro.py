@@ -1,0 +1,239 @@
+"""Rows in Avro for a topic: the schema that they are written with, and how Spark writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.avro import fields_of, registry_of, schema_of
+from dbt.adapters.sparkstream.streaming.sources.schema_registry import Registered, SchemaRegistry
+
+Type = exp.DType
+
+PLAIN: dict[Any, Any] = {
+    Type.BOOLEAN: "boolean",
+    Type.TINYINT: "int",
+    Type.SMALLINT: "int",
+    Type.INT: "int",
+    Type.BIGINT: "long",
+    Type.FLOAT: "float",
+    Type.DOUBLE: "double",
+    Type.TEXT: "string",
+    Type.CHAR: "string",
+    Type.VARCHAR: "string",
+    Type.BINARY: "bytes",
+    Type.DATE: {"type": "int", "logicalType": "date"},
+    Type.TIMESTAMPTZ: {"type": "long", "logicalType": "timestamp-micros"},
+    Type.TIMESTAMPNTZ: {"type": "long", "logicalType": "local-timestamp-micros"},
+}
+"""Types of Spark without types in them, as Avro has them."""
+
+ALSO = {"string": ("enum",), "bytes": ("fixed",)}
+"""What a schema that is given may have in their place, and Spark writes."""
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_SINK = "sink"
+
+
+@dataclass(frozen=True)
+class AvroRows:
+    """How the rows of a model are written in Avro.
+
+    Attributes:
+        schema: the rows' schema as JSON, or the number of its version in the registry; None to make one of the columns.
+        registry: `url` and `subjects` of a registry; none for values without a number before them.
+    """
+
+    schema: str | int | None = None
+    registry: tuple[str, str] | None = None
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], topic: str, root: Path) -> AvroRows:
+        """What a sink says of schemas; files with schemas are read.
+
+        Args:
+            given: the sink's config, with `schema` and `schema_registry`.
+            topic: the topic, which the subject is named by.
+            root: the project's folder.
+
+        Raises:
+            StreamingError: what is wrong with it.
+        """
+        registry = None
+        if given.get("schema_registry") is not None:
+            # A comma in a name would make two topics of it.
+            said = registry_of(given["schema_registry"], _SINK, topic)
+            registry = (str(said["url"]), str(said["subjects"][0]))
+        schema = given.get("schema")
+        if schema is not None:
+            schema = schema_of(schema, _SINK, root, registry is not None)
+        return cls(schema, registry)
+
+    def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str, *, registers: bool = True) -> str:
+        """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
+
+        Args:
+            columns: names and types of the model's columns.
+            row: the struct of them, as SQL.
+            topic: the topic, which a schema of the columns is named by.
+            registers: whether the registry is told, and its number stands before the bytes; no for a check.
+
+        Raises:
+            StreamingError: the schema isn't one of these columns, or the registry doesn't take it.
+        """
+        schema = self._schema(columns, topic)
+        if self.registry is None or not registers:
+            return _written(row, schema)
+        url, subject = self.registry
+        is_version = isinstance(self.schema, int)
+        number = self._version.id if is_version else SchemaRegistry(url).register(subject, schema)
+        return f"concat(X'00{number:08X}', {_written(row, schema)})"
+
+    def _schema(self, columns: Sequence[tuple[str, str]], topic: str) -> str:
+        if self.schema is None:
+            return json.dumps(record(columns, re.sub(r"\W|^(?=\d)", "_", topic, flags=re.ASCII)))
+        schema = self.schema if isinstance(self.schema, str) else self._version.schema
+        check(schema, columns)
+        return schema
+
+    @cached_property
+    def _version(self) -> Registered:
+        """The schema whose version is given, which never changes."""
+        assert self.registry is not None and isinstance(self.schema, int)
+        url, subject = self.registry
+        return SchemaRegistry(url).version(subject, self.schema)
+
+
+def _written(row: str, schema: str) -> str:
+    return f"to_avro({row}, {string_literal(schema)})"
+
+
+def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
+    """The schema of rows, each column of which may be NULL.
+
+    Args:
+        columns: names and types.
+        name: of the record.
+
+    Raises:
+        StreamingError: a name or a type that Avro hasn't.
+    """
+    fields = []
+    for column, type_ in columns:
+        if not _NAME.fullmatch(column):
+            raise StreamingError(
+                f"the sink's value_format is avro, and {column!r} is no name of a field there\n"
+                "  give the column an alias of letters, digits and _"
+            )
+        avro = _type(_parsed(column, type_), f"{name}_{column}", column)
+        fields.append({"name": column, "type": ["null", avro], "default": None})
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
+    """Looks whether rows can be written with a schema, before any is in the table.
+
+    Args:
+        schema: of a record, as JSON.
+        columns: names and types of the model's columns.
+
+    Raises:
+        StreamingError: it has other fields, or types that Spark doesn't write the columns as.
+    """
+    read = json.loads(schema)
+    fields = {str(field["name"]).casefold(): field for field in fields_of(read) or []}
+    names = {name.casefold() for name, _ in columns}
+    only = [
+        *(f"no field {name}" for name, _ in columns if name.casefold() not in fields),
+        *(f"a field {field['name']} that the model hasn't" for name, field in fields.items() if name not in names),
+    ]
+    if only:
+        raise StreamingError(
+            f"the sink's schema has {only[0]}\n  the model has {', '.join(name for name, _ in columns)}: "
+            "select what the schema has, or leave schema out to have one of the model's columns"
+        )
+    made = record(columns, "row")
+    for field in made["fields"]:
+        given = fields[field["name"].casefold()]
+        if not _fits(field["type"][1], given["type"]):
+            raise StreamingError(
+                f"the sink's schema has {json.dumps(given['type'])} for {given['name']}, and the column would be "
+                f"written as {json.dumps(field['type'][1])}\n  cast the column, or write that into the schema"
+            )
+
+
+def _fits(made: Any, given: Any) -> bool:
+    """Whether Spark writes as `given` what would be `made`: the same, or another width or name of it."""
+    if isinstance(given, list):  # a union with null; Spark takes no other
+        rest = [one for one in given if one != "null"]
+        return len(rest) == 1 and _fits(made, rest[0])
+    if isinstance(made, list):
+        return _fits(made[1], given)
+    if isinstance(given, str):
+        given = {"type": given}
+    made = {"type": made} if isinstance(made, str) else made
+    kind, other = made["type"], given.get("type")
+    if isinstance(other, dict):
+        return _fits(made, other)
+    if kind == "array":
+        return bool(other == kind and _fits(made["items"], given.get("items", "null")))
+    if kind == "map":
+        return bool(other == kind and _fits(made["values"], given.get("values", "null")))
+    if kind == "record":
+        fields = {f["name"].casefold(): f["type"] for f in fields_of(given) or []} if other == kind else {}
+        return len(fields) == len(made["fields"]) and all(
+            f["name"].casefold() in fields and _fits(f["type"], fields[f["name"].casefold()]) for f in made["fields"]
+        )
+    if kind != other and other not in ALSO.get(kind, ()):
+        return False
+    logical, wanted = made.get("logicalType", ""), given.get("logicalType", "")
+    if logical == "decimal":
+        return all(made[part] == given.get(part, 0) for part in ("precision", "scale"))
+    # Spark writes a TIMESTAMP as milliseconds or microseconds; a long without a type would be read as a number.
+    return bool(logical.removesuffix("-micros") == wanted.removesuffix("-micros").removesuffix("-millis"))
+
+
+def _parsed(column: str, type_: str) -> exp.DataType:
+    try:
+        return exp.DataType.build(type_, dialect="spark")
+    except SqlglotError as error:
+        raise _absent(column, type_) from error
+
+
+def _type(type_: exp.DataType, name: str, column: str) -> Any:
+    """A type of Spark as Avro has it."""
+    kind = type_.this
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if kind == Type.DECIMAL:
+        precision, scale = (int(part.name) for part in type_.expressions)
+        return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+    if kind == Type.ARRAY:
+        return {"type": "array", "items": ["null", _type(type_.expressions[0], name, column)]}
+    if kind == Type.MAP and type_.expressions[0].this == Type.TEXT:
+        return {"type": "map", "values": ["null", _type(type_.expressions[1], name, column)]}
+    if kind == Type.STRUCT:
+        # Records have names of their own, each once in a schema.
+        fields = [
+            {"name": f.name, "type": ["null", _type(f.args["kind"], f"{name}_{f.name}", column)], "default": None}
+            for f in type_.expressions
+        ]
+        return {"type": "record", "name": name, "fields": fields}
+    raise _absent(column, type_.sql(dialect="spark"))
+
+
+def _absent(column: str, type_: str) -> StreamingError:
+    return StreamingError(
+        f"the sink's value_format is avro, which has no type for {column}, a {type_.upper()}\n"
+        f"  cast it, such as CAST({column} AS STRING), or leave it to the table"
+    )

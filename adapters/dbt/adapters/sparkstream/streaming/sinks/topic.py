@@ -1,0 +1,180 @@
+"""What `config(sink=...)` says of a streaming model: the topic that gets its rows, beside its table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_map
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO
+from dbt.adapters.sparkstream.streaming.sources.reader import KAFKA, SERVERS, given_options
+from dbt.adapters.sparkstream.streaming.worker.producer import Producer
+
+KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")
+FUNCTIONS = {"json": "to_json", "csv": "to_csv"}
+"""Value format -> the function of Spark that writes it, with options."""
+
+FORMATS = (*FUNCTIONS, AVRO)
+
+_EXAMPLE = f"write it such as sink={{'format': 'kafka', 'topic': 'bids', 'options': {{'{SERVERS}': 'HOST:9092'}}}}"
+
+_DEFAULTS = {"json": {"ignoreNullFields": "false"}, "csv": {}}
+"""A consumer of JSON is to see every column of every row."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """The topic that a model's rows are sent to.
+
+    Attributes:
+        name: the topic.
+        key: the columns that make a record's key; none for records without.
+        value_format: `json`, `csv` or `avro`: how all columns of a row are written.
+        value_options: options of Spark's to_json or to_csv.
+        options: options of Spark's Kafka sink, such as where Kafka is.
+        avro: how rows are written in Avro; None for another format.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    value_format: str
+    value_options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...]
+    avro: AvroRows | None = None
+
+    @classmethod
+    def read(cls, given: Any, root: Path = Path()) -> Topic:
+        """Reads and checks the config.
+
+        Args:
+            given: a mapping with the keys of `KEYS`.
+            root: the project's folder, which has the files of schemas.
+
+        Raises:
+            StreamingError: what is wrong with it, and what to write.
+        """
+        if not isinstance(given, Mapping):
+            raise StreamingError(f"sink is not a mapping: {given!r}\n  {_EXAMPLE}")
+        for name in given:
+            if name not in KEYS:
+                close = difflib.get_close_matches(str(name), KEYS, 1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(KEYS)}"
+                raise StreamingError(f"sink has no {name!r}\n  {hint}; settings of Spark's Kafka sink go to options")
+        if given.get("format") != KAFKA:
+            said = f"can't be {given['format']!r}" if given.get("format") else "has no format"
+            raise StreamingError(f"sink {said}: rows go to the model's table, and to Kafka if you like\n  {_EXAMPLE}")
+        topic = given.get("topic")
+        if not isinstance(topic, str) or not topic.strip():
+            raise StreamingError(f"sink has no topic\n  {_EXAMPLE}")
+        for name in ("options", "value_options"):
+            if not isinstance(given.get(name) or {}, Mapping):
+                raise StreamingError(f"sink's {name} is not a mapping\n  {_EXAMPLE}")
+        value_format = given.get("value_format", "json")
+        if value_format not in FORMATS:
+            raise StreamingError(
+                f"sink's value_format can't be {value_format!r}\n  write one of {', '.join(FORMATS)}; or have the "
+                "model select the text itself, and a second model with it alone send it as csv"
+            )
+        _check_avro(given, value_format)
+        return cls(
+            name=topic,
+            key=_key(given.get("key")),
+            value_format=value_format,
+            value_options=tuple(given_options({"options": given.get("value_options")}).items()),
+            options=_options(given_options(given)),
+            avro=AvroRows.read(given, topic, root) if value_format == AVRO else None,
+        )
+
+    def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
+        """What sends the rows of a table.
+
+        Args:
+            columns: names and types of the model's columns.
+            generation: tells the table from earlier tables of the same name.
+
+        Raises:
+            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
+        """
+        options = {**dict(self.options), "topic": self.name}
+        return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
+
+    def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
+        """The value of a record of the model's columns, as SQL, before anything is told to a schema registry.
+
+        Raises:
+            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
+        """
+        self._key_sql(columns)
+        return self._value_sql(columns, registers=False)
+
+    def announce(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Gives a schema registry the schema of the model's columns, if one is named.
+
+        Raises:
+            StreamingError: it doesn't take the schema.
+        """
+        self._value_sql(columns)
+
+    def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
+        """The key of a record: a column as text, several as a JSON object."""
+        types = {name.casefold(): (name, type_) for name, type_ in columns}
+        for name in self.key:
+            if name.casefold() not in types:
+                raise StreamingError(
+                    f"sink's key has a column {name}, and the model hasn't\n"
+                    f"  it has {', '.join(name for name, _ in columns)}"
+                )
+        key = [types[name.casefold()] for name in self.key]
+        if not key:
+            return "CAST(NULL AS STRING)"
+        if len(key) > 1:
+            return f"to_json({_struct([name for name, _ in key])}, map('ignoreNullFields', 'false'))"
+        [(name, type_)] = key
+        return backticked(name) if type_ == "binary" else f"CAST({backticked(name)} AS STRING)"
+
+    def _value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
+        """The value of a record: all columns of the model."""
+        if self.avro is not None:
+            return self.avro.sql(columns, _struct([name for name, _ in columns]), self.name, registers=registers)
+        options = {**_DEFAULTS[self.value_format], **dict(self.value_options)}
+        settings = f", {string_map(options)}" if options else ""
+        return f"{FUNCTIONS[self.value_format]}({_struct([name for name, _ in columns])}{settings})"
+
+    @property
+    def servers(self) -> str:
+        """Where Kafka is."""
+        return next(text for name, text in self.options if name.casefold() == SERVERS)
+
+
+def _check_avro(given: Mapping[str, Any], value_format: str) -> None:
+    if value_format == AVRO and given.get("value_options"):
+        raise StreamingError("sink's value_options are those of json and csv\n  leave them out: Avro has a schema")
+    if value_format != AVRO:
+        for name in ("schema", "schema_registry"):
+            if given.get(name) is not None:
+                raise StreamingError(f"sink's {name} is for value_format 'avro'\n  leave it out, or write that format")
+
+
+def _key(given: Any) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else given or []
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.strip() for name in names):
+        raise StreamingError(f"sink's key is a column or a list of columns, and not {given!r}")
+    return tuple(names)
+
+
+def _options(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    names = {name.casefold() for name in given}
+    if SERVERS not in names:
+        raise StreamingError(f"sink doesn't say where Kafka is\n  {_EXAMPLE}")
+    if "topic" in names:
+        raise StreamingError("sink's options have a topic\n  write the topic beside the options")
+    return tuple(given.items())
+
+
+def _struct(names: Sequence[str]) -> str:
+    return f"struct({', '.join(map(backticked, names))})"

@@ -1,0 +1,1 @@
+"""Sources of a stream: tables, files, Kafka, Python classes, and their values."""

@@ -1,0 +1,115 @@
+"""Files of a folder that equal files which were read: delivered twice, or moved back under another name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.reader import listing_options
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored
+
+PARTS = 50
+"""So many text files of records are put into one."""
+
+
+class Copies:
+    """What is known of the content of a source's files.
+
+    A file's size comes with the listing; only files of one size are read, for a hash of their lines. Of files that go,
+    size and hash are recorded beside the checkpoint once they were read.
+
+    Args:
+        engine: the session of a run.
+        source: the source.
+        checkpoint: the model's checkpoint.
+    """
+
+    def __init__(self, engine: Engine, source: StreamSource, checkpoint: str) -> None:
+        self._engine = engine
+        self._source = source
+        self._records = f"{checkpoint}_read"
+
+    def told(self, stored: Mapping[str, Stored], done: Collection[str]) -> str | None:
+        """The new files that equal files which were read, in words; None for none.
+
+        Args:
+            stored: the files that are there.
+            done: the files that were read.
+        """
+        read = set(done)
+        new = {name: file for name, file in stored.items() if name not in read}
+        if not new:
+            return None
+        equal = self._by_name(new, read)
+        equal |= self._by_content(new, {name: stored[name] for name in read & stored.keys()}, read)
+        if not equal:
+            return None
+        first = min(equal)
+        return (
+            f"{self._source.relation}: {len(equal)} of {len(new)} new files may be copies of files that were read, "
+            f"such as {first}, which has {equal[first]}\n"
+            "  the rows of a copy count twice: remove it, and run the model with --full-refresh"
+        )
+
+    def note(self, stored: Mapping[str, Stored]) -> None:
+        """Records what files hold that were read."""
+        records = self._engine.folders.named_lines(self._records)
+        known = {json.loads(line)[0] for _, line in records}
+        new = {name: file for name, file in stored.items() if name not in known}
+        if not new:
+            return
+        digests = self._digests(new)
+        lines = [json.dumps([name, new[name].size, digest]) for name, digest in sorted(digests.items())]
+        if not lines:
+            return
+        if len({file for file, _ in records}) >= PARTS:
+            self._engine.folders.write_lines(self._records, [*(line for _, line in records), *lines])
+        else:
+            self._engine.folders.append_lines(self._records, lines)
+
+    @staticmethod
+    def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:
+        """The new files that have the names of read ones, unless names come again in this folder as a rule."""
+        names: dict[tuple[str, ...], str] = {}
+        for name in read:
+            if names.setdefault(_name(name), name) != name:
+                return {}
+        return {name: f"the name of {names[_name(name)]}" for name in new if _name(name) in names}
+
+    def _by_content(
+        self, new: Mapping[str, Stored], old: Mapping[str, Stored], read: Collection[str]
+    ) -> dict[str, str]:
+        """The new files that have the lines of read ones."""
+        recorded: dict[tuple[int, str], str] = {}
+        for line in self._engine.folders.lines(self._records):
+            name, size, digest = json.loads(line)
+            if name in read:
+                recorded[size, digest] = name
+        sizes = {size for size, _ in recorded}
+        there = {file.size for file in old.values()}
+        alike = {name: file for name, file in new.items() if file.size and file.size in sizes | there}
+        if not alike:
+            return {}
+        of_size = {file.size for file in alike.values()}
+        beside = {name: file for name, file in old.items() if file.size in of_size}
+        digests = self._digests({**alike, **beside})
+        known = {(file.size, digests[name]): name for name, file in beside.items() if name in digests} | recorded
+        found = {name: known.get((file.size, digests.get(name, ""))) for name, file in alike.items()}
+        return {name: f"the lines of {other}" for name, other in found.items() if other is not None}
+
+    def _digests(self, files: Mapping[str, Stored]) -> dict[str, str]:
+        reader = self._source.reader
+        try:
+            uris = [file.uri for file in files.values()]
+            return self._engine.folders.digests(str(reader["path"]), listing_options(reader), uris)
+        except StreamingError:  # a file goes just now, or can't be read: the stream will say so
+            return {}
+
+
+def _name(path: str) -> tuple[str, ...]:
+    """A file's name, with the partitions that it is in."""
+    *folders, name = path.split("/")
+    return name, *(folder for folder in folders if "=" in folder)

@@ -1,0 +1,77 @@
+"""Sources with `meta: stream:` where a batch reads them: views over what the stream would read from.
+
+Such a source has no table. SQL that names it (a batch model, a test, `dbt show`, the columns of a unit test) gets a
+view in its place. The view is a global one, which all sessions of a Spark see: SQL through Thrift, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.spark.descriptions import asks_columns
+from dbt.adapters.sparkstream.sql.streaming.standins import Name, name_of, replaced
+from dbt.adapters.sparkstream.streaming.nodes import meta_of, read_from
+from dbt.adapters.sparkstream.streaming.sources.reader import brokers_of, is_kafka
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.spark.environments import Environment
+
+CATALOG = "spark.sql.globalTempDatabase"
+"""The setting with the schema that global views are in."""
+
+
+def without_tables(sources: Iterable[Any]) -> dict[Name, Any]:
+    """The sources of a project that no table is behind, by their names."""
+    return {name_of(node.relation_name): node for node in sources if node.relation_name and meta_of(node).get("stream")}
+
+
+class BatchSources:
+    """The views of a project.
+
+    Args:
+        environment: the Spark that has them.
+        sources: the sources of the project without a table, by their names.
+    """
+
+    def __init__(self, environment: Environment, sources: Mapping[Name, Any]) -> None:
+        self._environment = environment
+        self._sources = sources
+
+    def read_by(self, sql: str) -> str:
+        """A statement that reads views in place of the sources in it; the same object if it reads none.
+
+        Raises:
+            StreamingError: a source can't be read by a batch, and why.
+        """
+        return replaced(sql, self._sources, lambda name: self._view(self._sources[name], asks_columns(sql)))
+
+    def _view(self, node: Any, is_question: bool) -> str:
+        """Makes the view of a source.
+
+        Args:
+            node: the source.
+            is_question: whether only its columns are asked for.
+        """
+        from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+
+        environment = self._environment
+        source = read_from(node.relation_name, meta_of(node), environment.project, environment.is_here)
+        engine = Engine.open(environment)
+        try:
+            name = _name(source)
+            if is_kafka(source.reader) and not is_question:
+                engine.check_brokers(brokers_of(source.reader), f"the options of {source.relation}, in meta: stream:")
+            engine.streams.define_globally(source, name, is_question)
+            return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
+        finally:
+            engine.close()
+
+
+def _name(source: StreamSource) -> str:
+    """A name that tells one definition of a source from another."""
+    facts = json.dumps([source.relation, dict(source.reader)], sort_keys=True, default=str)
+    return f"sparkstream_{hashlib.sha256(facts.encode()).hexdigest()[:20]}"

@@ -1,0 +1,425 @@
+"""The sources of a streaming model: which tables they are, and what has become of the files that were read."""
+
+from __future__ import annotations
+
+import json
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.settings import SWAP
+from dbt.adapters.sparkstream.streaming.sources.copies import Copies
+from dbt.adapters.sparkstream.streaming.sources.reader import (
+    DATA_SOURCE,
+    is_archived,
+    kind_of,
+    listing_options,
+    reads_files,
+)
+from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored
+from dbt.adapters.sparkstream.streaming.spark.paths import beside, path_of, within
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, SKIPPING, Facts
+
+ONLY_ADDED = "a stream reads what is only ever added to"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has become of the files of a source that were read.
+
+    Attributes:
+        source: the source.
+        lost: files that are gone, with rows that the model has.
+        pending: files that are gone, of the micro-batch that was interrupted: the model doesn't have their rows.
+        rewritten: files that have been written again since, with the time of it.
+        mended: the same, of files of the micro-batch that was interrupted: they are read once more.
+        new: files that are there and haven't been read.
+    """
+
+    source: StreamSource
+    lost: frozenset[str]
+    pending: frozenset[str]
+    rewritten: frozenset[str]
+    mended: frozenset[str]
+    new: frozenset[str]
+
+    def without(self, accepted: Iterable[str]) -> Change:
+        """The change, without what a model has accepted before."""
+        known = frozenset(accepted)
+        return replace(self, lost=self.lost - known, rewritten=self.rewritten - known)
+
+    @property
+    def doubtful(self) -> list[str]:
+        """New files beside lost ones, or of their names: of a compaction they have the lost rows, else new rows."""
+        folders = {beside(name) for name in self.lost}
+        names = {name.rpartition("/")[2] for name in self.lost}
+        return sorted(name for name in self.new if beside(name) in folders or name.rpartition("/")[2] in names)
+
+
+class Sources:
+    """The sources of one run of a model.
+
+    Args:
+        engine: the Spark that has them.
+        config: the model's configs.
+        report: told, in a line, what is worth telling.
+        warn: told what a person has to know.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        config: StreamConfig,
+        report: Callable[[str], None],
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._engine = engine
+        self._choice = config.on_source_change
+        self._report = report
+        self._warn = warn
+        self._facts: dict[str, Facts] = {}
+
+    def facts_of(self, relation: str) -> Facts:
+        """What the catalog says of a table; asked once."""
+        if relation not in self._facts:
+            self._facts[relation] = Facts.of(self._engine, relation)
+        return self._facts[relation]
+
+    def can_be_read_again(self, source: StreamSource) -> bool:
+        """Whether the checkpoint says which files of a stream are of a micro-batch."""
+        return self._format(source) in FILE_FORMATS
+
+    def _format(self, source: StreamSource) -> str:
+        return kind_of(source.reader) if source.reader else self.facts_of(source.relation).provider.casefold()
+
+    def options(self, source: StreamSource) -> dict[str, str]:
+        """How Spark has to read a source that was changed, where the model accepts that."""
+        return SKIPPING.get(self._format(source), {}) if self._choice == "accept" else {}
+
+    def check_beginning(self, sources: Sequence[StreamSource]) -> None:
+        """Looks whether a stream that begins now gets all rows of its sources.
+
+        Iceberg streams what each snapshot has added, from the oldest snapshot that it still has.
+
+        Raises:
+            StreamingError: it would not.
+        """
+        for source in sources:
+            if source.reader or self._format(source) != ICEBERG:
+                continue
+            table = source.relation
+            snapshots = self._engine.sql(
+                f"SELECT s.parent_id, s.operation FROM {table}.history AS h JOIN {table}.snapshots AS s "
+                "ON s.snapshot_id = h.snapshot_id WHERE h.is_current_ancestor ORDER BY h.made_current_at"
+            )
+            expired = bool(snapshots) and snapshots[0][0] is not None
+            changed = any(operation not in ("append", "replace") for _, operation in snapshots)
+            if not expired and (not changed or self._choice == "accept"):
+                continue
+            what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
+            accepting = "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
+            raise StreamingError(
+                f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
+                "snapshot has added\n"
+                "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
+                + ("" if expired else accepting)
+            )
+
+    def check_streams(self, source: StreamSource) -> None:
+        """Looks whether a source is one that a stream can follow.
+
+        Raises:
+            StreamingError: its files are other ones after each compaction, or its rows change.
+        """
+        if not source.reader and self.facts_of(source.relation).updates:
+            raise StreamingError(
+                f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
+                "corrected windows again, or never\n"
+                "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
+            )
+        if not source.reader and self.facts_of(source.relation).compacts:
+            raise StreamingError(
+                f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
+                "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "
+                "compactions a stream passes over"
+            )
+
+    def identity(self, source: StreamSource) -> str:
+        """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
+        if source.reader:
+            return _identity(source.reader)
+        facts = self.facts_of(source.relation)
+        if source.checksum is not None and self._format(source) not in SKIPPING:
+            return f"seed {source.checksum}"
+        return f"{facts.location} of {facts.created}"
+
+    def is_another(self, source: StreamSource, before: str) -> str | None:
+        """What has become of a source that isn't the one that was read; None if it is.
+
+        Args:
+            source: the source.
+            before: what told it from others then.
+        """
+        # Up to version 0.2.0, it had a relative path as it is written.
+        if before in (self.identity(source), _identity(source.as_written) if source.reader else None):
+            return None
+        if source.path is not None:
+            return (
+                f"lies in another folder than before, {source.reader['path']}, where Spark would read all files again"
+            )
+        return "is not the table that it was: it has been made anew, and its rows would be processed again"
+
+    def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
+        """Whether the model's table is made anew, be it aside, after a change of a source that no stream can follow.
+
+        Args:
+            relation: the source.
+            what: what has happened to it.
+            accepting: in which case `on_source_change='accept'` is right; None where it never is.
+
+        Raises:
+            StreamingError: the model doesn't say that its table may be made anew.
+        """
+        if self._choice in ("rebuild", SWAP):
+            self._report(f"{relation} {what}: making the table anew")
+            return True
+        raise StreamingError(
+            f"{relation} {what}\n  {ONLY_ADDED}; {REBUILD}, or write config(on_source_change='rebuild')"
+            + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")
+        )
+
+    def follow(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool | None:
+        """Compares the files of the sources with the files that were read, and says what the run does.
+
+        Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
+        reads each new path, though the rows there may be rows of files that are gone.
+
+        Args:
+            sources: the sources.
+            checkpoint: the model's checkpoint.
+            noted: what it says.
+
+        Returns:
+            True to make the table anew; None where nothing is to be read, as seeds were loaded again with the rows that
+            they had; False to go on.
+
+        Raises:
+            StreamingError: going on would lose rows or double them, or nobody has said that it may.
+        """
+        for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
+            what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
+            return self.must_rebuild(relation, what)
+        read = _ReadFiles.of(noted)
+        if strays := self._strays(sources, checkpoint, read):
+            sources_ = ", ".join(source.relation for source in sources)
+            what = f"lies in another folder than before: {len(strays)} files were read elsewhere, such as {min(strays)}"
+            return self.must_rebuild(sources_, what)
+        changes = [change for source in sources if (change := self._change(source, read, checkpoint))]
+        # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
+        reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
+        if reloaded and len(reloaded) == len(sources):
+            return None
+        notes = f"{checkpoint}_accepted"
+        accepted = set(self._engine.folders.lines(notes)) if changes else set()
+        changes = [change.without(accepted) for change in changes]
+        if any(self._judge(change) for change in changes):
+            return True
+        if any(change.pending for change in changes):
+            self._engine.pass_missing_files()
+        new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
+        if not new <= accepted:
+            self._engine.folders.write_lines(notes, sorted(accepted | new))
+        return False
+
+    def are_as_read(self, sources: Sequence[StreamSource], noted: Noted) -> bool:
+        """Whether all sources are files, and the files are the files that were read, all and no others.
+
+        Of two sources with the same files, each has read them by itself: files may have come between.
+
+        Args:
+            sources: the sources.
+            noted: what the model's checkpoint says.
+        """
+        if not all(self._folder(source) for source in sources):
+            return False
+        current = [{name: file.time for name, file in self._stored(source).items()} for source in sources]
+        read = _ReadFiles.of(noted).of_sources
+        # Which number a source has, Spark doesn't say, and a stream that is joined with itself has two.
+        is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
+        return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
+
+    def all_read(self, sources: Sequence[StreamSource], noted: Noted) -> Mapping[str, int]:
+        """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read.
+
+        Args:
+            sources: the sources.
+            noted: what the model's checkpoint says.
+
+        Raises:
+            StreamingError: there are others, or nobody can tell.
+        """
+        found: dict[str, int] = {}
+        read = _ReadFiles.of(noted)
+        for source in sources:
+            folder = self._folder(source)
+            if folder is None:
+                raise StreamingError(
+                    f"nobody can tell which rows of {source.relation} the model has, and which it will append yet: it "
+                    f"is stored as {self._format(source)}\n  run the model with --full-refresh"
+                )
+            files = {name: file.time for name, file in self._stored(source).items()}
+            lies_there = within(folder)
+            if is_archived(source.reader) and (gone := [n for n in read.done if n not in files and lies_there(n)]):
+                raise StreamingError(
+                    f"{source.relation} lacks {len(gone)} files that were read, such as {min(gone)}, "
+                    "and may need their rows\n  put them back from the archive for as long as this takes"
+                )
+            if unread := sorted(files.keys() - read.done):
+                raise StreamingError(
+                    f"{source.relation} has files that the model hasn't read, such as {unread[0]}: the next run would "
+                    "append their rows once more\n  run the model first"
+                )
+            found |= files
+        return found
+
+    def _change(self, source: StreamSource, read: _ReadFiles, checkpoint: str) -> Change | None:
+        """What has become of the files of a source; None if they are as they were."""
+        folder = self._folder(source)
+        if folder is None or not read.all:
+            return None
+        stored = self._stored(source)
+        current = {name: file.time for name, file in stored.items()}
+        again = {name for name, time in current.items() if read.all.get(name, time) != time}
+        lies_there = within(folder)
+        gone = [name for name in read.all if name not in current and lies_there(name)]
+        lost = frozenset(name for name in gone if name in read.done)
+        pending = frozenset(gone) - lost
+        if source.reader:
+            copies = Copies(self._engine, source, checkpoint)
+            if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
+                self._warn(text)
+        if is_archived(source.reader):
+            lost = frozenset()
+        if not lost and not pending and not again:
+            return None
+        rewritten = frozenset(f"{name} of {current[name]}" for name in again if name in read.done)
+        mended = frozenset(f"{name} of {current[name]}" for name in again if name not in read.done)
+        new = frozenset(current.keys() - read.all.keys())
+        return Change(source, lost, pending, rewritten, mended, new)
+
+    def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: _ReadFiles) -> list[str]:
+        """Files that were read and lie where none of the sources is: the project has moved, for one."""
+        folders = [self._folder(source) for source in sources]
+        if any(folder is None and "path" in source.reader for folder, source in zip(folders, sources, strict=True)):
+            return []
+        places = [within(folder) for folder in folders if folder is not None]
+        flush = f"/{path_of(checkpoint).rpartition('/')[2]}_flush/"
+        return [name for name in read.done if flush not in name and not any(place(name) for place in places)]
+
+    def note(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
+        """Records what the files that were read hold, of sources whose files go."""
+        archived = [source for source in sources if is_archived(source.reader) and reads_files(source.reader)]
+        if not archived:
+            return
+        read = _ReadFiles.of(Noted.of(self._engine, checkpoint, -1))
+        for source in archived:
+            stored = {name: file for name, file in self._stored(source).items() if name in read.done}
+            Copies(self._engine, source, checkpoint).note(stored)
+
+    def _stored(self, source: StreamSource) -> dict[str, Stored]:
+        """The files of a source that has a folder."""
+        folder = str(self._folder(source))
+        if not source.reader:
+            return self._engine.folders.stored_files(folder)
+        return self._engine.folders.stored_files(folder, listing_options(source.reader))
+
+    def _folder(self, source: StreamSource) -> str | None:
+        """Where the files of a source lie; None for a source without files, such as Kafka."""
+        if not source.reader:
+            return (
+                self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
+            )
+        return str(source.reader["path"]) if reads_files(source.reader) else None
+
+    def _judge(self, change: Change) -> bool:
+        """Whether a change makes the table be made anew.
+
+        Raises:
+            StreamingError: the run can't go on.
+        """
+        relation, is_seed = change.source.relation, change.source.checksum is not None
+        accepts = self._choice == "accept" and not is_seed
+        if change.rewritten and not accepts:
+            return self.must_rebuild(
+                relation,
+                f"has changed: {len(change.rewritten)} of its files were written again after they were read, such as "
+                f"{min(change.rewritten).rpartition(' of ')[0]}, and Spark reads no file twice",
+                None if is_seed else "if what was written into them may be left out",
+            )
+        if change.pending and not accepts:
+            return self.must_rebuild(
+                relation,
+                f"lacks {len(change.pending)} files that an interrupted run has begun to read, such as "
+                f"{min(change.pending)}: put them back",
+                None if is_seed else "or, if the rows in them may be left out",
+            )
+        if not change.lost:
+            return False
+        is_folder = bool(change.source.reader)
+        what = f"{len(change.lost)} of the files that were read are gone"
+        what = f"lacks files: {what}, such as {min(change.lost)}" if is_folder else f"was overwritten: {what}"
+        if not accepts:
+            accepting = "if old rows were removed, and nothing else"
+            if is_folder:
+                accepting = f"if files go once they were read, write archived: true in the source's meta\n  {accepting}"
+            again = "and rows processed before may be processed again"
+            return self.must_rebuild(relation, f"{what}, {again}", None if is_seed else accepting)
+        if change.doubtful:
+            cause, advice = "after a compaction", "remove whole partitions, or run"
+            if is_folder:
+                cause, advice = "of files that were renamed", "give files that stay no other names, and run"
+            raise StreamingError(
+                f"{relation} {what}, and new ones lie beside them, such as {change.doubtful[0]}: {cause} "
+                f"they hold the same rows\n  {ONLY_ADDED}; {REBUILD}\n"
+                f"  to remove old rows, {advice} the model after that and before new rows come"
+            )
+        return False
+
+
+def _identity(reader: Mapping[str, Any]) -> str:
+    return json.dumps([reader.get(DATA_SOURCE) or reader["format"], reader.get("path")])
+
+
+@dataclass(frozen=True)
+class _ReadFiles:
+    """The files that the runs so far have begun to read.
+
+    Attributes:
+        all: path -> time of the file's last change then, in milliseconds.
+        done: paths, but for paths of a micro-batch that was interrupted.
+        of_sources: the same as `all`, for each source that Spark numbers.
+    """
+
+    all: Mapping[str, int]
+    done: frozenset[str]
+    of_sources: Sequence[Mapping[str, int]]
+
+    @classmethod
+    def of(cls, noted: Noted) -> _ReadFiles:
+        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(noted.offsets.sources)}
+        each: dict[str, dict[str, int]] = {number: {} for number in last}
+        done: set[str] = set()
+        for source, facts in noted.files:
+            path = path_of(str(facts["path"]))
+            each.setdefault(source, {})[path] = int(facts["timestamp"])
+            if int(facts["batchId"]) <= last.get(source, -1):
+                done.add(path)
+        return cls(dict(ChainMap(*each.values())), frozenset(done), [*each.values()])

@@ -1,0 +1,100 @@
+"""Data sources that are classes in Python (`pyspark.sql.datasource`), made known to Spark by where they are."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+import uuid
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.reader import DATA_SOURCE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STREAM_READERS = ("streamReader", "simpleStreamReader")
+"""The methods of a class, one of which gives what reads a stream."""
+
+
+def registered(spark: SparkSession, place: str, project: Path | None) -> str:
+    """Makes a data source known to a session, and gives the name that it has there.
+
+    Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
+
+    Args:
+        spark: the session, in the dbt process or over Spark Connect.
+        place: module and class, such as `my_module:MySource`.
+        project: the folder of the dbt project, whose modules can be imported; None for no project.
+
+    Raises:
+        StreamingError: there is no such class, or it reads no stream.
+    """
+    from pyspark import cloudpickle
+
+    found = _class(place, project)
+    for module in _of_project(project):
+        cloudpickle.register_pickle_by_value(module)
+    # Spark 4.3 takes a data source that any session has read from for a built-in, and refuses its name from then on.
+    name = f"{found.name()}_{uuid.uuid4().hex}"
+    spark.dataSource.register(type(found.__name__, (found,), {"name": classmethod(lambda cls: name)}))
+    return name
+
+
+def _class(place: str, project: Path | None) -> Any:
+    from pyspark.sql.datasource import DataSource
+
+    path, _, name = place.partition(":")
+    module = _module(path, place, project)
+    if not hasattr(module, name):
+        sources = [n for n, value in vars(module).items() if isinstance(value, type) and issubclass(value, DataSource)]
+        close = difflib.get_close_matches(name, sources, 1)
+        hint = f"did you mean {path}:{close[0]}?" if close else "write the name of the class behind the colon"
+        raise StreamingError(f"{DATA_SOURCE}: {place}: the module {path} has no {name}\n  {hint}")
+    found = getattr(module, name)
+    if not (isinstance(found, type) and issubclass(found, DataSource)):
+        raise StreamingError(
+            f"{DATA_SOURCE}: {place} is no data source of Spark\n"
+            "  derive the class from pyspark.sql.datasource.DataSource"
+        )
+    if all(getattr(found, method) is getattr(DataSource, method) for method in _STREAM_READERS):
+        raise StreamingError(
+            f"{DATA_SOURCE}: {place} reads no stream\n"
+            f"  give the class a method {_STREAM_READERS[0]}, or {_STREAM_READERS[1]}"
+        )
+    return found
+
+
+def _module(path: str, place: str, project: Path | None) -> ModuleType:
+    if project is not None and str(project) not in sys.path:
+        sys.path.append(str(project))
+        importlib.invalidate_caches()
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise StreamingError(f"{DATA_SOURCE}: {place}: {path} needs a module that isn't there: {error}") from error
+        raise StreamingError(
+            f"{DATA_SOURCE}: {place}: there is no module {error.name}\n"
+            "  put it into the folder of dbt_project.yml, or install it beside dbt and on Spark's machines"
+        ) from error
+    except Exception as error:
+        raise StreamingError(f"{DATA_SOURCE}: {place}: {path} can't be imported: {error!r}") from error
+
+
+def _of_project(project: Path | None) -> list[ModuleType]:
+    """The modules that lie in the project's folder, and not in an environment within it."""
+    if project is None:
+        return []
+    folder = project.resolve()
+    found = []
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and module.__name__ != "__main__":
+            parts = Path(file).resolve()
+            if parts.is_relative_to(folder) and "site-packages" not in parts.parts:
+                found.append(module)
+    return found

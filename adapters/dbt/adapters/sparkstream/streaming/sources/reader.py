@@ -1,0 +1,300 @@
+"""Sources that aren't tables: what `meta: stream:` of a dbt source says, checked."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
+from dbt.adapters.sparkstream.secrecy.redaction import learn
+from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.streaming import RowView
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, registry_of, schema_of, strange_option
+from dbt.adapters.sparkstream.streaming.spark.paths import is_relative
+from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
+
+KAFKA = "kafka"
+DATA_SOURCE = "data_source"
+"""The key of a Python data source, which stands in place of `format`."""
+
+KEYS = (
+    *("format", DATA_SOURCE, "path", "archived", "schema", "options"),
+    *("value_format", "value_options", "schema_registry", "select"),
+)
+
+FORMATS = ("json", "csv", AVRO)
+"""How values may be written."""
+
+_LISTING = ("recursivefilelookup", "pathglobfilter")
+
+READ_FROM = "__read"
+"""What a `select` reads from."""
+
+SERVERS = "kafka.bootstrap.servers"
+"""The option that says where Kafka is."""
+
+WHERE_FROM = ("subscribe", "subscribePattern", "assign")
+"""The options that name Kafka's topics."""
+
+_OF_THE_WAY = (
+    *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
+    *("maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "maxrecordsperpartition"),
+)
+"""What the names of options begin with that say where Kafka is and how it is read, and not what."""
+
+
+def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
+    """What `meta: stream:` of a source says, checked; empty where it says nothing. Files with schemas are read.
+
+    Args:
+        meta: the source's meta.
+        relation: the source, for words.
+        root: the project's folder.
+
+    Raises:
+        StreamingError: what is wrong with it, and what to write.
+    """
+    given = meta.get("stream") or {}
+    if not isinstance(given, Mapping):
+        raise StreamingError(
+            f"{relation}: meta's stream is not a mapping\n  write it such as stream: {{format: json, path: ...}}"
+        )
+    reader = dict(given)
+    if not reader:
+        return reader
+    for key in reader:
+        if key not in KEYS:
+            close = difflib.get_close_matches(str(key), KEYS, 1)
+            hint = (
+                f"did you mean {close[0]!r}?" if close else f"it has {', '.join(KEYS)}; what Spark has goes to options"
+            )
+            raise StreamingError(f"{relation}: meta's stream has no {key!r}\n  {hint}")
+    _check_kind(reader, relation)
+    for key in ("options", "value_options"):
+        if not isinstance(reader.get(key) or {}, Mapping):
+            raise StreamingError(f"{relation}: {key} is not a mapping\n  write it such as {key}: {{name: value}}")
+    _check_files(reader, relation)
+    _check_values(reader, relation)
+    if reader.get("value_format") == AVRO:
+        reader |= _avro(reader, relation, root)
+    if is_kafka(reader):
+        _check_kafka(reader, relation)
+    if "select" in reader:
+        select = reader["select"]
+        if not isinstance(select, list) or not select or not all(isinstance(item, str) for item in select):
+            raise StreamingError(
+                f"{relation}: select is a list of SQL expressions, and not {select!r}\n"
+                "  write it such as select: ['id', 'CAST(at AS TIMESTAMP) AS at']"
+            )
+        row_view(select)
+    return reader
+
+
+def _check_kind(reader: Mapping[str, Any], relation: str) -> None:
+    if "format" not in reader and DATA_SOURCE not in reader:
+        raise StreamingError(
+            f"{relation}: meta's stream has no format\n  write it such as stream: {{format: json, path: ...}}"
+        )
+    if DATA_SOURCE not in reader:
+        return
+    if "format" in reader:
+        raise StreamingError(
+            f"{relation}: format and {DATA_SOURCE} both say what the source is\n"
+            f"  leave one of them out: {DATA_SOURCE} is a class in Python, format a source that Spark knows by name"
+        )
+    module, _, name = str(reader[DATA_SOURCE]).partition(":")
+    if not (all(part.isidentifier() for part in module.split(".")) and name.isidentifier()):
+        raise StreamingError(
+            f"{relation}: {DATA_SOURCE} can't be {reader[DATA_SOURCE]!r}\n"
+            f"  write the module and the class, such as {DATA_SOURCE}: my_package.my_module:MySource"
+        )
+
+
+def _check_files(reader: Mapping[str, Any], relation: str) -> None:
+    if not isinstance(reader.get("path", ""), str):
+        raise StreamingError(f"{relation}: path is no text: {reader['path']!r}\n  write it such as path: incoming")
+    if "archived" not in reader:
+        return
+    if not isinstance(reader["archived"], bool):
+        raise StreamingError(f"{relation}: archived can't be {reader['archived']!r}\n  write true or false")
+    if not reads_files(reader):
+        raise StreamingError(
+            f"{relation}: archived says that files go once they were read, and this source has none\n  leave it out"
+        )
+
+
+def _check_values(reader: Mapping[str, Any], relation: str) -> None:
+    format_ = reader.get("value_format")
+    if format_ is None:
+        if "value_options" in reader:
+            raise StreamingError(f"{relation}: value_options are those of a value_format\n  write value_format: json")
+        return
+    if format_ not in FORMATS:
+        raise StreamingError(
+            f"{relation}: value_format can't be {format_!r}\n  write one of {', '.join(FORMATS)}; what is of another "
+            "format can be read in a select, such as select: [\"split(CAST(value AS STRING), ';')[0] AS id\"]"
+        )
+    if format_ != AVRO and not isinstance(reader.get("schema"), str):
+        raise StreamingError(
+            f"{relation}: value_format: {format_} needs the schema of the value\n"
+            "  write it such as schema: 'id bigint, at timestamp'"
+        )
+    if format_ != AVRO and "schema_registry" in reader:
+        raise StreamingError(f"{relation}: schema_registry is for value_format: avro\n  leave it out")
+    given = reader.get("value_options") or {}
+    ours = [str(name) for name in given if str(name) in ("mode", "columnNameOfCorruptRecord")]
+    strange = strange_option(given) if format_ == AVRO else next(iter(ours), None)
+    if strange is not None:
+        raise StreamingError(
+            f"{relation}: value_options can't have {strange}: values that can't be read are left out, counted and kept"
+            "\n  leave it out"
+        )
+
+
+def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
+    """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
+    registry = {}
+    if "schema_registry" in reader:
+        topics = _folded_options(reader).get("subscribe", "")
+        registry = {"schema_registry": registry_of(reader["schema_registry"], relation, topics)}
+    return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
+
+
+def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
+    options = _folded_options(reader)
+    if "path" in reader:
+        raise StreamingError(
+            f"{relation}: format: kafka has no path\n  write options: {{subscribe: {reader['path']}, ...}} for a topic"
+        )
+    if "schema" in reader and "value_format" not in reader:
+        raise StreamingError(
+            f"{relation}: what has a schema is the value of Kafka's records, and nothing says how it is written\n"
+            f"  write value_format: one of {', '.join(FORMATS)}"
+        )
+    if SERVERS not in options:
+        raise StreamingError(
+            f"{relation}: nothing says where Kafka is\n  write options: {{kafka.bootstrap.servers: 'HOST:9092', ...}}"
+        )
+    named = [name for name in WHERE_FROM if name.casefold() in options]
+    if len(named) != 1:
+        raise StreamingError(
+            f"{relation}: {'nothing says' if not named else ' and '.join(named) + ' both say'} which topics to read\n"
+            "  write options: {subscribe: TOPIC, ...}, with commas between several; or subscribePattern, or assign"
+        )
+    if options.get("failondataloss", "true").casefold() != "true":
+        raise StreamingError(
+            f"{relation}: failOnDataLoss can't be {options['failondataloss']}: rows would be lost without a word\n"
+            "  leave it out"
+        )
+    if ending := next((name for name in options if name.startswith("endingoffsets")), None):
+        raise StreamingError(f"{relation}: a stream has no end, and so no {ending}\n  leave it out")
+
+
+def is_kafka(reader: Mapping[str, Any]) -> bool:
+    """Whether a source is topics of Kafka."""
+    return str(reader.get("format", "")).casefold() == KAFKA
+
+
+def reads_files(reader: Mapping[str, Any]) -> bool:
+    """Whether a source is the files in a folder."""
+    return "path" in reader and kind_of(reader) in IN_FOLDERS
+
+
+def is_archived(reader: Mapping[str, Any]) -> bool:
+    """Whether files of a source go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
+    return bool(reader.get("archived")) or _folded_options(reader).get("cleansource", "off").casefold() != "off"
+
+
+def listing_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options that say which files of its folder a source reads."""
+    return {name: text for name, text in given_options(reader).items() if name.casefold() in _LISTING}
+
+
+def located(path: str, relation: str, root: Path, is_here: bool) -> str:
+    """Where a path leads: a relative one begins in the project's folder.
+
+    Args:
+        path: as the source's meta has it.
+        relation: the source, for words.
+        root: the project's folder.
+        is_here: whether Spark has the files of this machine.
+
+    Raises:
+        StreamingError: the path is relative, and Spark is elsewhere.
+    """
+    if not is_relative(path):
+        return path
+    if not is_here:
+        raise StreamingError(
+            f"{relation}: path: {path} begins in the project's folder, and Spark is in another process, on another "
+            "machine perhaps, that doesn't know this folder\n"
+            "  write a path that Spark's machines share, such as /data/incoming or s3a://bucket/incoming"
+        )
+    return os.path.normpath(root.absolute() / path)
+
+
+def brokers_of(reader: Mapping[str, Any]) -> str:
+    """The brokers of a source in Kafka."""
+    return _folded_options(reader)[SERVERS]
+
+
+def is_other(reader: Mapping[str, Any]) -> bool:
+    """Whether a source is neither files nor Kafka, so that its offsets say nothing of what a micro-batch has read."""
+    return bool(reader) and not is_kafka(reader) and (DATA_SOURCE in reader or "path" not in reader)
+
+
+def kind_of(reader: Mapping[str, Any]) -> str:
+    """What a source is: the name of its format, in lower case, or where its class in Python is."""
+    return str(reader[DATA_SOURCE]) if DATA_SOURCE in reader else str(reader["format"]).casefold()
+
+
+def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options for Spark, as texts: YAML has true where Spark wants `true`."""
+    learn(reader)
+    for kind in ("options", "value_options"):
+        learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
+    given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+
+
+def _folded_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options by their names in lower case, as Spark makes no difference."""
+    return {name.casefold(): text for name, text in given_options(reader).items()}
+
+
+def state_depends_on(reader: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What of a reader makes it another stream; where Kafka is, and how fast it is read, makes no difference."""
+    if not is_kafka(reader):
+        return {key: value for key, value in reader.items() if key != "archived"}
+    options = reader.get("options") or {}
+    if "schema_registry" in reader:  # it has the schemas of values, wherever it is
+        reader = {**reader, "schema_registry": True}
+    return {**reader, "options": {k: v for k, v in options.items() if not str(k).casefold().startswith(_OF_THE_WAY)}}
+
+
+def has_values(reader: Mapping[str, Any]) -> bool:
+    """Whether columns are made of a source's `value`."""
+    return "value_format" in reader
+
+
+def row_view(select: Sequence[str]) -> RowView:
+    """The query of a `select`.
+
+    Raises:
+        StreamingError: it takes more than a row.
+    """
+    for item in select:
+        if item.strip() != "*" and item.strip().startswith("*"):
+            raise StreamingError(f"select has {item!r}\n  write '*' alone for all columns, or list them")
+    try:
+        items = ",\n".join(select)  # one may end in a line comment
+        return RowView.read(f"SELECT {items}\nFROM {READ_FROM}")
+    except TranslationError as error:
+        raise StreamingError(
+            f"select makes each row of one row of the source, and can't be understood: {error.message}\n"
+            "  put what it does into the model"
+        ) from error

@@ -1,0 +1,155 @@
+"""A schema registry: which schemas values are written with, by the number that stands before each value.
+
+It has the REST interface of Confluent's registry. Karapace, Apicurio (`/apis/ccompat/v7`) and Redpanda have it, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+
+if TYPE_CHECKING:
+    import requests
+
+SECONDS = 30
+"""How long an answer may take."""
+
+_ABSENT = 404
+_REFUSED = (409, 422)
+"""No compatible schema, and none at all."""
+
+_JSON = "application/vnd.schemaregistry.v1+json"
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A schema in the registry.
+
+    Attributes:
+        id: the number that stands before the values.
+        schema: the schema, as JSON.
+    """
+
+    id: int
+    schema: str
+
+
+@dataclass(frozen=True)
+class SchemaRegistry:
+    """A schema registry, asked over HTTP. User and password come from `~/.netrc`, as `requests` reads it.
+
+    Attributes:
+        url: where it is.
+    """
+
+    url: str
+
+    def versions(self, subject: str) -> list[int]:
+        """The versions that a subject has.
+
+        Raises:
+            StreamingError: the registry hasn't the subject, or can't be asked.
+        """
+        found = self._get(f"/subjects/{quote(subject, safe='')}/versions")
+        if found is None:
+            raise StreamingError(
+                f"the schema registry {self.url} has no subject {subject}\n"
+                "  a subject is the topic's name with -value behind it, unless the producer says otherwise\n"
+                "  name it such as schema_registry: {url: ..., subject: ...}"
+            )
+        return [int(version) for version in found]
+
+    def version(self, subject: str, version: int) -> Registered:
+        """A version of a subject.
+
+        Raises:
+            StreamingError: the registry hasn't it, it isn't Avro, or the registry can't be asked.
+        """
+        found = self._get(f"/subjects/{quote(subject, safe='')}/versions/{version}")
+        if found is None:
+            has = ", ".join(map(str, self.versions(subject)))
+            raise StreamingError(
+                f"the schema registry {self.url} has no version {version} of the subject {subject}\n  it has {has}"
+            )
+        return Registered(int(found["id"]), self._avro(found, f"version {version} of {subject}"))
+
+    def register(self, subject: str, schema: str) -> int:
+        """Gives a subject a version with a schema, unless it has one, and the number of the schema.
+
+        Raises:
+            StreamingError: the registry doesn't take it, or can't be asked.
+        """
+        answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
+        if answer.status_code in _REFUSED:
+            raise StreamingError(
+                f"the schema registry {self.url} doesn't take the schema of the model's rows as a version of "
+                f"{subject}: {_said(answer)}\n"
+                "  what reads the topic could not read them: name another subject or another topic, or say in "
+                "the registry which changes it takes"
+            )
+        return int(self._body(answer)["id"])
+
+    def by_id(self, id_: int) -> str | None:
+        """The schema with a number; None where the registry hasn't one.
+
+        Raises:
+            StreamingError: it isn't Avro, or the registry can't be asked.
+        """
+        found = self._get(f"/schemas/ids/{id_}")
+        return None if found is None else self._avro(found, f"schema {id_}")
+
+    def _avro(self, found: Mapping[str, Any], name: str) -> str:
+        if found.get("schemaType", "AVRO") != "AVRO":
+            raise StreamingError(
+                f"{name} in the schema registry {self.url} is {found['schemaType']}\n  value_format: avro reads Avro"
+            )
+        if found.get("references"):
+            raise StreamingError(
+                f"{name} in the schema registry {self.url} refers to other subjects, which isn't supported\n"
+                "  register it with the types that it refers to within it"
+            )
+        return str(found["schema"])
+
+    def _get(self, path: str) -> Any:
+        """An answer of the registry; None where it says that what is asked for isn't there."""
+        answer = self._ask("GET", path)
+        return None if answer.status_code == _ABSENT else self._body(answer)
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
+        import requests
+
+        url, kinds = self.url.rstrip("/") + path, {"Accept": _JSON, "Content-Type": _JSON}
+        try:
+            return requests.request(
+                method, url, headers=kinds, data=None if body is None else json.dumps(body), timeout=SECONDS
+            )
+        except requests.RequestException as error:
+            raise self._unasked(error) from error
+
+    def _body(self, answer: requests.Response) -> Any:
+        import requests
+
+        try:
+            answer.raise_for_status()
+            return answer.json()
+        except requests.RequestException as error:
+            raise self._unasked(error) from error
+
+    def _unasked(self, error: Exception) -> StreamingError:
+        return StreamingError(
+            f"the schema registry {self.url} can't be asked: {error}\n"
+            "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
+        )
+
+
+def _said(answer: requests.Response) -> str:
+    """What the registry says is wrong."""
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text.strip() or str(answer.status_code)

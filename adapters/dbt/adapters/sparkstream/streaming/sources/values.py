@@ -1,0 +1,144 @@
+"""Columns of values: Spark reads Kafka, sockets and text files as a column `value`, which a `value_format` describes.
+
+A value that can't be read as that is left out, counted and kept, and never a row of NULLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal, string_map
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
+from dbt.adapters.sparkstream.streaming.sources.reader import READ_FROM, has_values, is_kafka, row_view
+from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_FUNCTIONS = {"json": "from_json", "csv": "from_csv"}
+"""Format of text -> the function of Spark that reads it."""
+
+PREFIX = "kafka_"
+"""What the names of Kafka's own columns begin with, where the columns are the value's."""
+
+OBSERVED = "sparkstream_values_"
+"""What the names of observations of values begin with."""
+
+_VALUE = "__value"
+_BROKEN = "__broken"
+_NO_AVRO = "AVRO_NOT_LOADED"
+"""Part of what Spark says where its package for Avro isn't there."""
+
+
+def parsed(rows: DataFrame, reader: Mapping[str, Any], relation: str, schemas: Schemas | None) -> DataFrame:
+    """Rows of a source, with what is read of each value beside them.
+
+    Args:
+        rows: the rows.
+        reader: what `meta: stream:` of the source says.
+        relation: the source, for words.
+        schemas: of values in Avro; None for values of another format.
+
+    Raises:
+        StreamingError: the source has no value, or the schema can't be understood.
+    """
+    format_ = reader["value_format"]
+    if "value" not in rows.columns:
+        raise StreamingError(
+            f"{relation} has no column value, which value_format: {format_} reads; it has {', '.join(rows.columns)}\n"
+            "  leave value_format out, or read the files with format: text"
+        )
+    given = dict(reader.get("value_options") or {})
+    read = (
+        _text_sql(format_, str(reader["schema"]), given) if schemas is None else schemas.sql("value", given, relation)
+    )
+    if schemas is not None and (type_ := dict(rows.dtypes)["value"]) != "binary":
+        raise StreamingError(
+            f"{relation}: a value in Avro is bytes, and the source has one of type {type_}\n"
+            "  value_format: avro is for Kafka; files in Avro are read with format: avro"
+        )
+    with needs_avro(relation, rows.sparkSession.version), spark_errors(f"{relation}: schema"):
+        return rows.selectExpr("*", f"{read} AS {_VALUE}")
+
+
+@contextmanager
+def needs_avro(name: str, version: str) -> Iterator[None]:
+    """Says it where Spark's package for Avro isn't there.
+
+    Args:
+        name: what needs it, for words.
+        version: Spark's.
+
+    Raises:
+        StreamingError: it isn't there.
+    """
+    try:
+        yield
+    except StreamingError as error:
+        if not error.fault.condition.startswith(_NO_AVRO):
+            raise
+        raise StreamingError(
+            f"{name}: Spark needs its package for Avro, in its own version\n"
+            f"  add it to spark.jars.packages: org.apache.spark:spark-avro_2.13:{version}"
+        ) from error
+
+
+def _text_sql(format_: str, schema: str, options: Mapping[str, Any]) -> str:
+    """What Spark reads of a value that is text, as SQL."""
+    given = {str(k): str(v) for k, v in options.items()}
+    given |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BROKEN}
+    fields = string_literal(f"{schema.strip().rstrip(',')}, {_BROKEN} STRING")
+    return f"{_FUNCTIONS[format_]}(CAST(value AS STRING), {fields}, {string_map(given)})"
+
+
+def unreadable(reader: Mapping[str, Any]) -> str:
+    """Whether a value can't be read, as SQL over `parsed` rows. NULL is none: Kafka has it for what is deleted."""
+    broken = f"{_VALUE} IS NULL"
+    if (format_ := reader["value_format"]) != AVRO:
+        broken += f" OR {_VALUE}.{_BROKEN} IS NOT NULL OR {_SEVERAL[format_]}"
+    return f"coalesce(value IS NOT NULL AND ({broken}), FALSE)"
+
+
+_TEXT = "CAST(value AS STRING)"
+_OBJECTS = f"json_array_length(concat('[', {_TEXT}, ']'))"
+_SEVERAL = {
+    # Only text in which one object follows another is parsed once more.
+    "json": rf"({_TEXT} RLIKE '\\}}[\\s,]*\\{{' AND coalesce({_OBJECTS}, 0) <> 1)",
+    "csv": rf"""regexp_replace({_TEXT}, '"[^"]*"', '') RLIKE '[\\r\\n]+[^\\r\\n]'""",
+}
+"""Whether a value has more than one record: Spark reads the first one, and says nothing of the others."""
+
+
+def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame:
+    """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them.
+
+    Raises:
+        StreamingError: names collide, or `select` can't be understood.
+    """
+    columns = [backticked(name) for name in rows.columns]
+    if has_values(reader):
+        fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
+        prefix = PREFIX if is_kafka(reader) else ""
+        left_out = (_VALUE,) if prefix else (_VALUE, "value")
+        others = {f"{prefix}{name}": name for name in rows.columns if name not in left_out}
+        for name in others:
+            if name.casefold() in {field.casefold() for field in fields}:
+                raise StreamingError(
+                    f"{relation} has a column {name} beside its value, and the value has one, too\n"
+                    "  give the one in the schema another name"
+                )
+        values = [backticked(name) for name in fields]
+        rows = rows.selectExpr(
+            *(f"{_VALUE}.{name} AS {name}" for name in values),
+            *(f"{backticked(name)} AS {backticked(other)}" for other, name in others.items()),
+        )
+        columns = values if is_kafka(reader) else [*values, *map(backticked, others)]
+    if "select" in reader:
+        items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
+        rows.createOrReplaceTempView(READ_FROM)
+        with spark_errors(f"{relation}: select"):
+            return rows.sparkSession.sql(row_view(items).over(READ_FROM))
+    return rows.selectExpr(*columns) if has_values(reader) else rows

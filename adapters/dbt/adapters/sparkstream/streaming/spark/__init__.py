@@ -1,0 +1,1 @@
+"""The seam to Spark's streams: queries, checkpoints, folders."""

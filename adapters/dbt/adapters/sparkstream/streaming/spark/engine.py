@@ -1,0 +1,406 @@
+"""The seam to pyspark: everything that a streaming run asks of Spark, in the dbt process or over Spark Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.spark.connect import is_connect, joined
+from dbt.adapters.sparkstream.spark.environments.base import apply_settings
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
+from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming.endings import (
+    CLOSED,
+    KEPT,
+    NEW,
+    SO_FAR,
+    UNTIL,
+    Direct,
+    Ending,
+    OnSessions,
+    OnSlices,
+)
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
+from dbt.adapters.sparkstream.streaming.sources import brokers
+from dbt.adapters.sparkstream.streaming.sources.reader import KAFKA, SERVERS
+from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
+from dbt.adapters.sparkstream.streaming.spark.connect import expression, started
+from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once
+from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
+from dbt.adapters.sparkstream.streaming.spark.started import Running
+from dbt.adapters.sparkstream.streaming.spark.streams import Streams
+from dbt.adapters.sparkstream.streaming.spark.watermarks import CLOSES, DELAY, marks_of
+from dbt.adapters.sparkstream.streaming.worker.sink import overwrite
+from dbt.adapters.sparkstream.streaming.worker.state import show
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.sparkstream.spark.environments import Environment
+
+SETTINGS = {
+    # Spark keeps the reports of 100 micro-batches. There may be more between two looks, while late rows are counted.
+    "spark.sql.streaming.numRecentProgressUpdates": "2000",
+    # A table has a folder for each micro-batch. In a store, Spark lists 33 and more of them in a job, each in a task.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A query that Spark has understood.
+
+    Attributes:
+        columns: names and Spark types of its columns.
+        frame: pyspark's object.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    frame: DataFrame
+
+    @property
+    def streams(self) -> bool:
+        return bool(self.frame.isStreaming)
+
+
+_EXCLUDED = "spark.sql.optimizer.excludedRules"
+_PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
+
+
+class Engine:
+    """The Spark session of one run of one model, which nothing else uses.
+
+    Args:
+        spark: the session.
+        url: the server's address, of a session over Spark Connect.
+        project: the folder of the dbt project; None for no project.
+
+    Attributes:
+        folders: what is kept beside tables.
+        streams: what makes the streams of the model known.
+    """
+
+    def __init__(self, spark: SparkSession, url: str | None = None, project: Path | None = None) -> None:
+        self._spark = spark
+        self._url = url
+        self.folders = Folders(spark)
+        self.streams = Streams(spark, project)
+
+    @classmethod
+    def open(cls, environment: Environment) -> Engine:
+        """A session of the Spark that the profile leads to.
+
+        Raises:
+            DbtRuntimeError: there is no way to it.
+        """
+        session = environment.new_session()
+        apply_settings(session, SETTINGS)
+        url = environment.connect_url() if is_connect(session) else None
+        return cls(session, url, environment.project)
+
+    def close(self) -> None:
+        """Ends a session over Spark Connect; the one in this process goes on for others."""
+        if is_connect(self._spark):
+            self._spark.stop()
+
+    # -- what a run leaves behind when it is killed ------------------------------------------------
+    def java(self) -> int | None:
+        """The process of a Spark that ends with this one; None for a server."""
+        if self._url is not None:
+            return None
+        return int(self._spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+
+    def session(self) -> tuple[str, str] | None:
+        """The user and the id of the session on a server; None for a Spark in this process."""
+        if self._url is None:
+            return None
+        client: Any = self._spark.client
+        return str(client._user_id or ""), str(client._session_id)
+
+    def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
+        """Ends what another session on the same server has left running, a query when its micro-batch has ended.
+
+        Args:
+            session: user and id of the session.
+            patience: seconds to wait for the end of a micro-batch.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        if self._url is None:
+            return
+        try:
+            with spark_errors():
+                other = joined(self._url, *session)
+                try:
+                    for query in other.streams.active:
+                        Running(query).stop(patience)
+                    other.interruptAll()
+                finally:
+                    other.stop()
+        except StreamingError as error:
+            if not error.fault.condition.startswith("INVALID_HANDLE"):  # Spark has ended the session itself
+                raise
+
+    # -- questions ---------------------------------------------------------------------------------
+    def sql(self, statement: str) -> list[Any]:
+        """Runs a statement and gives its rows.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        with spark_errors():
+            return list(self._spark.sql(statement).collect())
+
+    def pass_missing_files(self) -> None:
+        """Leaves out files that were noted to be read and are gone."""
+        with spark_errors():
+            self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
+
+    def write_few_files(self) -> None:
+        """Has REBALANCE join what is small, whatever the session's settings are for other queries."""
+        with spark_errors():
+            self._spark.conf.set("spark.sql.adaptive.enabled", "true")
+            self._spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "true")
+            self._spark.conf.set("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
+
+    def zone(self) -> str:
+        """The time zone whose clock windows follow."""
+        with spark_errors():
+            return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    def is_utc(self) -> bool:
+        """Whether that clock shows UTC."""
+        return self.zone() in UTC
+
+    def exists(self, table: str) -> bool:
+        """Whether there is a table or view of this name."""
+        with spark_errors():
+            return bool(self._spark.catalog.tableExists(table))
+
+    def files(self, table: str, folder: str, where: str | None = None) -> list[str]:
+        """The data files of a table.
+
+        Args:
+            table: the table.
+            folder: where it lies, as the catalog says.
+            where: a condition on columns that it is partitioned by, for the files of some partitions.
+        """
+        with spark_errors(), listed_at_once(self._spark, folder):
+            rows = self._spark.table(table)
+            return list((rows if where is None else rows.where(where)).inputFiles())
+
+    def columns(self, table: str) -> list[str]:
+        """The names of a table's columns."""
+        with spark_errors():
+            return list(self._spark.table(table).columns)
+
+    def described(self, table: str) -> tuple[tuple[str, str], ...]:
+        """The names and types of the columns of a table or view."""
+        with spark_errors():
+            return self._understood(self._spark.table(table)).columns
+
+    @property
+    def version(self) -> str:
+        """Spark's version."""
+        return str(self._spark.version)
+
+    def setting(self, name: str) -> str:
+        """A setting of the session; empty where there is none."""
+        with spark_errors():
+            return str(self._spark.conf.get(name, ""))
+
+    def type_name(self, type_: str) -> str:
+        """A type as Spark names it: `int` for `integer`."""
+        with spark_errors(f"the type {type_!r}"):
+            return str(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType.simpleString())
+
+    def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """The columns of several queries together, by name."""
+        return self._understood(self._union(queries)).columns
+
+    def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
+        """Writes the rows of several queries to a table's partition of a micro-batch, in place of what is there."""
+        with spark_errors():
+            rows = self._union(queries)
+            columns = self._spark.read.table(table).columns
+            values = [*map(backticked, columns[:-1]), f"CAST({batch} AS BIGINT) AS {backticked(columns[-1])}"]
+            overwrite(rows.selectExpr(*values), table)
+
+    def _union(self, queries: Sequence[str]) -> DataFrame:
+        with spark_errors():
+            rows = self._spark.sql(queries[0])
+            for query in queries[1:]:
+                rows = rows.unionByName(self._spark.sql(query), allowMissingColumns=True)
+            return rows
+
+    def add_stage(self, stage: Stage) -> None:
+        """Makes a window function known under a name, its window's end marked as what the watermark closes.
+
+        Raises:
+            StreamingError: its time column has no watermark.
+        """
+        with spark_errors():
+            rows = self._spark.sql(stage.sql)
+            metadata = {field.name.casefold(): dict(field.metadata) for field in rows.schema.fields}
+        if not rows.isStreaming:
+            with spark_errors():
+                rows.createOrReplaceTempView(stage.view)
+            return
+        delay: Any = next((m[DELAY] for m in metadata.values() if DELAY in m), 0)
+        if stage.time is not None:
+            time = marks_of(stage.view.strip("_").rsplit("_", 1)[0].upper(), stage.time, metadata)
+            delay = time.get(DELAY, delay)
+        for field in rows.schema.fields:
+            marks = {k: v for k, v in dict(field.metadata).items() if k not in (DELAY, CLOSES)}
+            if stage.end is not None and field.name.casefold() == stage.end.casefold():
+                marks[DELAY] = delay
+            if field.name.casefold() in {name.casefold() for name in stage.closes}:
+                marks[CLOSES] = delay
+            if marks != dict(field.metadata):
+                with spark_errors():
+                    rows = _marked(rows, field.name, marks)
+        with spark_errors():
+            rows.createOrReplaceTempView(stage.view)
+
+    def query(self, plan: StreamPlan) -> Rows:
+        """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column.
+
+        Raises:
+            StreamingError: what Spark says is wrong, or nothing says when rows may leave the stream.
+        """
+        with spark_errors():
+            self._leave_semi_joins()
+            rows = self._spark.sql(plan.query)
+            if plan.waits_longer and plan.time is not None:
+                rows = _marked(rows, plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
+            fields = rows.schema.fields
+        if plan.time is not None:
+            marks = {field.name.casefold(): dict(field.metadata) for field in fields}
+            marks_of(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
+        if plan.buffered:
+            marked = [field.name for field in fields if DELAY in field.metadata]
+            if not marked:
+                raise StreamingError(
+                    "the rows below OVER, or a join as of a time, have no column that a watermark closes\n"
+                    "  select window_end of a window function with them; or make what is below a streaming model "
+                    "of its own, and read that"
+                )
+            names = ", ".join(backticked(field.name) for field in fields)
+            rows.createOrReplaceTempView("__open_rows")
+            with spark_errors():
+                rows = self._spark.sql(
+                    f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
+                    f"WHERE {backticked(marked[0])} IS NOT NULL GROUP BY {backticked(marked[0])}"
+                )
+        return self._understood(rows)
+
+    def _leave_semi_joins(self) -> None:
+        """Leaves a LEFT SEMI JOIN of streams above the projection that marks the end of windows.
+
+        Spark 4.3 pushes the join below that projection. The join then knows no watermark, and what stands above it
+        waits for ever: GROUP BY, or OVER.
+        """
+        known = str(self._spark.conf.get(_EXCLUDED, "") or "")
+        rules = [rule for rule in known.split(",") if rule.strip()]
+        if _PUSHES_SEMI_JOINS not in rules:
+            self._spark.conf.set(_EXCLUDED, ",".join([*rules, _PUSHES_SEMI_JOINS]))
+
+    def table_columns(self, ending: Ending, rows: Rows) -> tuple[tuple[str, str], ...]:
+        """The columns of the rows that get into the table, of the rows that leave the stream."""
+        if isinstance(ending, Direct):
+            return rows.columns
+        columns = ", ".join(f"{backticked(name)} {type_}" for name, type_ in rows.columns)
+        columns += f", {NEW} boolean" if ending.flagged else ""
+        with spark_errors():
+            left = self._spark.createDataFrame([], columns)
+            if isinstance(ending, OnSessions | OnSlices):
+                show(self._spark, UNTIL, 0, 0, 0)
+                left.createOrReplaceTempView(SO_FAR)
+                if isinstance(ending, OnSlices):
+                    self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
+                    if ending.open is not None:
+                        self._understood(self._spark.sql(ending.open))
+                left = self._spark.sql(ending.closed)
+            left.createOrReplaceTempView(CLOSED)
+            return self._understood(self._spark.sql(ending.query)).columns
+
+    def check_brokers(self, servers: str, where: str) -> None:
+        """Looks whether a broker of Kafka can be reached, where Spark's driver is on this machine.
+
+        Args:
+            servers: the brokers, as `kafka.bootstrap.servers` has them.
+            where: where they are written, for words.
+
+        Raises:
+            StreamingError: none can.
+        """
+        if self._url is None:
+            brokers.check(servers, where)
+
+    def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
+        """Looks whether Spark has its connector to Kafka, and can write the rows as values.
+
+        Args:
+            topic: the topic.
+            value: what is written of a row, as SQL.
+            columns: names and types of the row's columns.
+
+        Raises:
+            StreamingError: it hasn't, or can't.
+        """
+        if topic.avro is not None:
+            nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
+            with needs_avro("sink", self.version), spark_errors("sink: schema"):
+                self._understood(self._spark.sql(f"SELECT {value} AS value FROM (SELECT {nulls})"))
+        with spark_errors(f"can't send rows to the topic {topic.name}"):
+            reader = self._spark.read.format(KAFKA).option(SERVERS, topic.servers)
+            self._understood(reader.option("subscribe", topic.name).load())
+
+    @staticmethod
+    def _understood(rows: DataFrame) -> Rows:
+        with spark_errors():
+            return Rows(tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields), rows)
+
+    def start(
+        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
+    ) -> Running:
+        """Starts a streaming query.
+
+        Args:
+            rows: the query.
+            sink: gets the rows of each micro-batch, and its number.
+            checkpoint: folder for offsets and state.
+            name: of the query, for people.
+            interval: time between two micro-batches; None to process what is there and end.
+            mode: `append` for rows that are final, `update` for rows that a micro-batch has changed.
+        """
+        from pyspark import cloudpickle
+
+        from dbt.adapters.sparkstream.sql.core import literals
+        from dbt.adapters.sparkstream.streaming.worker import corrections, producer
+        from dbt.adapters.sparkstream.streaming.worker import sink as sinks
+
+        for module in (literals, corrections, kept, openviews, producer, sinks):
+            cloudpickle.register_pickle_by_value(module)
+        writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
+        writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)
+        query = writer.foreachBatch(sink)
+        with spark_errors():
+            return Running(started(query.start) if is_connect(self._spark) else query.start())
+
+
+def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
+    """Rows with other metadata of a column.
+
+    `withMetadata` reads the name as SQL and then takes it as it stands; `withColumn` of Spark Connect forgets metadata.
+    """
+    columns = {column: expression(rows, backticked(column)) for column in rows.columns}
+    marked = next(column for column in columns if column.casefold() == name.casefold())
+    columns[marked] = columns[marked].alias(marked, metadata=metadata)
+    return rows.select(*columns.values())

@@ -1,0 +1,183 @@
+"""Folders and files that a streaming run keeps beside its tables, read and written by Spark wherever they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.connect import expression
+from dbt.adapters.sparkstream.streaming.spark.paths import path_of
+from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_END = "timestamp'9999-06-01'"
+"""The time of a row that closes all windows."""
+
+
+_ALL = {"recursiveFileLookup": "true"}
+"""The option that has Spark list all that is below a folder."""
+
+
+class Stored(NamedTuple):
+    """A file.
+
+    Attributes:
+        time: of its last change, in milliseconds since the epoch.
+        size: in bytes.
+        uri: its path as Spark writes it.
+    """
+
+    time: int
+    size: int
+    uri: str
+
+
+@contextmanager
+def _no_folder() -> Iterator[None]:
+    """Goes on where Spark finds no folder."""
+    try:
+        yield
+    except StreamingError as error:
+        if error.fault.condition != "PATH_NOT_FOUND":
+            raise
+
+
+_IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+"""The setting with the number of folders from which Spark lists them in a job."""
+
+
+@contextmanager
+def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
+    """Has Spark list what is below a folder on a disk without a job, which takes longer than a thousand folders.
+
+    Args:
+        spark: the session.
+        folder: with its scheme, as the catalog has it: `file:/warehouse/t`. In a store each folder takes a request.
+    """
+    if not folder.startswith("file:"):
+        yield
+        return
+    with spark_errors():
+        before = str(spark.conf.get(_IN_A_JOB))
+        spark.conf.set(_IN_A_JOB, "10000")
+    try:
+        yield
+    finally:
+        with spark_errors():
+            spark.conf.set(_IN_A_JOB, before)
+
+
+class Folders:
+    """Folders as a Spark session sees them: on this machine, a cluster's file system or an object store.
+
+    Args:
+        spark: the session.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of the text files in a folder; none where there is no folder."""
+        return [line for (line,) in self._read(path, "value")]
+
+    def named_lines(self, path: str) -> list[tuple[str, str]]:
+        """The lines of the text files in folders, each with the file's path; none where there is no folder."""
+        return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
+
+    def write_lines(self, path: str, lines: Sequence[str]) -> None:
+        """Makes a folder with one text file, in place of what is there."""
+        with spark_errors():
+            self._lines(lines).write.mode("overwrite").text(path)
+
+    def append_lines(self, path: str, lines: Sequence[str]) -> None:
+        """Adds a text file to a folder."""
+        with spark_errors():
+            self._lines(lines).write.mode("append").text(path)
+
+    def _lines(self, lines: Sequence[str]) -> DataFrame:
+        values = ", ".join(f"({string_literal(line)})" for line in lines)
+        return self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1)
+
+    def append(self, path: str, query: str) -> None:
+        """Adds the rows of a query to the Parquet files of a folder, as one file."""
+        with spark_errors():
+            self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
+
+    def write(self, path: str, query: str) -> None:
+        """Makes a folder with the rows of a query in Parquet files, in place of what is there."""
+        with spark_errors():
+            self._spark.sql(query).write.mode("overwrite").parquet(path)
+
+    def rewrite(self, path: str, query: str) -> None:
+        """Makes a folder with one Parquet file of a query's rows, in place of what is there."""
+        with spark_errors():
+            self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
+
+    def stored_files(self, path: str, options: Mapping[str, str] = _ALL) -> dict[str, Stored]:
+        """The files in a folder and in folders below, by their paths.
+
+        Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
+
+        Args:
+            path: the folder.
+            options: Spark's options that say which files are read.
+        """
+        # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
+        with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
+            files = self._spark.read.format("binaryFile").options(**options).load(path)
+            changed, size = "unix_millis(_metadata.file_modification_time)", "_metadata.file_size"
+            rows = files.selectExpr(changed, size, "_metadata.file_path").collect()
+            return {path_of(str(row[2])): Stored(*row) for row in rows}
+        return {}
+
+    def digests(self, path: str, options: Mapping[str, str], uris: Collection[str]) -> dict[str, str]:
+        """A hash of the lines of each of some files, by the files' paths.
+
+        Args:
+            path: the folder that they lie in.
+            options: Spark's options that say which of its files are read.
+            uris: the files, as `stored_files` has them.
+        """
+        if not uris:
+            return {}
+        with _no_folder(), spark_errors():
+            lines = self._spark.read.format("text").options(**options).load(path)
+            chosen = ", ".join(map(string_literal, uris))
+            hashed = "SUM(CAST(xxhash64(value) AS DECIMAL(20, 0)))"
+            rows = lines.where(f"_metadata.file_path IN ({chosen})").selectExpr("_metadata.file_path AS file", "value")
+            found = rows.groupBy("file").agg(expression(rows, f"CONCAT(COUNT(*), ' ', {hashed}) AS hash")).collect()
+            return {path_of(str(row[0])): str(row[1]) for row in found}
+        return {}
+
+    def clear(self, path: str) -> None:
+        """Removes what is in a folder; the folder itself stays, or is made."""
+        # Spark has no statement that removes a folder. This one writes no rows in place of all there is.
+        with spark_errors():
+            rows = self._spark.sql("SELECT 1 AS x, 1 AS p WHERE FALSE").write.partitionBy("p").mode("overwrite")
+            rows.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(path)
+
+    def names(self, path: str) -> set[str]:
+        """The names of the files in a folder; none where there is no folder."""
+        return {name for (name,) in self._read(path, "_metadata.file_name")}
+
+    def _read(self, path: str, *columns: str) -> list[tuple[str, ...]]:
+        with _no_folder(), spark_errors():
+            return [tuple(map(str, row)) for row in self._spark.read.text(path).selectExpr(*columns).collect()]
+        return []
+
+    def prepare_flush(self, folder: str) -> None:
+        """Makes the folder of a flush, with no rows yet."""
+        with spark_errors():
+            self._spark.createDataFrame([], "t timestamp").write.mode("ignore").parquet(folder)
+
+    def flush(self, folder: str, event_times: Sequence[str]) -> None:
+        """Puts a row into the folder of a flush, behind all times."""
+        with spark_errors():
+            columns = ", ".join(f"{_END} AS {backticked(name)}" for name in dict.fromkeys(event_times))
+            self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)

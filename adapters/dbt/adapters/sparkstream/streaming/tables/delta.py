@@ -1,0 +1,225 @@
+"""The table of a streaming model in Delta, whose log tells which micro-batches are in it, and who else has written.
+
+An append to Delta fails where properties of the table have changed since it began, and it begins with the micro-batch.
+So what is noted while a run goes on stands in the properties of an empty table beside, `<model>__stream`. The table's
+own properties have what was noted when it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
+from dbt.adapters.sparkstream.streaming.tables.replacing import merge_rows
+from dbt.adapters.sparkstream.streaming.tables.table import (
+    DELTA,
+    PREFIX,
+    Facts,
+    named_beside,
+    pairs,
+    properties_of,
+)
+
+SUFFIX = "__stream"
+
+HARMLESS = frozenset(
+    (
+        *("OPTIMIZE", "REORG", "VACUUM START", "VACUUM END", "COMPUTE STATS", "CLUSTER BY"),
+        *("SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "UPGRADE PROTOCOL", "DROP FEATURE"),
+        *("ADD CONSTRAINT", "DROP CONSTRAINT", "CHANGE COLUMN", "CHANGE COLUMNS", "UPDATE COLUMN METADATA"),
+    )
+)
+"""Operations, as Delta's log names them, after which a table has the rows that it had."""
+
+MADE = tuple(
+    f"{verb} TABLE{rows}" for verb in ("CREATE", "CREATE OR REPLACE", "REPLACE") for rows in ("", " AS SELECT")
+)
+"""Operations that make a table. What the log has before is of the table that was there before."""
+
+
+BACKFILL = "backfill"
+"""What a commit of a backfill says where a commit of a micro-batch has its number."""
+
+_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_WRITE = "spark.databricks.delta.write"
+
+
+class DeltaTable(LoggedTable):
+    """A table in Delta. Each micro-batch is a commit that carries its number, and no column has it."""
+
+    format = DELTA
+    _numbers_rows = False
+    _version = -1
+    """The last version of the table that is known to have no rows of others."""
+
+    def replaces(self) -> bool:
+        return self._engine.exists(self.name) and Facts.of(self._engine, self.name).provider.casefold() == DELTA
+
+    @property
+    def _beside(self) -> str:
+        return named_beside(self.name, SUFFIX)
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        return Rebuilt(self._engine, self.name, notes=SUFFIX)
+
+    def _make(self, table: str, statement: str, place: str | None = None) -> None:
+        super()._make(table, statement, place)
+        self._replaced()
+
+    def _replaced(self) -> None:
+        self._version = self._newest()
+        with self._noting:
+            self._note({"files": self._noted()})
+
+    def _clear(self, folder: str, occupied: bool = False) -> None:
+        try:
+            properties = properties_of(self._engine, f"delta.{backticked(folder)}")
+        except StreamingError:
+            super()._clear(folder, occupied)  # there is no table in Delta
+            return
+        if "table" not in properties:
+            raise StreamingError(
+                f"the folder of {self.name} holds a table of something else: {folder}\n"
+                "  move it away, or give the model another name or location_root"
+            )
+        if occupied:  # of a managed table that the catalog doesn't know yet, or has forgotten
+            self._engine.folders.clear(folder)
+            return
+        # One of a streaming model, which the catalog has forgotten. It is replaced then.
+        self._engine.sql(f"CREATE TABLE {self.name} USING delta LOCATION {string_literal(folder)}")
+
+    def properties(self) -> dict[str, str]:
+        own = super().properties()
+        noted = self._noted_beside() or {}
+        if "table" not in own:
+            return own
+        if noted.get("table") == own["table"]:
+            return {**own, **noted}
+        # Somebody has dropped the table beside, or a run was killed before it made it.
+        log = self._engine.sql(f"DESCRIBE HISTORY {self.name}")
+        numbers = [number for commit in log if (number := _batch(commit, own["table"])) is not None]
+        return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
+
+    def _noted_beside(self) -> dict[str, str] | None:
+        """What the table beside says; None where there is none."""
+        return properties_of(self._engine, self._beside) if self._engine.exists(self._beside) else None
+
+    def _note(self, facts: Mapping[str, str]) -> None:
+        known, noted = self.properties(), self._noted_beside()
+        if noted and noted.get("table") == known.get("table"):
+            self._engine.sql(f"ALTER TABLE {self._beside} SET TBLPROPERTIES ({pairs(facts)})")
+            return
+        if noted is not None:
+            if "table" not in noted:
+                raise StreamingError(f"{self._beside} is there already, and no streaming model has made it\n  drop it")
+            self._engine.sql(f"DROP TABLE {self._beside}")
+        super()._make(
+            self._beside,
+            f"CREATE TABLE {self._beside} (empty INT) USING parquet\n"
+            "COMMENT 'no rows; its properties say what the streaming model has done'\n"
+            f"TBLPROPERTIES ({pairs({**known, **facts})})",
+        )
+
+    def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        made = {PREFIX + "table": known["table"]}
+        return {self.name: made, self._beside: {**made, **lease}}
+
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        # The commit says whose it is, and is of no micro-batch.
+        with settings(self._engine, {_METADATA: f"{known['table']} {BACKFILL}"}):
+            merge_rows(self._engine, self.name, replaced)
+
+    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+        said = {_METADATA: f"{generation} {batch}"}
+        # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
+        return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
+
+    def _definition(
+        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
+    ) -> str:
+        given = super()._definition(config, folder, description, properties)
+        columns = ", ".join(map(backticked, config.liquid_clustered_by))
+        return f"{given}\nCLUSTER BY ({columns})" if columns else given
+
+    def _hint(self, config: StreamConfig) -> str:
+        partitions = ", ".join(self._partitioned(config))
+        return f"/*+ REBALANCE({partitions}) */ " if partitions else "/*+ REBALANCE */ "
+
+    # -- what the log says -------------------------------------------------------------------------
+    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+        self._version = max(self._version, _version_of(known.get("files")))
+        commits = self._commits()
+        strange = next((commit for commit in commits if not self._is_own(commit, known["table"])), None)
+        if strange is not None and not accepts:
+            raise StreamingError(
+                f"something else has written to {self.name}: version {strange['version']} is a {strange['operation']}\n"
+                f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
+            )
+        for commit in commits:
+            number = _batch(commit, known["table"])
+            if number is not None and number > last:
+                break  # of a run that was killed before it counted the rows
+            self._version = int(commit["version"])
+
+    def is_noted(self, known: Mapping[str, str]) -> bool:
+        return known["files"] == self._noted()
+
+    def settled(
+        self, after: int, finished: int, windows: Sequence[str]
+    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+        generation = super().properties()["table"]
+        found: dict[int, tuple[int, int | None]] = {}
+        clean = True
+        for commit in self._commits():
+            number = _batch(commit, generation)
+            # What comes after a commit of others is for the next run to say, and later micro-batches are for later.
+            clean = clean and self._is_own(commit, generation) and (number is None or number <= finished)
+            if clean:
+                self._version = int(commit["version"])
+            if number is not None and after < number <= finished:
+                found[number] = (int((commit["operationMetrics"] or {}).get("numOutputRows", 0)), None)
+        return found, self._noted()
+
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        if (finished + 1) // every == (last + 1) // every:
+            return None
+        self._engine.sql(f"OPTIMIZE {self.name}")
+        return self.settled(finished, finished, ())[1]
+
+    def _noted(self) -> str:
+        return f"version {self._version}"
+
+    def _newest(self) -> int:
+        [newest] = self._engine.sql(f"DESCRIBE HISTORY {self.name} LIMIT 1")
+        return int(newest["version"])
+
+    def _commits(self) -> list[Any]:
+        """What was done since the version that is known, the oldest first."""
+        new = self._newest() - self._version
+        rows = self._engine.sql(f"DESCRIBE HISTORY {self.name} LIMIT {new}") if new > 0 else []
+        commits = sorted(rows, key=lambda row: int(row["version"]))
+        made = max((i + 1 for i, commit in enumerate(commits) if commit["operation"] in MADE), default=0)
+        return commits[made:]
+
+    @staticmethod
+    def _is_own(commit: Any, generation: str) -> bool:
+        """Whether a commit is a micro-batch's, or leaves the rows as they are."""
+        is_backfill = str(commit["userMetadata"]) == f"{generation} {BACKFILL}"
+        return is_backfill or _batch(commit, generation) is not None or commit["operation"] in HARMLESS
+
+
+def _batch(commit: Any, generation: str) -> int | None:
+    """The number of the micro-batch that a commit is of; None for one of others."""
+    owner, _, number = str(commit["userMetadata"] or "").partition(" ")
+    return int(number) if owner == generation and number.isdigit() else None
+
+
+def _version_of(noted: str | None) -> int:
+    return int(noted.removeprefix("version ")) if noted and noted.startswith("version ") else -1

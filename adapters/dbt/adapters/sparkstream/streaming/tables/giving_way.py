@@ -1,0 +1,164 @@
+"""Tables of streaming models that may give way to a table that is made anew aside."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.operations.compaction import is_over
+from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE, LEAVES, OF, SUFFIX, WHOLE, Rebuilt, left
+from dbt.adapters.sparkstream.streaming.tables.table import Facts, StreamTable, is_in_catalog, namespace_of
+
+ONLY_ROWS = "spark.sql.files.ignoreMissingFiles"
+"""The setting by which Spark leaves out files that are gone."""
+
+
+class GivesWay(StreamTable):
+    """A table that may give way to one that is made anew aside, if its format can."""
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        """The table that is made anew aside."""
+        return Rebuilt(self._engine, self.name)
+
+    def can_give_way(self) -> bool:
+        """Whether the table that is there is of a format in which one can take its place."""
+        return False
+
+    def is_tidy(self, known: Mapping[str, str]) -> bool:
+        waits = any(is_over(str(since)) for since in left(known).values())
+        return not (known.get(WHOLE) or known.get(ASIDE) or waits)
+
+    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
+        """A folder for a table that is made anew aside, which nothing has been in.
+
+        Where the catalog chooses the folder, it is a name for that table, without a slash.
+
+        Args:
+            config: the configs of the model.
+            identifier: the last part of the name of its table.
+        """
+        return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+
+    def aside_checkpoints(self, config: StreamConfig, folder: str) -> str:
+        """What the names of the folders begin with that are kept of a table aside.
+
+        Args:
+            config: the configs of the model.
+            folder: the folder of the table aside.
+        """
+        return Places.root(config, folder)
+
+    def give_way(
+        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
+    ) -> None:
+        """Lets the table aside, which has all rows, take the table's place.
+
+        Args:
+            known: what is noted of the table, by the run that has it.
+            fact: says that the table is that run's.
+            leaves: the folders that the table leaves, as `LEAVES` has them.
+            config: the configs of the model.
+
+        Raises:
+            StreamingError: another run has one of the tables, or what Spark says is wrong.
+        """
+        raise NotImplementedError
+
+    def _root(self, config: StreamConfig) -> str:
+        """The folder that the folder of a table with a place of its own goes into."""
+        if config.location_root is not None:
+            return config.location_root.rstrip("/")
+        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
+        return schema["Location"].rstrip("/")
+
+
+class LoggedTable(GivesWay):
+    """A table whose format has a log of what was done: one commit replaces its rows, its columns and its properties.
+
+    The rows of the table aside are written once more, into the table, which goes on having its earlier versions. The
+    commit has all that is to be noted of the new table. So a run that is killed finds the old table or the new one, and
+    what is noted of it.
+    """
+
+    format: str
+
+    def can_give_way(self) -> bool:
+        return self.facts().provider.casefold() == self.format
+
+    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
+        folder = super().aside_folder(config, identifier)
+        return folder if self._places_aside(config) else folder.rpartition("/")[2]
+
+    def aside_checkpoints(self, config: StreamConfig, folder: str) -> str:
+        return Places.root(config, self.facts().location)  # where the table looks for them, as it keeps its folder
+
+    def _places_aside(self, config: StreamConfig) -> bool:
+        """Whether a table aside is made in a folder that a run chooses: some catalogs let nobody choose."""
+        return config.location_root is not None or not is_in_catalog(self.name)
+
+    def give_way(
+        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
+    ) -> None:
+        rebuilt = self.rebuilt
+        now, its = self.properties(), type(self)(self._engine, rebuilt.name).properties()
+        rebuilt.check_swap(now, its, known, fact)
+        facts = Facts.of(self._engine, rebuilt.name)
+        if self._places_aside(config):
+            leaves = {**leaves, facts.location: 0}
+        noted = {
+            **dict.fromkeys(now, ""),  # Iceberg keeps properties that aren't given
+            **{name: text for name, text in its.items() if name != OF},
+            **{"files": "", LEAVES: json.dumps(dict(leaves)), WHOLE: known["table"]},
+            **fact,
+        }
+        self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
+        self._engine.write_few_files()
+        definition = self._definition(config, None, facts.comment, noted)
+        with settings(self._engine, self._said(its["table"], int(its["batch"]))):
+            self._engine.sql(
+                f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint(config)}* FROM {rebuilt.name}"
+            )
+        self._facts = None
+        self._replaced()
+        self.refresh()
+
+    @abstractmethod
+    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+        """The settings by which a commit says of which table it is, and which micro-batches it has the rows of.
+
+        Args:
+            generation: tells the table from earlier tables of the same name.
+            batch: the last micro-batch; -1 for none.
+        """
+
+    def _hint(self, config: StreamConfig) -> str:
+        """What has Spark write few files; empty where the format sees to it."""
+        return ""
+
+    def _replaced(self) -> None:
+        """Notes what is to be noted when the commit is done."""
+
+
+@contextmanager
+def settings(engine: Engine, given: Mapping[str, str]) -> Iterator[None]:
+    """Has a session's settings hold for what the block does.
+
+    Args:
+        engine: the session.
+        given: the settings. None has a backtick in it.
+    """
+    for name, text in given.items():
+        engine.sql(f"SET {backticked(name)} = {backticked(text)}")
+    try:
+        yield
+    finally:
+        for name in given:
+            engine.sql(f"RESET {backticked(name)}")

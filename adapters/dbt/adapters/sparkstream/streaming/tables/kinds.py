@@ -1,0 +1,24 @@
+"""Which kind of table a streaming model has, by its format."""
+
+from __future__ import annotations
+
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
+from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
+from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
+from dbt.adapters.sparkstream.streaming.tables.table import DELTA, ICEBERG
+
+_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable, ICEBERG: IcebergTable}
+
+
+def table_of(engine: Engine, name: str, file_format: str) -> GivesWay:
+    """The table of a streaming model.
+
+    Args:
+        engine: the Spark that has it.
+        name: its name, as SQL has it.
+        file_format: what it is stored as.
+    """
+    return _KINDS.get(file_format, GivesWay)(engine, name)

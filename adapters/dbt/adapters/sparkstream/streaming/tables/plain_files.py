@@ -1,0 +1,217 @@
+"""The table of a streaming model in plain files, whose folders tell who has written them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.fingerprint import digest
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
+from dbt.adapters.sparkstream.streaming.operations.compaction import GRACE, LEFT, Compaction, is_over
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.spark.paths import path_of
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import LEAVES, left
+from dbt.adapters.sparkstream.streaming.tables.replacing import OF as OF_BACKFILLED
+from dbt.adapters.sparkstream.streaming.tables.replacing import SUFFIX as SUFFIX_OF_BACKFILLED
+from dbt.adapters.sparkstream.streaming.tables.replacing import Backfilled
+from dbt.adapters.sparkstream.streaming.tables.table import (
+    BATCH,
+    COMPACTS,
+    SWAPS,
+    UPDATES,
+    batch_of,
+    up_to,
+)
+from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
+
+
+class FileTable(GivesWay):
+    """A table that is the files in a folder, with no list of their own."""
+
+    _left = ""
+    """Since when files from before corrections are there, as `LEFT` has it."""
+    _seen: Sequence[str] = ()
+    """What was written, as it was at `check_foreign`."""
+    _files: Sequence[str] = ()
+    """The same, and what micro-batches have written since: what others write meanwhile, the next run finds."""
+
+    @property
+    def _compaction(self) -> Compaction:
+        return Compaction(self._engine, self.name)
+
+    def found(self) -> bool:
+        asides = (self._compaction, self.rebuilt, self._backfilled)
+        return super().found() or any(aside.restore() for aside in asides)
+
+    @property
+    def _backfilled(self) -> Backfilled:
+        return Backfilled(self._engine, self.name)
+
+    def can_give_way(self) -> bool:
+        return self.facts().provider.casefold() in FILE_FORMATS
+
+    def give_way(
+        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
+    ) -> None:
+        facts = self.facts()
+        # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
+        since = round(time.time()) if facts.kind == "EXTERNAL" else 0
+        self.rebuilt.swap(known, fact, {**leaves, facts.location: since}, self._noting)
+        self._facts = None
+        self.refresh()
+
+    def create(
+        self,
+        columns: Sequence[tuple[str, str]],
+        config: StreamConfig,
+        properties: Mapping[str, str],
+        comments: Mapping[str, str],
+        identifier: str,
+        description: str | None,
+    ) -> None:
+        if config.compact_every is not None:
+            properties = {**properties, COMPACTS: "true"}
+        if config.swaps:
+            properties = {**properties, SWAPS: "true"}
+        super().create(columns, config, properties, comments, identifier, description)
+
+    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+        if config.location_root is None and config.compact_every is None and not config.swaps:
+            return None
+        # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
+        return f"{self._root(config)}/{identifier}"
+
+    def tidy(self, known: Mapping[str, str]) -> None:
+        if any(not since and SUFFIX_OF_BACKFILLED in folder for folder, since in left(known).items()):
+            self._backfilled.drop()  # of a backfill that was killed
+        self._left = known.get(LEFT, "")
+        if UPDATES in known and is_over(self._left):
+            self._left = self._forget()
+            self.note(**{LEFT: self._left})
+        if COMPACTS in known and self._compaction.tidy(known):
+            self.note(**{LEFT: ""})
+
+    def is_tidy(self, known: Mapping[str, str]) -> bool:
+        return super().is_tidy(known) and not is_over(known.get(LEFT))
+
+    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
+        return every is not None and COMPACTS in known and self._has_many(every)
+
+    def _has_many(self, every: int) -> bool:
+        return len({batch_of(name) for name in self._files}) > every
+
+    def remains(self, known: Mapping[str, str]) -> list[str]:
+        location = self.facts().location
+        if COMPACTS not in known:
+            return [location] if SWAPS in known or OF_BACKFILLED in known else []
+        return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
+
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        if not self._has_many(every):
+            return None
+
+        noted = self._compaction(finished, self.columns(), partition_by, self._files_of, self._noting)
+        self._facts = None
+        self.refresh()
+        return noted
+
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        facts, now = self.facts(), round(time.time())
+        place = Backfilled.place(facts.location)
+        # For a run that is killed meanwhile: nobody reads the folder yet.
+        self.note(**{LEAVES: json.dumps({**left(known), place: 0})})
+        self._backfilled.fill(replaced, place, self.columns(), self._partitions())
+        leaves = left(known) | dict.fromkeys([facts.location, *self.remains(known)], now)
+        if facts.kind != "EXTERNAL":
+            leaves[facts.location] = 0  # the files of a MANAGED table go with it
+        self._backfilled.give_place(known, fact, leaves, self._files_of, self._noting)
+        self._facts = None
+        self.refresh()
+
+    def _partitions(self) -> int:
+        """How many columns it is partitioned by."""
+        [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
+        return len(str(spec).split("/"))
+
+    def _files_of(self, table: str) -> str:
+        """What `check_foreign` needs to know of the files of a table aside."""
+        return FileTable(self._engine, table).noted_files()
+
+    def noted_files(self) -> str:
+        """What `check_foreign` needs to know of the files that it has."""
+        return self._digest(self._written())
+
+    def _written(self, after: int | None = None) -> list[str]:
+        """Its data files; its partitions where corrections give them other files.
+
+        Args:
+            after: a micro-batch, for what later micro-batches have written; None for all of them.
+        """
+        if not self.facts().updates:
+            # There may be thousands of partitions from before, so Spark lists new ones alone.
+            return self._engine.files(self.name, self.facts().location, None if after is None else f"{BATCH} > {after}")
+        names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
+        return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
+
+    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+        self._seen = self._files = self._written()
+        own = set(up_to(self._seen, begun))
+        strange = [name for name in self._seen if name not in own]
+        if strange:
+            # Rows under the number of a later micro-batch would be taken for rows of an interrupted micro-batch.
+            raise StreamingError(
+                f"something else has written to {self.name}: {len(strange)} of its files are of no "
+                f"micro-batch, such as {strange[0]}\n"
+                f"  remove them with ALTER TABLE {self.name} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
+            )
+        if accepts:
+            return
+        noted, own_files = known.get("files"), up_to(self._seen, last)
+        # Version 0.1.0 has noted whole paths.
+        if noted and noted not in (self._digest(own_files), digest(own_files)):
+            raise StreamingError(
+                f"something else has written to {self.name}: its files are not the files of the last run\n"
+                f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
+            )
+
+    def is_noted(self, known: Mapping[str, str]) -> bool:
+        return known["files"] == self._digest(self._seen)
+
+    def settled(
+        self, after: int, finished: int, windows: Sequence[str]
+    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+        new = self._written(after)
+        self._files = [*up_to(self._files, after), *new]
+        found = self._appended(after, windows, len(new))
+        return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(self._files, finished))
+
+    def corrected(self) -> dict[str, str]:
+        if self._left:
+            return {}
+        self._left = f"{time.time():.0f}"
+        return {LEFT: self._left}
+
+    def _digest(self, files: Sequence[str]) -> str:
+        """A hash of files of the table, the same when the table has got another name and folder."""
+        if self.facts().updates:
+            return digest({str(batch_of(name)) for name in files})
+        folder = f"{path_of(self.facts().location)}/"
+        return digest(path_of(name).removeprefix(folder) for name in files)
+
+    def _forget(self) -> str:
+        """Removes files from before corrections that nobody reads any more; gives what `LEFT` is to say of others."""
+        place, clock = self.facts().location.rstrip("/"), time.time()
+        files = {path_of(name) for name in self.files()}
+        written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
+        # For each partition that a correction has written, when: what it had before has been left then.
+        since = {batch_of(name): file.time / 1000 for name, file in written.items() if name in files}
+        old = [number for number, moment in since.items() if clock - moment > GRACE]
+        stored = {**written, **self._engine.folders.stored_files(place)}
+        left = {name.rpartition("/")[0] for name in stored if name not in files and batch_of(name) in old}
+        for folder in left - {name.rpartition("/")[0] for name in files}:
+            self._engine.folders.clear(folder)
+        return f"{clock:.0f}" if len(old) < len(since) else ""

@@ -1,0 +1,135 @@
+"""Rows of a streaming model's table that others take the place of, in one step that readers see."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
+from dbt.adapters.sparkstream.streaming.operations.compaction import LEFT
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.paths import beside
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import LEAVES
+from dbt.adapters.sparkstream.streaming.tables.staging import AsideTable
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH
+from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
+
+SUFFIX = "__backfilled"
+
+OF = "backfill_of"
+"""The property of a table aside: the name of the table whose place it is to take. It stays when it has taken it."""
+
+WHOLE = "backfill_whole"
+"""The property of a table aside that has all rows: the generation of the table."""
+
+_MARKED = "__rows_and_marks"
+
+
+def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
+    """Replaces rows of a table whose format has MERGE, in one commit.
+
+    Args:
+        engine: a session.
+        table: the table's name.
+        replaced: the rows.
+
+    Raises:
+        StreamingError: what Spark says is wrong; the table stays as it is.
+    """
+    columns = engine.described(table)
+    # NULL of any type: a mark has the time alone.
+    mark = [backticked(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
+    row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else backticked(name) for name, _ in columns]
+    names = ", ".join([*(backticked(name) for name, _ in columns), REPLACED])
+    engine.sql(
+        f"CREATE OR REPLACE TEMPORARY VIEW {_MARKED} ({names}) AS\n"
+        f"SELECT {', '.join(row)}, FALSE FROM {replaced.rows}\nUNION ALL\n"
+        f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {backticked(replaced.key)} FROM {table} "
+        f"WHERE {replaced.goes()})"
+    )
+    same = f"t.{backticked(replaced.key)} = s.{backticked(replaced.key)} AND {replaced.goes('t.')}"
+    engine.sql(merge(table, _MARKED, [name for name, _ in columns], same))
+
+
+class Backfilled(AsideTable):
+    """A table aside of plain files: a model's table with some of its rows replaced. It takes the place of this table.
+
+    It is the same table in all else: its generation, its checkpoint and what is noted of it stay.
+
+    Args:
+        engine: a session.
+        table: the table's name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, table: str) -> None:
+        foreign = "is there, and no backfill has made it\n  give it another name"
+        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
+
+    @staticmethod
+    def place(location: str) -> str:
+        """A folder for a table aside, which nothing has been in.
+
+        Args:
+            location: the folder of the table.
+        """
+        folder = location.rstrip("/")
+        name = folder.rpartition("/")[2].partition(SUFFIX)[0]
+        return f"{beside(folder)}/{name}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+
+    def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
+        """Makes the table aside, with all rows that the table is to have.
+
+        Args:
+            replaced: the rows that others take the place of.
+            place: its folder.
+            columns: the table's columns; the columns that it is partitioned by stand last.
+            partitions: how many these are.
+
+        Raises:
+            StreamingError: what Spark says is wrong, or rows are missing.
+        """
+        self._make_like(place)
+        names = ", ".join(map(backticked, columns))
+        new = ", ".join([*map(backticked, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(backticked, columns[-partitions:]))})"
+        self._engine.write_few_files()
+        self._engine.sql(
+            f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n"
+            f"SELECT {names} FROM {self._table} WHERE NOT coalesce({replaced.goes()}, FALSE)\nUNION ALL\n"
+            f"SELECT {new} FROM {replaced.rows})"
+        )
+        wanted = self._count(self._table) - replaced.removed + replaced.added
+        if (got := self._count(self.name)) != wanted:
+            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} aside: it stays as it is")
+
+    def give_place(
+        self,
+        known: Mapping[str, str],
+        fact: Mapping[str, str],
+        leaves: Mapping[str, int],
+        noted: Callable[[str], str],
+        noting: AbstractContextManager[Any],
+    ) -> None:
+        """Gives the table's name to the table aside.
+
+        Args:
+            known: what is noted of the table, by the run that has it.
+            fact: says that the table is that run's.
+            leaves: what is noted under `LEAVES`, as a value.
+            noted: gives what `check_foreign` needs of a table, by its name.
+            noting: held while something is noted of the table.
+
+        Raises:
+            StreamingError: another run has the table, or what Spark says is wrong.
+        """
+        files = noted(self.name)
+        with noting:
+            now = self._properties(self._table)
+            self._check_own(now, known, fact)
+            own = {"files": files, WHOLE: now["table"], LEFT: "", LEAVES: json.dumps(dict(leaves))}
+            self._take_place({**now, **own})

@@ -1,0 +1,132 @@
+"""A table beside a streaming model's table that takes its place: a compacted table, or one that is made anew.
+
+The catalog forgets the table, and gives its name to the table aside. A run that is killed between these two steps
+leaves the table aside, which is marked as whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.lease import KEY, Holder
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.table import PREFIX, Facts, named_beside, pairs, properties_of
+
+_OF_THE_CATALOG = ("transient_lastDdlTime",)
+"""Properties that the catalog makes itself."""
+
+
+class AsideTable:
+    """The table aside of one table.
+
+    Args:
+        engine: the session of a run.
+        table: the table's name, as SQL has it.
+        suffix: what the name of the table aside has behind that.
+        of: its property with the name of the table whose place it is to take.
+        whole: its property that isn't empty when it has all rows.
+        foreign: what is said behind its name where it is somebody else's.
+    """
+
+    def __init__(self, engine: Engine, table: str, *, suffix: str, of: str, whole: str, foreign: str) -> None:
+        self._engine = engine
+        self._table = table
+        self._of = of
+        self._whole = whole
+        self._foreign = foreign
+        self.name = named_beside(table, suffix)
+
+    def is_foreign(self) -> bool:
+        """Whether the name of the table aside, and its folder with it, is somebody else's."""
+        return self._engine.exists(self.name) and self._properties(self.name).get(self._of) != self._table
+
+    def check(self) -> None:
+        """Makes sure that the name of the table aside is free, or a table's that was made for this one.
+
+        Raises:
+            StreamingError: it is somebody else's.
+        """
+        if self.is_foreign():
+            raise StreamingError(f"{self.name} {self._foreign}")
+
+    def drop(self) -> None:
+        """Drops the table aside, if one is there.
+
+        Raises:
+            StreamingError: it is somebody else's.
+        """
+        self.check()
+        self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
+
+    def noted(self) -> dict[str, str] | None:
+        """What is noted of the table aside; None where there is none, or only somebody else's."""
+        known = self._properties(self.name) if self._engine.exists(self.name) else {}
+        return known if known.get(self._of) == self._table else None
+
+    def restore(self) -> bool:
+        """Gives the table's name to a whole table aside, where a run was killed before it did; False for none."""
+        if not (self.noted() or {}).get(self._whole):
+            return False
+        self._rename()
+        return True
+
+    def _make_like(self, place: str) -> None:
+        """Makes the table aside, empty, with the columns, partitions, format and properties of the table.
+
+        Args:
+            place: its folder.
+        """
+        facts = Facts.of(self._engine, self._table)
+        theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
+        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
+        given = {name: text for name, text in given.items() if name != PREFIX + self._whole}
+        given[PREFIX + self._of] = self._table
+        properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
+        self._engine.sql(
+            f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
+            f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
+        )
+        if facts.comment:
+            self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
+
+    def _count(self, table: str) -> int:
+        """How many rows a table has."""
+        return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
+
+    def _check_own(self, now: Mapping[str, str], known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        """Makes sure that the table is still the run's.
+
+        Args:
+            now: what is noted of it now.
+            known: what was noted when the run took it.
+            fact: says whose it is.
+
+        Raises:
+            StreamingError: it is another run's.
+        """
+        if now.get("table") != known["table"] or _run(now) != _run(fact):
+            raise StreamingError("another run has taken it over")
+
+    def _take_place(self, noted: Mapping[str, str]) -> None:
+        """Gives the table's name to the table aside. Whoever sees it there sees all that belongs to it: `noted`."""
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(noted)})")
+        self._engine.sql(f"DROP TABLE {self._table}")
+        self._rename()
+
+    def _rename(self) -> None:
+        try:
+            self._engine.sql(f"ALTER TABLE {self.name} RENAME TO {self._table}")
+        except StreamingError:
+            if not self._engine.exists(self._table):  # else a run that came at the same moment has done it
+                raise
+
+    def _properties(self, table: str) -> dict[str, str]:
+        return properties_of(self._engine, table)
+
+
+def _run(known: Mapping[str, str]) -> str | None:
+    """The id of the run that has a table."""
+    holder = Holder.read(known.get(KEY))
+    return holder.id if holder is not None else None

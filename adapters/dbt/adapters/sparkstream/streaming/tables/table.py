@@ -1,0 +1,406 @@
+"""The table of a streaming model: made with what has to be known of it, and checked before each run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.making import make
+
+BATCH = "micro_batch"
+"""The column, and partition, that says which micro-batch has appended a row."""
+
+PREFIX = "sparkstream."
+
+FEW_FILES = 16
+"""So many data files are read by one task."""
+
+DELTA = "delta"
+"""The format whose log says which micro-batches are in the table, so that no partitions have to."""
+
+ICEBERG = "iceberg"
+
+UPDATES = "updates"
+"""The property of a table in which late rows correct windows."""
+
+COMPACTS = "compacts"
+"""The property of a table in plain files that is made for compaction."""
+
+SWAPS = "swaps"
+"""The property of a table in plain files that may give way to one that is made anew aside."""
+
+SKIPPING = {
+    DELTA: {"skipChangeCommits": "true"},
+    ICEBERG: {"streaming-skip-overwrite-snapshots": "true", "streaming-skip-delete-snapshots": "true"},
+}
+"""Formats with a list of their own of what was done: how a stream passes over what changes rows."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the catalog says of a table.
+
+    Attributes:
+        kind: `MANAGED`, `EXTERNAL` or `VIEW`.
+        location: its folder.
+        created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
+        query: of a view; empty for a table.
+        namespace: what names in the query without a schema are in.
+        provider: what its rows are stored as, such as `parquet`.
+        comment: its description.
+        properties: its properties, as the catalog writes them.
+    """
+
+    kind: str
+    location: str
+    created: str
+    query: str = ""
+    namespace: str = ""
+    provider: str = ""
+    comment: str = ""
+    properties: str = ""
+
+    @classmethod
+    def of(cls, engine: Engine, table: str) -> Facts:
+        found: dict[str, str] = {}
+        details = False
+        for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}"):
+            details = details or str(row[0]).startswith("# Detailed Table")
+            if details and row[0]:
+                found.setdefault(str(row[0]), str(row[1]))
+        if found.get("Provider", "").casefold() == DELTA:
+            found["Created Time"] = str(engine.sql(f"DESCRIBE DETAIL {table}")[0]["id"])
+        elif found.get("Provider", "").casefold() == ICEBERG:
+            found["Created Time"] = properties_of(engine, table).get("table", "")  # a streaming model's alone has one
+        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
+        return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
+
+    @property
+    def compacts(self) -> bool:
+        """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
+        return f"{PREFIX}{COMPACTS}=true" in self.properties
+
+    @property
+    def updates(self) -> bool:
+        """Whether it is a streaming model's table in which late rows correct windows."""
+        return f"{PREFIX}{UPDATES}=true" in self.properties
+
+
+class StreamTable:
+    """The table that a streaming model appends to, with a partition for each micro-batch.
+
+    Args:
+        engine: the Spark that has it.
+        name: its name, as SQL has it.
+    """
+
+    _numbers_rows = True
+    """Whether a column says which micro-batch has appended a row."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self._noting = threading.Lock()
+        self._facts: Facts | None = None
+        self.name = name
+
+    def found(self) -> bool:
+        """Whether the table is there."""
+        return self._engine.exists(self.name)
+
+    def tidy(self, known: Mapping[str, str]) -> None:
+        """Removes what earlier runs have left beside the table.
+
+        Args:
+            known: what is noted of it, by a run that has it to itself.
+        """
+
+    def is_tidy(self, known: Mapping[str, str]) -> bool:
+        """Whether earlier runs have left nothing beside the table that `tidy` would look for."""
+        return True
+
+    def remains(self, known: Mapping[str, str]) -> list[str]:
+        """The folders with rows that stay when the table is dropped, by what is noted of it."""
+        return []
+
+    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
+        """Whether its rows are due to be put into few files, though no micro-batch has come: the last try has failed.
+
+        Args:
+            known: what is noted of it. `check_foreign` has seen it since.
+            every: after so many micro-batches; None for never.
+        """
+        return False
+
+    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+        """Puts the rows into few files, if there are many by now.
+
+        Args:
+            every: after so many micro-batches.
+            last: the last micro-batch that was noted before this run.
+            finished: the last one now, with nothing half done.
+            partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
+
+        Returns:
+            What `check_foreign` needs from now on; None where there was nothing to do.
+
+        Raises:
+            StreamingError: why it can't be done; the table stays as it is.
+        """
+        return None
+
+    def replaces(self) -> bool:
+        """Whether the table that is there is replaced when it is made anew; else it is dropped before."""
+        return False
+
+    def create(
+        self,
+        columns: Sequence[tuple[str, str]],
+        config: StreamConfig,
+        properties: Mapping[str, str],
+        comments: Mapping[str, str],
+        identifier: str,
+        description: str | None,
+    ) -> None:
+        """Makes the table.
+
+        Raises:
+            StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
+                wrong.
+        """
+        names = [name.casefold() for name, _ in columns]
+        if BATCH in names:
+            raise StreamingError(f"the column {BATCH} is the adapter's own\n  give yours another name")
+        missing = [name for name in config.partition_by if name.casefold() not in names]
+        if missing:
+            raise StreamingError(
+                f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}"
+            )
+        last = {name.casefold() for name in config.partition_by}
+        ordered = [c for c in columns if c[0].casefold() not in last]
+        ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
+        lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
+        if self._numbers_rows:
+            lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
+        if config.lateness is not None:
+            properties = {**properties, UPDATES: "true"}
+        folder = self._place(config, identifier)
+        listed = ",\n  ".join(lines)
+        definition = self._definition(config, folder, description, properties)
+        if folder is not None and not self.replaces():
+            self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
+        replaced = "OR REPLACE " if self.replaces() else ""
+        self._make(self.name, f"CREATE {replaced}TABLE {self.name} (\n  {listed}\n){definition}", folder)
+        self._facts = None
+
+    def _definition(
+        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
+    ) -> str:
+        """What follows the columns where the table is made."""
+        columns = ", ".join(self._partitioned(config))
+        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
+        partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
+        place = f"\nLOCATION {string_literal(folder)}" if folder else ""
+        given = f"{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
+        return f"\nUSING {config.file_format}{partitions}{place}{given}"
+
+    def _partitioned(self, config: StreamConfig) -> list[str]:
+        """The columns that it is partitioned by, as SQL has them."""
+        return [*map(backticked, config.partition_by), *([BATCH] if self._numbers_rows else [])]
+
+    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+        """The table's folder; None for the catalog's choice."""
+        return f"{config.location_root.rstrip('/')}/{identifier}" if config.location_root else None
+
+    def _make(self, table: str, statement: str, place: str | None = None) -> None:
+        """Makes a table; `place` is the folder that the statement names."""
+        make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
+
+    def _clear(self, folder: str, occupied: bool = False) -> None:
+        """Removes what a table of this model has left in its folder.
+
+        Args:
+            folder: the folder.
+            occupied: whether Spark says that something is in it, be it files that nobody reads.
+
+        Raises:
+            StreamingError: something else is in the folder.
+        """
+        files = self._engine.folders.stored_files(folder)
+        strange = [name for name in files if batch_of(name) is None]
+        if strange:
+            raise StreamingError(
+                f"the folder of {self.name} holds files of something else, such as {strange[0]}\n"
+                "  move them away, or give the model another name or location_root"
+            )
+        if files or occupied:
+            self._engine.folders.clear(folder)
+
+    def properties(self) -> dict[str, str]:
+        """What was noted of the table, by `note`."""
+        return properties_of(self._engine, self.name)
+
+    def note(self, **facts: str) -> None:
+        """Notes facts in the table's properties."""
+        # The catalog reads all properties and writes them back: of two at a time, one would be lost.
+        with self._noting:
+            self._note(facts)
+
+    def _note(self, facts: Mapping[str, str]) -> None:
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
+
+    def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """What stands in properties as long as the table is a run's: table -> name -> a text in the value.
+
+        Args:
+            known: what is noted of the table.
+            lease: name -> text, of the property that says whose run it is.
+        """
+        return {self.name: {PREFIX + "table": known["table"], **lease}}
+
+    def facts(self) -> Facts:
+        """What the catalog says of it; asked once."""
+        if self._facts is None:
+            self._facts = Facts.of(self._engine, self.name)
+        return self._facts
+
+    def refresh(self) -> None:
+        """Makes Spark look again which files it has."""
+        self._engine.sql(f"REFRESH TABLE {self.name}")
+
+    def add_columns(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Adds the columns that it lacks, with NULL in the rows that are there; the micro-batch's number stays last."""
+        there = self._engine.columns(self.name)
+        known = {name.casefold() for name in there}
+        added = [f"{backticked(name)} {type_}" for name, type_ in columns if name.casefold() not in known]
+        if not added:
+            return
+        if self.facts().provider.casefold() == ICEBERG:  # elsewhere, partitions are behind all columns
+            last = [name for name in there if name.casefold() != BATCH][-1]
+            added = [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
+        self._engine.sql(f"ALTER TABLE {self.name} ADD COLUMNS ({', '.join(added)})")
+        self._facts = None
+
+    def columns(self) -> list[str]:
+        """The names of its columns; the micro-batch's number is the last."""
+        return self._engine.columns(self.name)
+
+    def files(self) -> list[str]:
+        """Its data files."""
+        return self._engine.files(self.name, self.facts().location)
+
+    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+        """Looks whether something else has written to the table.
+
+        Args:
+            known: what is noted of it.
+            last: the last micro-batch that is noted.
+            begun: the last one that has begun.
+            accepts: whether the model takes that as it is.
+
+        Raises:
+            StreamingError: it has, and the model doesn't.
+        """
+
+    def is_noted(self, known: Mapping[str, str]) -> bool:
+        """Whether what is noted is all that was there at `check_foreign`."""
+        return True
+
+    def settled(
+        self, after: int, finished: int, windows: Sequence[str]
+    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+        """Rows, and windows where they can be told, that each micro-batch has appended; and what `check_foreign` needs.
+
+        Args:
+            after: the micro-batch before the first.
+            finished: the last one.
+            windows: the columns that tell windows apart, if there are any.
+        """
+        found = self._appended(after, windows, None)
+        return {n: counts for n, counts in found.items() if n <= finished}, ""
+
+    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+        """Replaces rows, in one step that readers see.
+
+        Args:
+            replaced: the rows.
+            known: what is noted of the table, by the run that has it.
+            fact: says that the table is that run's.
+
+        Raises:
+            StreamingError: what keeps it from that; the table stays as it is.
+        """
+        raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
+
+    def corrected(self) -> dict[str, str]:
+        """What is to be noted of it when late rows have corrected windows."""
+        return {}
+
+    def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:
+        """Rows, and windows where columns tell them, that each micro-batch after one has appended.
+
+        Args:
+            after: the micro-batch.
+            windows: the columns that tell windows apart, if there are any.
+            new: how many data files they have written, or more, if that is known.
+        """
+        # Rows of a few files are counted by one task faster than several can divide them up.
+        hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
+        distinct = f"count(DISTINCT {', '.join(map(backticked, windows))})" if windows else "NULL"
+        rows = self._engine.sql(
+            f"SELECT {BATCH}, count(*), {distinct} FROM (SELECT {hint}* FROM {self.name} WHERE {BATCH} > {after})"
+            f" GROUP BY {BATCH}"
+        )
+        return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
+
+
+def properties_of(engine: Engine, table: str) -> dict[str, str]:
+    """What is noted of a table, by its name as SQL has it."""
+    rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
+    return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+
+def named_beside(table: str, suffix: str) -> str:
+    """A table's name with a suffix, as SQL has it."""
+    return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
+
+
+def namespace_of(table: str) -> str:
+    """The schema of a table, by its name as SQL has it."""
+    return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+
+
+def is_in_catalog(table: str) -> bool:
+    """Whether a table is in a catalog beside Spark's own, by its name as SQL has it."""
+    catalog = exp.to_table(table, dialect="spark").catalog
+    return bool(catalog) and catalog.casefold() != "spark_catalog"
+
+
+def pairs(facts: Mapping[str, str]) -> str:
+    """Facts as properties of a table, as SQL."""
+    return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
+
+
+def batch_of(file: str) -> int | None:
+    """The micro-batch that a data file belongs to, by the folder it is in."""
+    for part in reversed(file.split("/")):
+        name, equals, value = part.partition("=")
+        if equals and name.casefold() == BATCH:
+            return int(value) if value.lstrip("-").isdigit() else None
+    return None
+
+
+def up_to(files: Iterable[str], last: int) -> list[str]:
+    """The data files that micro-batches up to one have written."""
+    return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
+
+
+def _comment(text: str | None) -> str:
+    return f" COMMENT {string_literal(text)}" if text else ""

@@ -1,0 +1,389 @@
+"""What happens with the rows of a micro-batch. Runs beside Spark's driver, so it imports nothing of this package."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
+    from dbt.adapters.sparkstream.streaming.worker.open_views import OpenViews
+    from dbt.adapters.sparkstream.streaming.worker.producer import Producer
+    from dbt.adapters.sparkstream.streaming.worker.state import RowStore, SliceStore
+
+_WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
+"""The program that a server runs a sink in."""
+
+_COUNTED = 500
+"""Of so many micro-batches that have corrected windows, the note says how many."""
+
+_ROWS = "__rows_to_write"
+"""A view of the rows on their way to the table."""
+
+
+class Fence:
+    """Keeps the query of an earlier run from a table that isn't its own any more.
+
+    A query may outlive the dbt process that started it: a Spark server goes on. Meanwhile another run may have taken
+    the model over, or made the table anew.
+
+    Args:
+        table: the table's name.
+        owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
+    """
+
+    def __init__(self, table: str, owned: dict[str, dict[str, str]]) -> None:
+        self._table = table
+        self._owned = owned
+
+    def check(self, spark: SparkSession) -> None:
+        """Fails where the table is another run's.
+
+        Raises:
+            RuntimeError: it is.
+        """
+        for table, owned in self._owned.items():
+            properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
+            if any(text not in properties.get(name, "") for name, text in owned.items()):
+                raise RuntimeError(f"another run has taken over {self._table}, so this one writes nothing more to it")
+
+
+class Done:
+    """The note that the rows of a micro-batch are in the table: a folder with one file.
+
+    A line holds the number of the micro-batch, and how many windows it has corrected. So do lines before it, for the
+    last micro-batches that have corrected windows: whoever counts them may look only now and then.
+
+    Spark notes the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the two
+    notes, what is in the table must not be written again, as streams that read the table may have seen its files.
+
+    Args:
+        folder: the folder.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._corrections: dict[int, int] = {}
+
+    def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
+        """Notes a micro-batch, in place of the one before. The file is there as a whole or not at all.
+
+        Args:
+            spark: the session of the micro-batch.
+            batch: its number.
+            corrected: how many windows it has corrected.
+        """
+        lines = ", ".join(
+            f"('{number} {windows}')" for number, windows in [*self._corrections.items(), (batch, corrected)]
+        )
+        spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self._folder)
+        if corrected:
+            self._corrections[batch] = corrected
+        if len(self._corrections) > _COUNTED:
+            del self._corrections[min(self._corrections)]
+
+    def has(self, spark: SparkSession, batch: int) -> bool:
+        """Whether the micro-batch was noted last."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            lines = [row[0].partition(" ") for row in spark.read.text(self._folder).collect()]
+        except AnalysisException as error:
+            if error.getCondition() == "PATH_NOT_FOUND":
+                return False
+            raise
+        noted = {int(number): int(windows or 0) for number, _, windows in lines}
+        if max(noted, default=None) != batch:
+            return False
+        self._corrections = {number: windows for number, windows in noted.items() if windows}
+        return True
+
+
+class Sink:
+    """Appends the rows of each micro-batch to a table, once.
+
+    A micro-batch that was interrupted comes again, with the same number.
+
+    Args:
+        table: the table's name.
+        columns: its columns.
+        closed: the view that `query` reads.
+        query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
+        begun: the last micro-batch that an earlier run has begun.
+        fence: checked before anything is written.
+        done: where a micro-batch is noted.
+        history: what `query` needs of earlier micro-batches; None where it needs nothing.
+        producer: sends the rows to a topic when they are in the table; None for no topic.
+        views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
+        corrections: the windows in the table that late rows have corrected; None where they correct nothing.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        columns: list[str],
+        closed: str,
+        query: str | None,
+        begun: int,
+        fence: Fence,
+        done: Done,
+        history: RowStore | SliceStore | None = None,
+        producer: Producer | None = None,
+        views: OpenViews | None = None,
+        corrections: Corrections | None = None,
+    ) -> None:
+        self._views = views
+        self._corrections = corrections
+        self._history = history
+        self._producer = producer
+        self._begun = begun
+        self._fence = fence
+        self._done = done
+        self._table = table
+        self._columns = columns
+        self._closed = closed
+        self._query = query
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Called where a server's Python process gets the sink."""
+        self.__dict__.update(state)
+        if getattr(sys.modules["__main__"].__spec__, "name", "") == _WORKER:
+            _end_with(os.getppid())
+
+    def __call__(self, rows: DataFrame, batch: int) -> None:
+        spark = rows.sparkSession
+        self._fence.check(spark)
+        if self._may_be_there(batch) and self._done.has(spark, batch):
+            read(rows)
+            return
+        if self._history is not None:
+            rows = self._history.joined(rows, batch)
+        if self._query is not None:
+            rows.createOrReplaceTempView(self._closed)
+            rows = spark.sql(self._query)
+        ends = self._corrections.ends(spark) if self._corrections is not None else []
+        # After an interrupted attempt they are compared with what it has left.
+        is_read_again = self._may_be_there(batch) or self._producer is not None or bool(ends)
+        rows = rows.persist() if is_read_again else rows
+        try:
+            if ends and self._corrections is not None:
+                self._correct(rows, batch, self._corrections, ends)
+            else:
+                self._write(rows, batch)
+            if self._producer is not None:
+                self._producer.send(rows, batch)
+        finally:
+            if is_read_again:
+                rows.unpersist()
+        if self._views is not None:
+            self._views.show(spark, batch)
+        self._done.note(spark, batch, len(ends))
+
+    def _may_be_there(self, batch: int) -> bool:
+        """Whether an interrupted attempt may have written rows of a micro-batch."""
+        return batch <= self._begun
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
+        raise NotImplementedError
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        """The same, in place of what the table has of some windows, too.
+
+        Args:
+            rows: the rows.
+            batch: the micro-batch.
+            corrections: how.
+            ends: the ends of these windows.
+        """
+        raise NotImplementedError
+
+
+class DeltaAppend(Sink):
+    """Appends to a table in Delta, in one commit for each micro-batch.
+
+    The commit says which micro-batch it is of, and Delta makes no second one for it.
+
+    Args:
+        generation: tells the table from earlier tables of the same name.
+    """
+
+    def __init__(self, *, generation: str, **common: Any) -> None:
+        super().__init__(**common)
+        self._generation = generation
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        if self._may_be_there(batch):
+            # Where it is in the table, Delta reads no row, and the state would not be updated.
+            read(rows)
+        rows.selectExpr(*map(backticked, self._columns)).createOrReplaceTempView(_ROWS)
+        rows.sparkSession.sql(
+            f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
+            f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {_ROWS}"
+        )
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        # MERGE takes no options, so settings of the session that the micro-batches have say the same.
+        conf = rows.sparkSession.conf
+        said = {
+            "write.txnAppId": self._generation,
+            "write.txnVersion": str(batch),
+            "commitInfo.userMetadata": f"{self._generation} {batch}",
+        }
+        for name, text in said.items():
+            conf.set(f"spark.databricks.delta.{name}", text)
+        try:
+            corrections.merge(rows.selectExpr(*map(backticked, self._columns)), ends)
+        finally:
+            for name in said:
+                conf.unset(f"spark.databricks.delta.{name}")
+
+
+class Append(Sink):
+    """Appends to a table that has a partition for each micro-batch.
+
+    Unless a micro-batch is noted as done, its rows are compared with the rows that an interrupted attempt has left.
+    Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
+    others aren't.
+
+    Args:
+        columns: the columns that the table is partitioned by at the end, the number of the micro-batch last.
+        partitions: how many columns it is partitioned by.
+        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
+            list of its files.
+        is_managed: whether files go with their partition when that is dropped.
+    """
+
+    def __init__(self, *, partitions: int, by_files: bool, is_managed: bool, **common: Any) -> None:
+        super().__init__(**common)
+        self._partitions = partitions
+        self._by_files = by_files
+        self._is_managed = is_managed
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        self._append(self._numbered(rows, batch), batch)
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self._columns[-1]), batch)
+
+    def _append(self, rows: DataFrame, batch: int) -> None:
+        number = self._columns[-1]
+        if not self._by_files:
+            from pyspark.sql.functions import expr
+
+            # One commit of the format replaces all that an interrupted attempt has left.
+            rows.writeTo(self._table).overwrite(expr(f"{backticked(number)} = {batch}"))
+        elif self._may_be_there(batch):
+            self._complete(rows, batch)
+        else:
+            overwrite(rows, self._table)
+
+    def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
+        *names, number = self._columns
+        return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
+
+    def _complete(self, rows: DataFrame, batch: int) -> None:
+        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
+
+        Args:
+            rows: all rows of the micro-batch, for the table.
+            batch: its number.
+        """
+        spark, number = rows.sparkSession, self._columns[-1]
+        if self._is_managed:
+            # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
+            # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
+            spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
+        left = spark.read.table(self._table).where(f"{backticked(number)} = {batch}")
+        missing = self._missing(rows, left)
+        if missing is None:
+            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION ({backticked(number)} = {batch})")
+            overwrite(rows, self._table)
+        elif not missing.isEmpty():
+            # A partition is written whole. Two NULLs are the same partition.
+            keys = [backticked(name) for name in self._columns[-self._partitions :]]
+            same = [rows[key].eqNullSafe(missing[key]) for key in keys]
+            overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
+
+    @staticmethod
+    def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
+        """The rows that an interrupted attempt has not written; None where it has written other rows."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            if left.exceptAll(rows).isEmpty():
+                return rows.exceptAll(left)
+        except AnalysisException:
+            pass  # rows with a type such as MAP can't be compared
+        return None
+
+
+class IcebergAppend(Append):
+    """Appends to a table in Iceberg: a micro-batch is one snapshot, so its rows are there as a whole or not at all.
+
+    A snapshot that replaces rows, be it none, is one that no other stream can read.
+    """
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        rows = self._numbered(rows, batch)
+        if self._may_be_there(batch) and self._is_there(rows.sparkSession, batch):
+            read(rows)
+        else:
+            rows.writeTo(self._table).append()
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        # Where a micro-batch has corrected windows and left no row, the same commit once more changes nothing.
+        if not (self._may_be_there(batch) and self._is_there(rows.sparkSession, batch)):
+            corrections.merge(self._numbered(rows, batch), ends)
+
+    def _is_there(self, spark: SparkSession, batch: int) -> bool:
+        spark.sql(f"REFRESH TABLE {self._table}")
+        return not spark.read.table(self._table).where(f"{backticked(self._columns[-1])} = {batch}").isEmpty()
+
+
+def _end_with(server: int) -> None:
+    """Ends this process when its server has ended, however that was.
+
+    Else a process whose server was killed asks it for ten minutes, and then hangs for good: while Python shuts down,
+    pyspark 4.3 closes its connection and waits for a thread that has ended already.
+
+    Args:
+        server: the pid of the server, which is the parent of this process.
+    """
+
+    def watch() -> None:
+        while os.getppid() == server:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def overwrite(rows: DataFrame, table: str) -> None:
+    """Writes rows to a table, in place of the partitions that they are in; other partitions stay.
+
+    The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting
+    `partitionOverwriteMode` isn't enough: when Spark is being stopped, as its client was killed, a statement that runs
+    reads the default of every setting. The default is to replace the whole table, and Spark deletes its folder for it.
+
+    Args:
+        rows: rows with the columns of the table, in their order.
+        table: the table's name.
+    """
+    rows.createOrReplaceTempView(_ROWS)
+    rows.sparkSession.sql(
+        f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic', 'overwrite-mode' = 'dynamic') "
+        f"SELECT * FROM {_ROWS}"
+    )
+
+
+def read(rows: DataFrame) -> None:
+    """Reads rows for nothing but the state, which reading them updates."""
+    rows.write.format("noop").mode("overwrite").save()
