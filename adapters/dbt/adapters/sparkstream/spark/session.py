@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.pythonlog import silence_python_log
 from dbt.adapters.sparkstream.spark.session_conf import (
     AUTHENTICATE,
+    DEFAULT_JAVA_OPTIONS,
     LOCAL_DIR,
     METASTORE_POOL,
     METASTORE_URL,
@@ -49,6 +51,9 @@ _MISSING = re.compile(r"unresolved dependency: ([\w.-]{1,200})#([\w.-]{1,200});(
 """How Spark's launcher says that nobody has a jar."""
 
 _lock = threading.Lock()
+_launching = threading.Lock()
+_early: threading.Thread | None = None
+_failure: Exception | None = None
 _session: SparkSession | None = None
 _parameters: Mapping[str, str] | None = None
 
@@ -67,6 +72,7 @@ def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
     global _session, _parameters
     if why := secret_java_options(parameters):
         raise RuntimeError(why)
+    _await_early()
     with _lock:
         if _session is None or _stopped(_session):
             _session, _parameters = _start(parameters, project), dict(parameters)
@@ -76,6 +82,40 @@ def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
         return _session
 
 
+def start_early(parameters: Mapping[str, str], project: Path) -> None:
+    """Starts the session in a thread, for a caller that has other work to do before it asks for it.
+
+    Args: as `spark_session`, which raises what this fails of.
+    """
+    global _early
+
+    def start() -> None:
+        global _failure
+        try:
+            # Its catalog takes as long as the rest, and each command of dbt asks for this first.
+            spark_session(parameters, project).sql("show databases")
+        except Exception as error:
+            _failure = error
+
+    if _session is None and _early is None:
+        _early = threading.Thread(target=start, name="spark", daemon=True)
+        _early.start()
+        # A process that ends before leaves no folder of pyspark's behind; Java sees its end, and ends.
+        atexit.register(_launching.acquire)
+
+
+def _await_early() -> None:
+    """Waits for a session that is being started, and raises what it failed of, once."""
+    global _early, _failure
+    early = _early
+    if early is None or early is threading.current_thread():
+        return
+    early.join()
+    failure, _early, _failure = _failure, None, None
+    if failure is not None:
+        raise failure
+
+
 def _stopped(session: SparkSession) -> bool:
     return session.sparkContext._jsc is None
 
@@ -83,22 +123,26 @@ def _stopped(session: SparkSession) -> bool:
 def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:
     from pyspark import SparkContext
 
+    from dbt.adapters.sparkstream.spark.classdata import archive_of
     from dbt.adapters.sparkstream.spark.java import prepare_session_environment
 
     if SparkContext._gateway is not None:
         # Someone else's Spark, such as a notebook's: its settings are not ours to choose.
         return _build(parameters)
-    prepare_session_environment()
+    archive = archive_of(prepare_session_environment())
     # Python functions in a model run where dbt's packages are.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     silence_python_log()
     defaults = session_defaults(parameters, project)
+    if archive is not None and DEFAULT_JAVA_OPTIONS in defaults:
+        defaults[DEFAULT_JAVA_OPTIONS] += f" {archive.options()}"
+        archive.make_at_exit()
     settings = {**defaults, **parameters}
     with _own_control_c():
         if WAREHOUSE in defaults:
             _launch(Path(defaults[WAREHOUSE]).parent, settings)
         else:
-            with _handed_over(settings, None):
+            with _launching, _handed_over(settings, None):
                 SparkContext._ensure_initialized()
         return _build(settings)
 
@@ -142,7 +186,7 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
     with claimed(home) as handle, open(private.opened(log), "wb") as output:
         _remove_temporary(Path(settings.get(LOCAL_DIR, "")), home)
         try:
-            with _handed_over(settings, home):
+            with _launching, _handed_over(settings, home):
                 gateway = launch_gateway(popen_kwargs={"stderr": output, "pass_fds": handle})
             SparkContext(conf=SparkConf().setAll(list(settings.items())), gateway=gateway)
         except Exception as error:

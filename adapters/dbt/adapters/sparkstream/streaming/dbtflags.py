@@ -19,6 +19,23 @@ def which() -> str:
     return str(_flag("WHICH", "run"))
 
 
+_WITHOUT_SPARK = frozenset({"clean", "debug", "deps", "init", "list", "ls", "parse", "serve"})
+"""dbt's commands that ask Spark nothing, or at once."""
+
+
+def will_need_spark() -> bool:
+    """Whether this thread runs a command of dbt's command line that reads the project first, and asks Spark then."""
+    try:
+        import click
+        from dbt.cli.main import cli
+    except ImportError:
+        return False
+    context = click.get_current_context(silent=True)
+    if context is None or context.find_root().command is not cli:
+        return False
+    return context.info_name not in _WITHOUT_SPARK and context.params.get("populate_cache", True) is not False
+
+
 def is_quiet() -> bool:
     """Whether dbt was asked to say nothing but errors (`--quiet`)."""
     return bool(_flag("QUIET", False))

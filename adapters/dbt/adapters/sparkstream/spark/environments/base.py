@@ -52,6 +52,9 @@ class Environment(ABC):
         """Whether all of Spark is on this machine, in this process or below it."""
         return False
 
+    def start_early(self) -> None:  # noqa: B027 - the others have nothing that takes long
+        """Begins with what `open` will wait for, where that takes long; called when a command will need Spark."""
+
     @abstractmethod
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
         """Opens a connection for SQL.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.connection import Connection, ConnectionState
@@ -28,6 +28,16 @@ class Embedded(Environment):
         from dbt.adapters.sparkstream.spark.session import has_local_master
 
         return has_local_master(self.credentials.server_side_parameters)
+
+    def start_early(self) -> None:
+        if self.is_here:
+            # Imported in this thread: what silences warnings does it in all threads.
+            with without_pandas_warning(), suppress(ImportError):
+                import pyspark.sql.classic.dataframe  # noqa: F401
+
+                from dbt.adapters.sparkstream.spark.session import start_early
+
+                start_early(self.credentials.server_side_parameters, self.project)
 
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
         try:

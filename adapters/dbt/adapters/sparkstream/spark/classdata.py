@@ -1,0 +1,210 @@
+"""The archive of classes from which an embedded Spark's Java starts.
+
+Half of what Java does until Spark has answered its first statements is reading and checking classes from 280 jars. An
+archive has 15,000 of them as they lie in memory. It belongs to one Java and one installed Spark, and Java goes without
+it where it doesn't fit. The first process with such a Spark has another one make it when it ends, in the background:
+
+    python -m dbt.adapters.sparkstream.spark.classdata
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dbt.adapters.sparkstream.secrecy import private
+from dbt.adapters.sparkstream.spark.java import Java, cache_folder, find_java
+from dbt.adapters.sparkstream.spark.session_conf import DEFAULT_JAVA_OPTIONS, java_option
+
+_OTHERS = ("SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "SPARK_PREPEND_CLASSES", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""Variables of the environment that put more on Spark's class path; an archive can't be of a folder's files."""
+
+_AGAIN = 24 * 3600.0
+"""Seconds after which an archive is tried again that couldn't be made, or whose making was killed."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The archive of one Java and one installed Spark.
+
+    Attributes:
+        java: what reads it.
+        spark: the folder of Spark.
+        folder: of archives; only this user can enter it.
+    """
+
+    java: Java
+    spark: Path
+    folder: Path
+
+    @cached_property
+    def name(self) -> str:
+        jars = sorted((jar.name, jar.stat().st_size, jar.stat().st_mtime_ns) for jar in self.spark.glob("jars/*.jar"))
+        key = repr((str(self.java.executable), self.java.version, str(self.spark), jars))
+        return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+    @property
+    def file(self) -> Path:
+        return self.folder / f"{self.name}.jsa"
+
+    @property
+    def log(self) -> Path:
+        """What its making has printed: first the folder of Spark. It is locked meanwhile."""
+        return self.folder / f"{self.name}.log"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is there, and nobody else can have written it."""
+        try:
+            private.check_file(self.file)
+        except OSError:
+            return False
+        return self.file.is_file()
+
+    def options(self) -> str:
+        """The options with which Java reads it; none where it isn't made."""
+        if not self.is_made:
+            return ""
+        # Java says on its standard output, which is dbt's terminal, why it goes without an archive.
+        return f"{java_option(f'-XX:SharedArchiveFile={self.file}')} -Xlog:disable -Xlog:all=warning:stderr"
+
+    def make_at_exit(self) -> None:
+        """Has another process make it when this one ends, unless it is made or was tried not long ago."""
+        if self.is_made or (self.log.exists() and time.time() - self.log.stat().st_mtime < _AGAIN):
+            return
+        atexit.unregister(_spawn)
+        atexit.register(_spawn, self.log)
+
+    def make(self) -> None:
+        """Makes it with the classes of a Spark that answers some statements.
+
+        Raises:
+            OSError: no archive has come of it, or the folder can't be written.
+        """
+        from dbt.adapters.sparkstream.spark.session import spark_session
+
+        self._remove_old()
+        with TemporaryDirectory(prefix="making-", dir=self.folder) as temporary:
+            made = Path(temporary) / self.file.name
+            option = java_option(f"-XX:ArchiveClassesAtExit={made}")
+            session = spark_session({DEFAULT_JAVA_OPTIONS: option}, Path(temporary))
+            for statement in _STATEMENTS.split(";\n"):
+                session.sql(statement).collect()
+            gateway = session.sparkContext._gateway
+            assert gateway is not None
+            java = gateway.proc
+            session.stop()
+            java.stdin.close()
+            java.wait()
+            made.chmod(0o600)
+            made.replace(self.file)
+
+    def _remove_old(self) -> None:
+        """Removes archives whose Spark is gone or another one now, and what killed processes have left."""
+        for left in self.folder.glob("making-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        for log in self.folder.glob("*.log"):
+            spark = log.read_text("utf-8", "replace").partition("\n")[0]
+            same = spark == str(self.spark) and log != self.log
+            if same or not Path(spark).is_dir():
+                log.with_suffix(".jsa").unlink(missing_ok=True)
+                log.unlink()
+
+
+def archive_of(java: Java, environ: Mapping[str, str] = os.environ) -> Archive | None:
+    """The archive for a Java and the Spark that pyspark starts; None where more than Spark's jars is on the class path.
+
+    Args:
+        java: as `find_java` found it.
+        environ: environment variables to look in.
+    """
+    from pyspark.find_spark_home import _find_spark_home
+
+    spark = Path(_find_spark_home())
+    conf = spark / "conf"
+    if os.name != "posix" or any(environ.get(name) for name in _OTHERS) or (conf.is_dir() and any(conf.iterdir())):
+        return None
+    return Archive(java, spark, cache_folder(environ) / "dbt-sparkstream" / "classes")
+
+
+def _spawn(log: Path) -> None:
+    """Starts the process that makes the archive, on its own, for the time that nobody else needs the machine."""
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+        and (name == "SPARK_HOME" or not name.startswith(("SPARK_", "PYSPARK_")))
+    }
+    try:
+        private.make_folder(log.parent)
+        with open(private.opened(log, os.O_WRONLY | os.O_APPEND), "ab") as output:
+            subprocess.Popen(
+                [sys.executable, "-m", __name__],
+                cwd=log.parent,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+    except OSError:
+        return  # a cache that can't be written: Java starts as it did
+
+
+def _main() -> None:
+    import fcntl
+
+    archive = archive_of(find_java())
+    if archive is None:
+        return
+    private.make_folder(archive.folder)
+    with open(private.opened(archive.log, os.O_WRONLY | os.O_APPEND), "a") as log:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        log.truncate(0)
+        log.write(f"{archive.spark}\n")
+        log.flush()
+        os.nice(19)
+        archive.make()
+
+
+_STATEMENTS = """\
+show databases;
+create schema shop;
+show table extended in shop like '*';
+create table shop.bid using parquet as
+select id, timestamp_seconds(id) t, id % 7 item, id * 1.5d price from range(0, 1000, 1, 2);
+insert into shop.bid select id, timestamp_seconds(id), id % 7, 2d from range(10);
+create or replace view shop.a comment 'a view' as select item, count(*) n from shop.bid group by item;
+describe extended shop.bid;
+describe query select * from shop.a;
+alter table shop.bid rename to shop.bids;
+alter table shop.bids alter column price comment 'a price';
+create or replace view shop.a as select item, count(*) n from shop.bids group by item;
+select * from shop.a limit 5;
+select b.item, window.start, sum(price), avg(price), count(distinct b.id), a.n
+from shop.bids b join shop.a a on a.item = b.item where t > '1970-01-01'
+group by b.item, window(t, '1 minute'), a.n order by 1, 2 limit 100;
+select item, avg(price) over (partition by item order by t range between interval 1 minute preceding and current row)
+from shop.bids;
+select explode(sequence(1, item)) x from shop.bids where item > 5
+union all select count(*) from shop.bids having count(*) <> 0;
+drop view shop.a;
+drop table shop.bids"""
+"""What an adapter's statements are like: the classes that they need are in the archive."""
+
+
+if __name__ == "__main__":
+    _main()
