@@ -90,9 +90,7 @@ class TestClauses(Pairs):
         self.becomes("SELECT i, MAX(i) OVER (w ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT i, MAX(i) OVER (PARTITION BY k ORDER BY ts DESC, i) AS z FROM c WINDOW w AS (PARTITION BY k)")
         self.becomes("SELECT MAX(i) OVER (b ROWS 1 PRECEDING) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (a ORDER BY i DESC NULLS LAST)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY i DESC NULLS LAST) AS z FROM c WINDOW a AS (PARTITION BY k), b AS (PARTITION BY k ORDER BY i DESC NULLS LAST)")
         self.becomes("SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)", "SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)")
-        self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW W AS (ORDER BY i)", "the window w has an ORDER BY already", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) FROM c WINDOW W AS (ORDER BY i ROWS 2 PRECEDING)", "the window w has a frame already", at="w", hint="in full")
-        self.refused_flink("SELECT MAX(i) OVER (w PARTITION BY k) FROM c WINDOW W AS (ORDER BY i)", "PARTITION BY can't follow the window w", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS (PARTITION BY i + 1)", "has columns only", at="i + 1", hint="in full")
 
     def test_negative_offsets(self) -> None:

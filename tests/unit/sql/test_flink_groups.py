@@ -56,7 +56,6 @@ class TestGroups(Pairs):
     @pytest.mark.parametrize(
         ("sql", "words", "at", "hint"),
         [
-            ("SELECT a FROM t QUALIFY a > 1", "asks for a window function", "a > 1", "WHERE"),
             ("SELECT v.b FROM (SELECT a AS b, b FROM t) AS v", "two columns of the subquery", "v.b", "another way"),
             ("SELECT a FROM t WHERE a = ALL (SELECT c FROM t)", "compares int with string", "a = ALL (SELECT c FROM t)", "CAST"),
         ],

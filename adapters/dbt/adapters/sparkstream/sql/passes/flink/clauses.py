@@ -52,8 +52,6 @@ class Clauses(Rewriter):
     def _select(self, select: exp.Expr) -> Iterator[Edit]:
         """QUALIFY with aggregates as a filter around the query: Spark's can't read them."""
         qualify = select.args.get("qualify")
-        if qualify is not None and not _asks_window(qualify, select):
-            self.refuse(qualify.this, "QUALIFY asks for a window function", "write WHERE, or HAVING for an aggregate")
         if qualify is None or not any(call.name.upper() in AGGREGATES for call in qualify.find_all(exp.Anonymous)):
             return
         if not select.args.get("group"):
@@ -195,13 +193,6 @@ class Clauses(Rewriter):
             compared.append(_of(query, "COUNT(*) = COUNT(v) OR NULL"))
             return f"({_of(query, 'COUNT(*)')} = 0 OR {' AND '.join(compared)})"
         return _if_any(query, " OR ".join(compared))
-
-
-def _asks_window(qualify: exp.Expr, select: exp.Expr) -> bool:
-    """Whether QUALIFY has a window function, or the alias of one."""
-    named = {p.alias.casefold() for p in select.expressions if isinstance(p, exp.Alias) and p.find(exp.Window)}
-    names = {column.name.casefold() for column in qualify.find_all(exp.Column) if not column.table}
-    return qualify.find(exp.Window) is not None or bool(names & named)
 
 
 def _of(query: str, aggregate: str) -> str:

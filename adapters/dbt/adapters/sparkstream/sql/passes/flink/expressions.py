@@ -19,7 +19,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
 from dbt.adapters.sparkstream.sql.passes.flink.lengths import Lengths
-from dbt.adapters.sparkstream.sql.passes.flink.loosesyntax import LooseSyntax
 from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
 from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
 from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
@@ -36,7 +35,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.timesofday import TimesOfDay
 from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
 _REWRITERS: tuple[type[Rewriter], ...] = (
-    LooseSyntax,
     Guards,
     Conditions,
     OrderKeys,

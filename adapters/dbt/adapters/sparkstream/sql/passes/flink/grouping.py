@@ -130,7 +130,7 @@ class Groupings(Rewriter):
             )
 
     def _check_keys(self, node: exp.Expr, name: str, group: exp.Group) -> None:
-        """Refuses GROUPING of nothing, and of what is no key."""
+        """Refuses GROUPING of nothing and of what is no key: with one set of keys it would be the constant 0."""
         if not node.expressions:
             self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
         keys = {normal_form(key) for item in _elements(group) for key in key_parts(item)}

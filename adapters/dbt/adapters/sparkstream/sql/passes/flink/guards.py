@@ -38,8 +38,6 @@ class Guards(Rewriter):
     def _bracket(self, node: exp.Expr) -> Iterable[Edit]:
         """`a[0]` of an array is NULL: Flink's first element is `a[1]`, and Spark's users write `a[0]`."""
         if is_map_constructor(node):
-            if len(node.expressions) % 2:
-                self.refuse(node, "MAP takes keys and values in pairs", "write MAP['a', 1, 'b', 2]")
             return ()
         index = node.expressions[0] if node.expressions else None
         zero = isinstance(index, exp.Literal) and not index.name.strip("0")

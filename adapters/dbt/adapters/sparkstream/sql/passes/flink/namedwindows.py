@@ -31,13 +31,8 @@ class NamedWindows(Rewriter):
         below = parts_of(base)
         if not (node.arg_key == "windows" or any(node.args.get(part) for part in ("partition_by", "order", "spec"))):
             return  # OVER w is Spark's as well
-        if node.args.get("partition_by"):
-            self.refuse(name, f"PARTITION BY can't follow the window {name.name}", "write OVER (...) in full")
-        for part, there, words in (("order", below.order, "an ORDER BY"), ("spec", below.frame, "a frame")):
-            if node.args.get(part) and there is not None:
-                self.refuse(name, f"the window {name.name} has {words} already", "write OVER (...) in full")
-        if below.frame is not None and node.args.get("order"):
-            self.refuse(name, f"ORDER BY can't follow the frame of the window {name.name}", "write OVER (...) in full")
+        if node.args.get("spec") and below.frame is not None:  # one of two frames would be dropped
+            self.refuse(name, f"the window {name.name} has a frame already", "write OVER (...) in full")
         text = self._inside(base)
         yield self.edit(name, lambda: text)
 

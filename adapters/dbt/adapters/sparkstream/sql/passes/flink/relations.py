@@ -19,14 +19,13 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
 class Relations(Rewriter):
-    """Edits relations, and refuses relations that Flink refuses or Spark lacks."""
+    """Edits names such as EXPR$0, VALUES and LATERAL."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
         self.handlers = {
             exp.Identifier: self._identifier,
             exp.Values: self._values,
-            exp.Table: self._table,
             exp.Lateral: self._lateral,
         }
 
@@ -58,34 +57,8 @@ class Relations(Rewriter):
         closing = tokens.closing(opening) if tokens[opening].token_type == TokenType.L_PAREN else None
         return end if closing is None else tokens[closing].end + 1
 
-    def _table(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Table)
-        name = node.this
-        if isinstance(name, exp.Anonymous) and not isinstance(node.parent, exp.Lateral):
-            self._refuse_function(name)
-        if (
-            isinstance(name, exp.Identifier)
-            and name.name.upper() == "TABLE"
-            and not name.quoted
-            and node.arg_key != "expressions"
-            and not isinstance(node.parent, exp.Subquery)
-        ):
-            self.refuse(node, "TABLE t is a query of its own in Flink", f"write (TABLE {node.alias}), or {node.alias}")
-        yield from ()
-
-    def _refuse_function(self, call: exp.Anonymous) -> None:
-        inner = call.expressions[0] if call.name.upper() == "TABLE" and call.expressions else call
-        name = inner.name.upper() if isinstance(inner, exp.Anonymous) else call.name.upper()
-        self.refuse(
-            call,
-            f"{name} is no table function of Flink's that has a counterpart in Spark",
-            "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
-        )
-
     def _lateral(self, node: exp.Expr) -> Iterator[Edit]:
-        """Refuses table functions; and drops what an aggregate of no rows gives, as Flink does (measured)."""
-        if isinstance(node.this, exp.Anonymous) and not node.args.get("view"):
-            self._refuse_function(node.this)
+        """Drops the row that an aggregate of no rows gives, as Flink does (measured)."""
         query = node.this.unnest() if isinstance(node.this, exp.Subquery) else None
         select = enclosing(node, exp.Select)
         if not isinstance(query, exp.Select) or select is None or query.args.get("group"):

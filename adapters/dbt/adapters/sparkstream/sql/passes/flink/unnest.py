@@ -10,7 +10,6 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import names_of
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
-from dbt.adapters.sparkstream.sql.core.nested import entry, is_array
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.unnested import Pieces, Unnested, names_given
@@ -38,21 +37,13 @@ class Unnesting(Rewriter):
         rows = self._checked(node)
         relation = node.parent if isinstance(node.parent, exp.Lateral) else node
         join, span = relation.parent, self.source.span(relation)
-        if not isinstance(join, (exp.Join, exp.From)):
-            self.refuse(relation, "UNNEST stands in FROM by itself", "write CROSS JOIN UNNEST(...) AS u(x)")
         if not isinstance(join, exp.Join):
             yield Edit(span, lambda: self._relation(relation, rows, self._call(node, rows)))
             return
-        sides = ("RIGHT", "FULL", "SEMI", "ANTI", "NATURAL")
-        using = ["USING"] if join.args.get("using") else []
-        for written in (w for w in (join.kind, join.side, join.method, *using) if w in (*sides, "USING")):
-            self.refuse(relation, f"UNNEST takes no {written} JOIN", "write CROSS JOIN, or LEFT JOIN ... ON condition")
         left, on = join.side == "LEFT", join.args.get("on")
         if isinstance(on, exp.Boolean) and not on._meta:  # sqlglot has made it up
             self.refuse(relation, "this JOIN has no ON", "write CROSS JOIN, or ON TRUE")
         condition = None if isinstance(on, exp.Boolean) and on.this else on
-        if condition is not None and condition.find(exp.Query):
-            self.refuse(condition, "a query can't stand in the condition of UNNEST", "put it in WHERE, or into a CTE")
         if condition is not None and rows.kind is Pieces.ROWS and not rows.fields:
             # The names of the fields aren't known, which a filter would need.
             yield Edit(span, lambda: f"LATERAL {self._relation(relation, rows, self._call(node, rows))}")
@@ -70,13 +61,9 @@ class Unnesting(Rewriter):
             yield Edit((self.join_start(span), self.source.span(on)[1]), lambda: f"CROSS JOIN {text()}", level=1)
 
     def _checked(self, node: exp.Unnest) -> Unnested:
-        """What UNNEST gives; refuses what has no elements, and names that are too few or too many."""
+        """The rows of an UNNEST; refuses a second array and names that don't fit, which would be dropped."""
         if len(node.expressions) != 1:
             self.refuse(node, "UNNEST takes one array or map", "join UNNEST(a) and UNNEST(b), each with its ordinality")
-        value = node.expressions[0]
-        type_ = self.type(value)
-        if type_ is not None and not is_array(type_) and entry(type_) is None:
-            self.refuse(value, f"UNNEST takes an array or a map, and this is a {type_}")
         rows, given = self.resolver.unnested(node), names_given(node)
         if given and len(given) != len(rows.columns):
             count = len(rows.columns)
