@@ -129,7 +129,7 @@
     {%- else -%}
       {{ exceptions.raise_compiler_error(
         macro_name ~ "'s fill knows no way '" ~ how ~ "' for " ~ name
-        ~ (", did you mean '" ~ (how | lower | trim) ~ "'?" if how is string and how | lower | trim in ways else '')
+        ~ (", did you mean " ~ (how | lower | trim) ~ "?" if how is string and how | lower | trim in ways else '')
         ~ "\n  write 'locf', 'linear', 'nearest', a number, a text with quotes of its own (\"'none'\"), or none"
       ) }}
     {%- endif -%}

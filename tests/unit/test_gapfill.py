@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "flag": ({"flag": "is it"}, "gapfill's flag is no column name: is it"),
     "flag's name": ({"flag": "`k`"}, "gapfill's flag is a name that the windows have: `k`"),
     "fill": ({"fill": "locf"}, "gapfill's fill is no mapping of columns: locf\n  write it such as {'price': 'linear',"),
-    "way": ({"fill": {"v": "LOCF"}}, "gapfill's fill knows no way 'LOCF' for v, did you mean 'locf'?"),
+    "way": ({"fill": {"v": "LOCF"}}, "gapfill's fill knows no way 'LOCF' for v, did you mean locf?"),
     "text": ({"fill": {"v": "none"}}, "a text with quotes of its own (\"'none'\"), or none"),
     "list": ({"fill": {"v": [1]}}, "gapfill's fill knows no way '[1]' for v"),
     "infinity": ({"fill": {"v": float("inf")}}, "gapfill's fill knows no way 'inf' for v"),

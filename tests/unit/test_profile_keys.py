@@ -30,7 +30,7 @@ def read(**more: Any) -> SparkStreamCredentials:
 def test_a_misspelt_key(key: str, meant: str) -> None:
     with pytest.raises(ValidationError) as error:
         read(**{key: "x"})
-    assert f"there is no key {key!r}\n  did you mean {meant!r}?" in error.value.message
+    assert f"there is no key {key!r}\n  did you mean {meant}?" in error.value.message
 
 
 def test_a_key_that_nothing_reads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_keys_of_dbt_and_dbt_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     ("values", "message"),
     [
         ({"optimize": "flase"}, "optimize can't be 'flase'\n  write a value of type boolean"),
-        ({"method": "Sesion"}, "method can't be 'Sesion'\n  did you mean 'session'?"),
+        ({"method": "Sesion"}, "method can't be 'Sesion'\n  did you mean session?"),
         ({"method": "grpc"}, "method can't be 'grpc'\n  write one of thrift, http, odbc, session, connect"),
         ({"connect_url": 15002}, "connect_url can't be 15002\n  write a value of type string"),
         ({"server_side_parameters": "a=b"}, "server_side_parameters can't be 'a=b'\n  write a value of type object"),

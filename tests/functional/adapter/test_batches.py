@@ -95,7 +95,7 @@ def test_batches(make_project: Callable[..., Project]) -> None:
     assert statuses(shop, "--since", "2024-01-02T12:00", "--until", "2024-01-03") == ["done"]
     # What can't be told.
     assert "plain has no batches" in batches(shop, "plain").output
-    assert "do you mean bids?" in batches(shop, "bidz").output
+    assert "did you mean bids?" in batches(shop, "bidz").output
     assert "before: 'soon' is not an interval" in batches(shop, "bids", "--before", "soon").output
     assert "until is no time: soon" in batches(shop, "bids", "--until", "soon").output
     assert batches(shop, "bids", "--until", "soon").exit_code == 1

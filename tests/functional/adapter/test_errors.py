@@ -449,7 +449,7 @@ BAD_ARGUMENTS: dict[str, str | tuple[str, str]] = {
         "gapfill's span is neither key nor all: 'keys'\n  write span='key' or span='all'"
     ),
     "gapfill(ref('bid'), 'key', '10m', fill={'price': 'LOCF'})": (
-        "gapfill's fill knows no way 'LOCF' for price, did you mean 'locf'?"
+        "gapfill's fill knows no way 'LOCF' for price, did you mean locf?"
     ),
     "tumble(ref('bid'), 'bidtime', '')": ("tumble's size is no interval: ''", "tumble's size is not a text: "),
 }

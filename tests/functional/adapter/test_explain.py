@@ -244,7 +244,7 @@ class TestRowsOfAUnitTest:
     def test_no_such_test(self, shop: Project) -> None:
         result = run(shop, "tumbling", "--unit-test", "before_1971", "--html", "x.html")
         assert result.exit_code == 1
-        assert "tumbling has no unit test before_1971; do you mean before_1970?" in result.output
+        assert "tumbling has did you mean before_1970?" in result.output
         assert not Path("x.html").exists()
 
 
@@ -279,7 +279,7 @@ class TestCommand:
     def test_a_model_that_is_not_there(self, shop: Project) -> None:
         result = run(shop, "tumblin", "--svg", "x.svg")
         assert result.exit_code == 1
-        assert "there is no model tumblin\n    do you mean tumbling or autumn?" in result.output
+        assert "there is no model tumblin\n    did you mean tumbling or autumn?" in result.output
 
     def test_nothing_to_draw(self, shop: Project) -> None:
         result = run(shop, "plain", "--svg", "x.svg")

@@ -127,8 +127,8 @@ def test_the_operation(shop: Project, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("model", "row", "message"),
     [
-        ("feature", ROW, "there is no model feature\ndo you mean features?"),
-        ("features", {**ROW, "sim": "A"}, "has no column sim; do you mean sym?"),
+        ("feature", ROW, "there is no model feature\ndid you mean features?"),
+        ("features", {**ROW, "sim": "A"}, "did you mean sym?"),
         ("features", {"id": 9, "sym": "A"}, "the row lacks ts, qty, seq"),
         ("features", {**ROW, "qty": "many"}, 'qty is an int, and "many" is none\nwrite a whole number of 32 bits'),
         ("features", {**ROW, "qty": 2**31}, "qty is an int"),

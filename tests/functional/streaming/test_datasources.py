@@ -142,7 +142,7 @@ def test_classes_that_read_no_stream(feed: Feed, tmp_path: Path) -> None:
     (tmp_path / "broken_source.py").write_text("1 / 0")
     for place, *words in (
         ("no_such_module:Lines", "there is no module no_such_module", "folder of dbt_project.yml"),
-        (f"{module}:Line", f"{module} has no Line", f"did you mean {module}:Lines?"),
+        (f"{module}:Line", f"{module} has no Line", "did you mean Lines?"),
         (f"{module}:NUMBER", "is no data source of Spark", "pyspark.sql.datasource.DataSource"),
         (f"{module}:Batch", "reads no stream", "streamReader"),
         ("needs_something:X", "needs_something needs a module that isn't there", "nothing_of_this_name"),

@@ -198,7 +198,7 @@ def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
     ("model", "words"),
     sampled(
         [
-            (BIDS.replace("watermark=", "watermrk="), ["no config 'watermrk'", "did you mean 'watermark'?"]),
+            (BIDS.replace("watermark=", "watermrk="), ["no config 'watermrk'", "did you mean watermark?"]),
             (BIDS.replace("tags=['live']", "unique_key='item'"), ["no unique_key"]),
             (BIDS.replace("tags=['live']", "trigger='often'"), ["trigger can't be 'often'", "processing_time"]),
             (BIDS.replace("streaming_incremental", "table"), ["stream() stands in a streaming model"]),

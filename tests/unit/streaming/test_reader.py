@@ -53,7 +53,7 @@ def test_no_reader() -> None:
             ["can't be 'my_module.MySource'", "data_source: my_package.my_module:"],
         ),
         ({"data_source": "my-module:MySource"}, ["can't be 'my-module:MySource'"]),
-        ({"fromat": "json"}, ["no 'fromat'", "did you mean 'format'?"]),
+        ({"fromat": "json"}, ["no 'fromat'", "did you mean format?"]),
         ({"format": "json", "zzz": 1}, ["no 'zzz'", "what Spark has goes to options"]),
         ({"format": "json", "path": 7}, ["path is no text"]),
         ({"format": "json", "path": "in", "archived": "yes"}, ["archived can't be 'yes'", "true or false"]),

@@ -63,7 +63,7 @@ def test_each_config_is_read_and_shown_as_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({"waterrmark": "1 hour"}, ["no config 'waterrmark'", "did you mean 'watermark'?"]),
+        ({"waterrmark": "1 hour"}, ["no config 'waterrmark'", "did you mean watermark?"]),
         ({"watermark": "soon"}, ["watermark: 'soon' is not an interval"]),
         ({"watermark": "-1 hour"}, ["can't be negative"]),
         ({"watermark": "1 month"}, ["MONTH"]),

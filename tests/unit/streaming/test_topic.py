@@ -50,7 +50,7 @@ def test_it_is_a_config_of_a_streaming_model() -> None:
     ("sink", "words"),
     [
         ("kafka", ["sink is not a mapping", "'topic': 'bids'"]),
-        ({**SINK, "topics": "bids"}, ["no 'topics'", "did you mean 'topic'?"]),
+        ({**SINK, "topics": "bids"}, ["no 'topics'", "did you mean topic?"]),
         ({**SINK, "zzz": 1}, ["no 'zzz'", "go to options"]),
         ({**SINK, "format": "delta"}, ["can't be 'delta'", "to Kafka if you like"]),
         ({"topic": "bids", "options": OPTIONS}, ["has no format"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
 from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,6 +28,7 @@ from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.translate import tables, traced
 
 if TYPE_CHECKING:
@@ -288,8 +288,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         Raises:
             CompilationError: always.
         """
-        near = get_close_matches(argument, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"its arguments are {', '.join(known)}"
+        hint = did_you_mean(argument, known, f"its arguments are {', '.join(known)}")
         message = f"{macro} has no argument {argument}"
         with self._described(f"the call of {macro}"):
             raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
@@ -311,8 +310,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             plain = name[1:-1].replace("``", "`") if name.startswith("`") else name
             if plain.casefold() in known:
                 continue
-            near = get_close_matches(plain, list(columns), 1)
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(columns)}"
+            hint = did_you_mean(plain, columns, f"it has {', '.join(columns)}")
             message = f"{macro}'s {argument} names {plain}, and {relation} has no such column"
             if argument == "windows":
                 message = f"{macro} takes windows, and {relation} has no column {plain}"

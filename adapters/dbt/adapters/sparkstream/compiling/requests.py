@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.compiling.written import Request
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
@@ -69,6 +69,5 @@ def find_model(manifest: Any, name: str, purpose: str) -> Any:
         raise DbtRuntimeError(
             f"several packages have a model {name}\n  write {', '.join(f'{n.package_name}.{n.name}' for n in found)}"
         )
-    near = get_close_matches(name, [n.name for n in models], 3)
-    hint = f"do you mean {' or '.join(near)}?" if near else "dbt ls --resource-type model lists them"
+    hint = did_you_mean(name, (n.name for n in models), "dbt ls --resource-type model lists them", most=3)
     raise DbtRuntimeError(f"there is no model {name}\n  {hint}")

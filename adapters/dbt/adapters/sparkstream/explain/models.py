@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from dbt.adapters.sparkstream.explain.laststream import LastRun
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 
@@ -137,11 +137,9 @@ def _unit_test(adapter: Host, manifest: Any, node: Any, name: str) -> tuple[Any,
     tests = [t for t in manifest.unit_tests.values() if node.unique_id in t.depends_on.nodes[:1]]
     chosen = next((t for t in tests if t.name == name), None)
     if chosen is None:
-        near = get_close_matches(name, [t.name for t in tests], 1)
-        known = f"it has {', '.join(t.name for t in tests)}" if tests else "it has none"
-        raise DbtRuntimeError(
-            f"{node.name} has no unit test {name}{f'; do you mean {near[0]}?' if near else ''}\n  {known}"
-        )
+        names = [t.name for t in tests]
+        hint = did_you_mean(name, names, f"it has {', '.join(names) or 'none'}")
+        raise DbtRuntimeError(f"{node.name} has no unit test {name}\n  {hint}")
     loaded = UnitTestManifestLoader(manifest, adapter.config, {chosen.unique_id}).load()
     return loaded.nodes[chosen.unique_id], loaded
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 from dbt.adapters.sparkstream.compiling.templating import LEXER, split_arguments
 from dbt.adapters.sparkstream.messages.places import line_of, read
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 
 PACKAGES = ("sparkstream", "dbt_sparkstream")
@@ -117,12 +117,12 @@ def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence
     if found is None or getattr(node, "test_metadata", None) is not None:
         return error
     known = [m.name for m in macros if _is_ours(m) and m.description and not m.name.startswith("test_")]
-    near = get_close_matches(found[1], known, 1)
+    hint = did_you_mean(found[1], known)
     spots = [offset for offset, kind, text in _tokens(node.raw_code) if kind == "name" and text == found[1]]
-    if not (near and spots):
+    if not (hint and spots):
         return error
     # Not an UndefinedMacroError: dbt adds a hint to run `dbt deps` there, which doesn't help here.
-    told = CompilationError(f"there is no macro {found[1]}\n  did you mean {near[0]}?", error.node)
+    told = CompilationError(f"there is no macro {found[1]}\n  {hint}", error.node)
     told.stack = error.stack
     return _described(told, node, project, (spots[0], len(found[1])))
 

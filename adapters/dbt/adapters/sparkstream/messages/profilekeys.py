@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.dataclass_schema import ValidationError
+
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 
 logger = AdapterLogger("SparkStream")
 
@@ -29,9 +30,9 @@ def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
     for key in profile:
         if key in known or key in _OF_DBT:
             continue
-        near = get_close_matches(str(key).lower().replace("-", "_"), sorted(known), 1, _NEAR)
-        if near:
-            raise ValidationError(f"there is no key {key!r}\n  did you mean {near[0]!r}?")
+        hint = did_you_mean(str(key).lower().replace("-", "_"), sorted(known), cutoff=_NEAR)
+        if hint:
+            raise ValidationError(f"there is no key {key!r}\n  {hint}")
         logger.warning(f"nothing reads the key {key!r} of the profile; it has {', '.join(sorted(known))}")
 
 
@@ -47,8 +48,7 @@ def told(error: ValidationError, methods: Iterable[str]) -> str:
     key, value = ".".join(map(str, error.path)), error.instance
     kinds = error.validator_value
     if key == "method":
-        near = get_close_matches(str(value).lower(), methods, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"write one of {', '.join(methods)}"
+        hint = did_you_mean(str(value).lower(), methods, f"write one of {', '.join(methods)}")
     elif error.validator == "type":
         hint = f"write a value of type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
     elif error.validator == "anyOf":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import (
     AVAILABLE_NOW,
@@ -211,8 +211,8 @@ def _check_names(given: Mapping[str, Any]) -> None:
             raise StreamingError(f"a streaming model takes no {name}: {why}\n  leave it out")
     for name in given:
         # Any other name is the user's own.
-        if name not in NAMED and name not in _of_dbt() and (close := get_close_matches(name, OURS, 1, cutoff=0.8)):
-            raise StreamingError(f"a streaming model has no config {name!r}\n  did you mean {close[0]!r}?")
+        if name not in NAMED and name not in _of_dbt() and (hint := did_you_mean(name, OURS, cutoff=0.8)):
+            raise StreamingError(f"a streaming model has no config {name!r}\n  {hint}")
 
 
 @cache

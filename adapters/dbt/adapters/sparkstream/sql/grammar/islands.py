@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 
@@ -24,13 +23,12 @@ def check_islands(tokens: list[Token], sql: str) -> None:
             continue
         name = tokens[at]
         called = at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.L_PAREN
-        near = get_close_matches(name.text.upper(), WINDOWS, 1)
         if name.text.upper() in WINDOWS:
             if called:
                 continue
             message, hint = f"{name.text} takes its arguments in parentheses", f"write << {name.text}(...) >>"
         else:
             message = f"there is no window function {name.text}"
-            known = ", ".join(window.lower() for window in WINDOWS)
-            hint = f"did you mean {near[0].lower()}?" if near else f"behind << stands one of {known}"
+            known = [window.lower() for window in WINDOWS]
+            hint = did_you_mean(name.text.lower(), known, f"behind << stands one of {', '.join(known)}")
         raise error_at(sql, (name.start, name.end + 1), message, hint)

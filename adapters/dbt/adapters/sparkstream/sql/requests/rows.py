@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, read_time, string_literal
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 
@@ -31,11 +31,8 @@ def row_sql(row: Mapping[str, Any], columns: Mapping[str, str], table: str) -> s
     known = {name.casefold() for name in columns}
     for name in row:
         if name.casefold() not in known:
-            near = get_close_matches(name, list(columns), 1)
-            raise RequestError(
-                f"{table} has no column {name}{f'; do you mean {near[0]}?' if near else ''}\n"
-                f"  it has {', '.join(columns)}"
-            )
+            hint = did_you_mean(name, columns, f"it has {', '.join(columns)}")
+            raise RequestError(f"{table} has no column {name}\n  {hint}")
     if len(given) < len(row):
         raise RequestError(f"the row has a column twice: {', '.join(row)}\n  write each one once")
     missing = [name for name in columns if name.casefold() not in given]

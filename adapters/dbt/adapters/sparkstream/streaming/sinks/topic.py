@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_map
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO
@@ -62,8 +62,7 @@ class Topic:
             raise StreamingError(f"sink is not a mapping: {given!r}\n  {_EXAMPLE}")
         for name in given:
             if name not in KEYS:
-                close = difflib.get_close_matches(str(name), KEYS, 1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(KEYS)}"
+                hint = did_you_mean(name, KEYS, f"it has {', '.join(KEYS)}")
                 raise StreamingError(f"sink has no {name!r}\n  {hint}; settings of Spark's Kafka sink go to options")
         if given.get("format") != KAFKA:
             said = f"can't be {given['format']!r}" if given.get("format") else "has no format"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import uuid
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.reader import DATA_SOURCE
 
@@ -51,8 +51,7 @@ def _class(place: str, project: Path | None) -> Any:
     module = _module(path, place, project)
     if not hasattr(module, name):
         sources = [n for n, value in vars(module).items() if isinstance(value, type) and issubclass(value, DataSource)]
-        close = difflib.get_close_matches(name, sources, 1)
-        hint = f"did you mean {path}:{close[0]}?" if close else "write the name of the class behind the colon"
+        hint = did_you_mean(name, sources, "write the name of the class behind the colon")
         raise StreamingError(f"{DATA_SOURCE}: {place}: the module {path} has no {name}\n  {hint}")
     found = getattr(module, name)
     if not (isinstance(found, type) and issubclass(found, DataSource)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
 from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, registry_of, schema_of, strange_option
@@ -68,10 +68,7 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
         return reader
     for key in reader:
         if key not in KEYS:
-            close = difflib.get_close_matches(str(key), KEYS, 1)
-            hint = (
-                f"did you mean {close[0]!r}?" if close else f"it has {', '.join(KEYS)}; what Spark has goes to options"
-            )
+            hint = did_you_mean(key, KEYS, f"it has {', '.join(KEYS)}; what Spark has goes to options")
             raise StreamingError(f"{relation}: meta's stream has no {key!r}\n  {hint}")
     _check_kind(reader, relation)
     for key in ("options", "value_options"):
