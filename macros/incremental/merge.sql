@@ -4,3 +4,9 @@
   {%- set keys = sparkstream_columns_of('unique_key', unique_key) -%}
   {{ spark__get_merge_sql(target, source, keys, dest_columns, [predicates] if predicates else []) }}
 {% endmacro %}
+
+{#- dbt's puts the names of `merge_update_columns` into SQL as they are. -#}
+{% macro sparkstream__get_merge_update_columns(merge_update_columns, merge_exclude_columns, dest_columns) %}
+  {%- set named = sparkstream_columns_of('merge_update_columns', merge_update_columns) if merge_update_columns else none -%}
+  {{ return(default__get_merge_update_columns(named, merge_exclude_columns, dest_columns)) }}
+{% endmacro %}

@@ -39,6 +39,29 @@ def _written(sql: str, type_: str) -> str:
     return f"CAST({text} AS STRING)" if type_.startswith(("TIME", "DATE")) else text
 
 
+FRAMED = [
+    *("2024-03-09 02:30", "2024-03-09 12:00", "2024-03-09 13:00", "2024-03-10 12:00", "2024-03-10 13:00"),
+    *("2024-11-02 11:00", "2024-11-02 12:00", "2024-11-03 11:00", "2024-11-03 12:00"),
+]
+"""Times of New York's clock, which has 23 hours on 10 March and 25 on 3 November."""
+
+
+@pytest.mark.parametrize(
+    ("length", "counts"),
+    [("'1' DAY", [1, 2, 3, 3, 4, 1, 2, 2, 2]), ("'25' HOUR", [1, 2, 3, 3, 4, 1, 2, 3, 3])],
+)
+@pytest.mark.parametrize("call", ["COUNT(*)", "COUNT(DISTINCT id)"])
+def test_frames_of_days(session: SparkSession, call: str, length: str, counts: list[int]) -> None:
+    """What Flink 2.3 gave in a stream; its batch has no plan for them."""
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    rows = ", ".join(f"({i}, TIMESTAMP '{time}')" for i, time in enumerate(FRAMED))
+    session.sql(f"SELECT * FROM VALUES {rows} AS t (id, lt)").createOrReplaceTempView("moments")
+    frame = f"RANGE BETWEEN INTERVAL {length} PRECEDING AND CURRENT ROW"
+    asked = f"SELECT {call} OVER (ORDER BY lt {frame}) AS n, id FROM moments"
+    sql = translate(asked, "flink", schema={"moments": {"id": "int", "lt": "timestamp"}})
+    assert [row["n"] for row in session.sql(sql).orderBy("id").collect()] == counts
+
+
 @pytest.mark.parametrize("zone", _FILE["tables"])
 def test_values(session: SparkSession, zone: str) -> None:
     session.conf.set("spark.sql.session.timeZone", zone)

@@ -59,11 +59,24 @@ def test_no_plain_names(name: str) -> None:
     assert quoted(name) == f"`{name}`"
 
 
-@pytest.mark.parametrize("name", ["my col", "b-c", "größe", "1st", "a'b", "x;y", "a\\b", "-"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("my col", "b-c", "größe", "1st", "a'b", "x;y", "a\\b", "-", "a(b", ")a(", "a) or (b) in (select 1 --"),
+        *("${x}", "n\nl", "\u202ea"),
+    ],
+)
 def test_columns_of_configs_are_quoted(name: str) -> None:
     assert named(name) == named(f" {name} ") == f"`{name}`"
 
 
-@pytest.mark.parametrize("name", ["day", "Day_2", "s.day", "`my col`", "s.`my col`", "days(ts)", "bucket(4, `my id`)"])
+@pytest.mark.parametrize("name", ["a`b", "x` int) using parquet location '/p' -- y", "`a", "a` (b"])
+def test_columns_of_configs_with_a_lone_backtick_are_quoted(name: str) -> None:
+    assert named(name) == backticked(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["`a``b`", "day", "Day_2", "s.day", "`my col`", "s.`my col`", "days(ts)", "bucket(4, `my id`)"]
+)
 def test_columns_of_configs_stay(name: str) -> None:
     assert named(name) == name

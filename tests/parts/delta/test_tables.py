@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
 from tests.parts.documented import check_statements
@@ -112,6 +113,45 @@ STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         [OLD_1, OLD_2C, (2, "b", "new"), (3, "c", "new"), (None, "c", "new"), OLD_N],
     ),
 }
+
+
+# Not those with a backtick: Delta's own MERGE, and its partitions, read such a name as two, and fail.
+HOSTILE = ["q'u", "b\\s", "${env:HOME}", 'd"q', "my col", "\u202ea", "x int) using parquet location '/p' -- "]
+MAPPED = {"delta.columnMapping.mode": "name"}
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_names_that_hold_anything(make_project: Callable[..., Project], key: str) -> None:
+    changed = HOSTILE[0 if key != HOSTILE[0] else 1]
+    names = [key, changed, *(name for name in HOSTILE if name not in (key, changed))]
+    row = ", ".join(f"cast(c{n} as string) as {backticked(name)}" for n, name in enumerate(names))
+    rows = "{% if is_incremental() %}(2, 'new'), (3, 'new'){% else %}(1, 'old'), (2, 'old'){% endif %}"
+    query = f"select {row} from (select k as c0, {', '.join(f'v as c{n}' for n in range(1, len(names)))} from values "
+    query += f"{rows} as t (k, v))"
+    kinds: dict[str, dict[str, Any]] = {
+        "merged": {"incremental_strategy": "merge", "unique_key": key},
+        "some": {"incremental_strategy": "merge", "unique_key": [key], "merge_update_columns": [changed]},
+        "others": {"incremental_strategy": "merge", "unique_key": [key], "merge_exclude_columns": [changed]},
+        "deleted": {"incremental_strategy": "delete+insert", "unique_key": [key]},
+        "appended": {"incremental_strategy": "append"},
+        "parted": {"incremental_strategy": "insert_overwrite", "partition_by": [key]},
+    }
+    given: dict[str, Any] = {"materialized": "incremental", "tblproperties": MAPPED}
+    shop = make_project({f"models/{name}.sql": model(query, **given, **kind) for name, kind in kinds.items()})
+    shop.dbt("run")
+    shop.dbt("run")
+    new, old = ["new"] * (len(names) - 1), ["old"] * (len(names) - 1)
+    first, third = ("1", *old), ("3", *new)
+    select = "select " + ", ".join(map(backticked, names)) + " from {}."
+    expected = {
+        "merged": [first, ("2", *new), third],
+        "some": [first, ("2", "new", *old[1:]), third],
+        "others": [first, ("2", "old", *new[1:]), third],
+        "deleted": [first, ("2", *new), third],
+        "appended": [first, ("2", *new), ("2", *old), third],
+        "parted": [first, ("2", *new), third],
+    }
+    assert {name: shop.rows(select + name) for name in kinds} == expected
 
 
 def test_incremental_strategies(make_project: Callable[..., Project]) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.functional.adapter.project import Project
+from tests.functional.streaming.test_hostile_names import NAMES
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.shop import bid, sources
 from tests.parts.kafka.test_source import messages
@@ -91,6 +93,26 @@ def test_csv_without_a_key(make_project: Callable[..., Project], broker: Broker,
     broker.send(bids, [(None, bid(1, "08:01", "a;b", 2))])
     shop.dbt("run")
     assert [(key, value) for key, value, _ in broker.read(rows)] == [(None, '1;"a;b";0.5')]
+
+
+@pytest.mark.parametrize("key", [NAMES, NAMES[0]])
+def test_names_that_hold_anything(
+    make_project: Callable[..., Project], broker: Broker, topic: Callable[..., str], key: str | list[str]
+) -> None:
+    bids, rows = topic(), topic()
+    columns = ", ".join(f"concat(item, {n}) as {backticked(name)}" for n, name in enumerate(NAMES))
+    query = f"select {columns} from {{{{ stream(source('kafka', 'bid')) }}}}"
+    shop = make_project(
+        {"models/rows.sql": model(query, broker, rows, key=key), "models/schema.yml": sources(broker, bids)}
+    )
+    broker.send(bids, [(None, bid(1, "08:01", "a"))])
+    shop.dbt("run")
+    [(sent_key, value, _)] = broker.read(rows)
+    expected = {name: f"a{n}" for n, name in enumerate(NAMES)}
+    assert json.loads(value) == expected
+    assert (json.loads(sent_key or "") if isinstance(key, list) else {NAMES[0]: sent_key}) == (
+        expected if isinstance(key, list) else {NAMES[0]: "a0"}
+    )
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])

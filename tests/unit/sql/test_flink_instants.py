@@ -82,6 +82,33 @@ class TestInstants(Pairs):
         assert f"CASE WHEN (z IS NULL OR {known('z')} AND z NOT RLIKE '^(UTC?)?[+-]') THEN z ELSE 'UTC' END" in made
 
 
+class TestRangeFrames(Pairs):
+    """Days of a frame are 24 hours, as they are in Flink's streams; on the session's clock, Spark's are longer or shorter."""
+
+    def framed(self, flink: str, spark: str) -> None:
+        self.flink(f"SELECT MIN(n) OVER ({flink}) AS z FROM c", spark=f"SELECT MIN(n) OVER ({spark}) AS z FROM c", schema=SCHEMA)
+
+    def test_of_instants(self) -> None:
+        self.framed("ORDER BY lt RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW", "ORDER BY UNIX_MICROS(lt) RANGE BETWEEN 86400000000 PRECEDING AND CURRENT ROW")
+        self.framed("PARTITION BY s ORDER BY lt DESC RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND INTERVAL '25' HOUR FOLLOWING", "PARTITION BY s ORDER BY UNIX_MICROS(lt) DESC RANGE BETWEEN 3600000000 PRECEDING AND 90000000000 FOLLOWING")
+        self.framed("ORDER BY lt RANGE INTERVAL '1 00:00:01' DAY TO SECOND PRECEDING", "ORDER BY UNIX_MICROS(lt) RANGE 86401000000 PRECEDING")
+
+    def test_of_named_windows(self) -> None:
+        self.flink("SELECT MIN(n) OVER w AS z FROM c WINDOW w AS (ORDER BY lt RANGE BETWEEN INTERVAL '2' DAY PRECEDING AND CURRENT ROW)", spark="SELECT MIN(n) OVER w AS z FROM c WINDOW w AS (ORDER BY UNIX_MICROS(lt) RANGE BETWEEN 172800000000 PRECEDING AND CURRENT ROW)", schema=SCHEMA)
+
+    def test_shorter_ones_and_other_times_stay(self) -> None:
+        for frame in ("ORDER BY lt RANGE BETWEEN INTERVAL '23' HOUR PRECEDING AND CURRENT ROW", "ORDER BY ts RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW", "ORDER BY lt ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"):
+            self.framed(frame, frame)
+
+
+@pytest.mark.parametrize(("length", "kept"), [("'1' HOUR", "'1' HOUR"), ("'1' DAY", "'50' HOUR")])
+@pytest.mark.parametrize("dialect", ["flink", "spark"])
+def test_a_stream_keeps_the_rows_of_a_day_however_a_clock_is_turned(dialect: str, length: str, kept: str) -> None:
+    sql = f"SELECT MIN(n) OVER (ORDER BY lt RANGE BETWEEN INTERVAL {length} PRECEDING AND CURRENT ROW) AS z FROM c"
+    ending = plan(sql, dialect, streams=["c"], schema=SCHEMA, times={"c": "lt"}).ending
+    assert str(ending).count(f"- INTERVAL {kept}") == 1
+
+
 @pytest.mark.parametrize(("utc", "most"), [(True, "'1' DAY"), (False, "'50' HOUR")])
 def test_a_day_in_a_join_of_streams(utc: bool, most: str) -> None:
     """Spark reads no bound off MAKE_INTERVAL when it checks a join: it is said once more."""

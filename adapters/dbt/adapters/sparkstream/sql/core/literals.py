@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import datetime
 
 _COLUMN = re.compile(r"(?!\d)\w+|`(?:[^`]|``)+`", re.ASCII)
-_WRITTEN = frozenset("`()")
 
 
 def backticked(name: str) -> str:
@@ -18,12 +17,16 @@ def backticked(name: str) -> str:
 def named(text: str) -> str:
     """A column as a config names it: in backticks where its name asks for them.
 
-    A name that has its backticks, a field of a struct (`a.b`) and an expression such as `days(ts)` stay.
+    A name that has its backticks, a field of a struct (`a.b`) and an expression such as `days(ts)` stay. A text with a
+    backtick or a bracket that has no other one is a name.
     """
     text = text.strip()
-    plain = text.replace("_", "a").replace(".", "a")
-    written = not _WRITTEN.isdisjoint(text)
-    return text if written or (plain.isascii() and plain.isalnum() and not plain[0].isdigit()) else backticked(text)
+    parts = text.split("`")
+    plain = "a".join(parts[::2]).replace("_", "a").replace(".", "a")
+    is_sql = plain.isascii() and plain.isalnum() and not plain[0].isdigit()
+    if "(" in plain:
+        is_sql = plain.find("(") < plain.find(")") and plain.count("(") == plain.count(")")
+    return text if is_sql and len(parts) % 2 else backticked(text)
 
 
 def string_literal(text: str) -> str:

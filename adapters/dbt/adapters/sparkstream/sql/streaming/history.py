@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of, own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import END
+from dbt.adapters.sparkstream.sql.streaming.timebounds import turned
 
 _BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
 
@@ -78,7 +79,9 @@ class History:
         rows = f"{relation} AS {self.name}" if self.name else relation
         rows += f" WHERE {self.where}" if self.where else ""
         if self.span is not None:
-            tests.append(f"{self.time} >= (SELECT max({self.time}) FROM {rows}) - {self.span.sql()}")
+            # Spark takes days off on the clock of the zone, and a frame may count 24 hours.
+            span = turned(self.span).sql()
+            tests.append(f"{self.time} >= (SELECT max({self.time}) FROM {rows}) - {span}")
         named = {f"__newest_{i}": newest for i, newest in enumerate(self.rows)}
         tests += [newest.test(name) for name, newest in named.items()]
         numbers = "".join(f", {newest.number(name)}" for name, newest in named.items())

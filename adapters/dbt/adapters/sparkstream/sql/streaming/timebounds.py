@@ -12,8 +12,14 @@ from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.instants import is_long
 
-_DAY = Interval(MICROS["DAY"])
 _TURNED = Interval(26 * MICROS["HOUR"])
+
+
+def turned(length: Interval) -> Interval:
+    """A length that is longer by as much as a clock may be turned, if it has days."""
+    return length + _TURNED if is_long(length) else length
+
+
 """More than any clock is turned by at once: a day was left out in Samoa."""
 
 
@@ -42,10 +48,9 @@ class TimeBound:
             utc: whether that clock shows UTC.
             again: whether the condition itself is said in a form that Spark doesn't read.
         """
-        turned = not utc and (self.most.micros >= _DAY.micros or self.most.micros <= -_DAY.micros)
-        if self.plain and not turned and not again:
+        most = self.most if utc else turned(self.most)
+        if self.plain and most == self.most and not again:
             return None
-        most = self.most + _TURNED if turned else self.most
         more = f" + {most.sql()}" if most else ""
         return f"{source.written(self.later)} <= {source.written(self.earlier)}{more}"
 

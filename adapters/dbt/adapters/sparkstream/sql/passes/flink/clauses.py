@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.families import unlike
 from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
@@ -40,7 +38,6 @@ class Clauses(Rewriter):
             exp.Anonymous: self._call,
             exp.Select: self._select,
             exp.Where: self._where,
-            exp.WindowSpec: self._frame,
         }
 
     # -- WHERE, QUALIFY ----------------------------------------------------------------------------------
@@ -105,18 +102,6 @@ class Clauses(Rewriter):
         at = tokens.at(self.source.span(node.args["size"])[0])
         percentage = tokens[at].text
         yield Edit((tokens[at - 2].start, tokens[at + 1].end + 1), lambda: f"({percentage} PERCENT)")
-
-    def _frame(self, frame: exp.Expr) -> Iterator[Edit]:
-        """Both bounds of a RANGE frame in one unit: Spark's are of one type, and an HOUR is no MINUTE."""
-        bounds = [bound for side in ("start", "end") if isinstance(bound := frame.args.get(side), exp.Interval)]
-        if len(bounds) < 2 or bounds[0].args.get("unit") == bounds[1].args.get("unit"):
-            return
-        try:
-            first, last = (read_interval(self.source.tokens_in(self.source.span(bound))) for bound in bounds)
-        except IntervalError:  # of months, or no constant
-            return
-        yield self.edit(bounds[0], lambda: first.sql(last))
-        yield self.edit(bounds[1], lambda: last.sql(first))
 
     # -- SOME and ALL ------------------------------------------------------------------------------------
     def _call(self, node: exp.Expr) -> Iterator[Edit]:

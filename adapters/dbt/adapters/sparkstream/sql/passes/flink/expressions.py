@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import OrderKeys
 from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
 from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
 from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
+from dbt.adapters.sparkstream.sql.passes.flink.rangeframes import RangeFrames
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
@@ -49,6 +50,7 @@ _REWRITERS: tuple[type[Rewriter], ...] = (
     TimesOfDay,
     Constructs,
     Clauses,
+    RangeFrames,
     Groupings,
     GroupedSubqueries,
     Json,
