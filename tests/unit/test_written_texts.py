@@ -41,10 +41,20 @@ def test_marks_within_values() -> None:
     [
         ('[MISSING_AGGREGATION] The non-aggregating expression "window_start" is', "then what else stands"),
         ("[MISSING_GROUP_BY] The query does not include a GROUP BY clause.", "group by window_start, window_end"),
+        ('[INVALID_WHERE_CONDITION] The WHERE condition "(sum(a) > 1)" contains', "write having"),
+        ("[WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE] It is not allowed to use window functions", "write qualify"),
+        ("[GROUP_BY_AGGREGATE] Aggregate functions are not allowed in GROUP BY", "the columns alone"),
+        ("[UNSUPPORTED_EXPR_FOR_OPERATOR] The query operator Sort contains one or more", "order by with the name"),
+        ("[PARSE_SYNTAX_ERROR] Syntax error at or near 'ON': extra input 'on'. SQLSTATE: 42601", "in backticks"),
+        ("[UNRESOLVED_ROUTINE] Cannot resolve routine `nofun` on search path", "sql_dialect"),
     ],
 )
-def test_hints_of_group_by(message: str, hint: str) -> None:
+def test_hints(message: str, hint: str) -> None:
     assert hint in readable(message)
+
+
+def test_no_hint_where_a_syntax_error_is_at_no_word() -> None:
+    assert "backticks" not in readable("[PARSE_SYNTAX_ERROR] Syntax error at or near end of input. SQLSTATE: 42601")
 
 
 def test_a_snapshot_in_plain_files() -> None:

@@ -33,6 +33,8 @@ _NO_KAFKA = (
     "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
     "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it"
 )
+_RESERVED = "anti|cross|except|full|inner|intersect|join|lateral|left|minus|natural|on|right|semi|union|using"
+"""Words that Spark takes for no alias of a table."""
 _HINTS_OF_CONDITIONS = [
     (re.compile(r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka"), _NO_KAFKA),
     (
@@ -67,6 +69,24 @@ _HINTS_OF_CONDITIONS = [
     ),
     (re.compile(r"\[DATATYPE_MISMATCH\.FILTER_NOT_BOOLEAN\]"), "compare it with something, as in x > 0"),
     (re.compile(r"\[QUALIFY_REQUIRES_WINDOW_FUNCTION\]"), "write where, or having for an aggregate"),
+    (re.compile(r"\[INVALID_WHERE_CONDITION\]"), "write having for an aggregate, or qualify for a window function"),
+    (
+        re.compile(r"\[WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE\]"),
+        "write qualify, or compute it in a subquery and filter around it",
+    ),
+    (re.compile(r"\[GROUP_BY_AGGREGATE\]"), "write the columns alone, and having for a condition on the aggregate"),
+    (
+        re.compile(r"\[UNSUPPORTED_EXPR_FOR_OPERATOR\] The query operator Sort "),
+        "select it under a name, and write order by with the name",
+    ),
+    (
+        re.compile(rf"\[PARSE_SYNTAX_ERROR\] Syntax error at or near '({_RESERVED})'", re.IGNORECASE),
+        "where this word is a name, write it in backticks",
+    ),
+    (
+        re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve routine `(?!CURRENT_TIME`)"),
+        "write one of Spark's; functions of Flink, OpenMLDB and SQLstream are read with sql_dialect in the config",
+    ),
     (re.compile(r"\[NUM_COLUMNS_MISMATCH\]"), "select as many columns on both sides"),
     (
         re.compile(r"\[MISSING_GROUP_BY\]"),
