@@ -26,6 +26,27 @@
   {{ return(text[:252] ~ '...' if short else text) }}
 {% endmacro %}
 
+{#- A query whose columns have the comments of the model's: of a view, as a table has them that is made from one. CREATE TABLE AS has
+    no place for comments, and each that is sent later is a statement, so two comments are no more work than the view. -#}
+{% macro sparkstream_commented(sql) %}
+  {%- set described = {} -%}
+  {%- for name, column in (model.columns if config.persist_column_docs() else {}).items() if column.description -%}
+    {%- do described.update({name if column.quote else name | lower: sparkstream_column_comment(column)}) -%}
+  {%- endfor -%}
+  {%- if described | length < 3 -%}{{ return(sql) }}{%- endif -%}
+  {%- set columns = [] -%}
+  {%- for name in get_columns_in_query(sql) -%}
+    {%- set comment = described.get(name, described.get(name | lower)) -%}
+    {%- do columns.append(adapter.quote(name) ~ (' comment ' ~ sparkstream_literal(comment) if comment else '')) -%}
+  {%- endfor -%}
+  {%- set view = adapter.quote(model['alias'] ~ '__dbt_tmp') -%}
+  {%- call statement('comments') -%}
+    create or replace temporary view {{ view }} ({{ columns | join(', ') }}) as
+    {{ sql }}
+  {%- endcall -%}
+  {{ return('select * from ' ~ view) }}
+{% endmacro %}
+
 {#- Comments on the columns of a table; dbt-spark gives them to Delta, Hudi and Iceberg alone.
     A view has its comments from CREATE VIEW, and Spark can't change those of a partition's column. -#}
 {% macro sparkstream__alter_column_comment(relation, column_dict) %}

@@ -83,6 +83,7 @@
   {%- if temporary or language != 'sql' or not (sparkstream_aside() or sparkstream_is_first(relation)) -%}
     {{ spark__create_table_as(temporary, relation, compiled_code, language) }}
   {%- else -%}
+    {%- if relation.identifier != model['alias'] -%}{%- set compiled_code = sparkstream_commented(compiled_code) -%}{%- endif -%}
     create table {{ relation }}
     {%- if config.get('contract').enforced -%}
       {{ get_assert_columns_equivalent(compiled_code) }}
