@@ -121,7 +121,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @property
     def notes(self) -> list[Written] | None:
-        """Where SQL of nodes is noted, in this thread; None if it isn't."""
+        """The record of nodes' SQL in this thread; None if there is none."""
         return getattr(self._thread, "notes", None)
 
     @contextmanager

@@ -348,7 +348,7 @@ class SparkStreamAdapter(Namespaces):
         return ["append", "insert_overwrite", "merge", "microbatch", "delete+insert"]
 
     def finish_overwrite(self, node: Any) -> None:
-        """Moves in the partitions that a killed run of an incremental model has left complete beside its table.
+        """Moves in the complete staged partitions of a killed run of an incremental model.
 
         Called before dbt compiles a model that it is about to run: what is compiled may ask how far the table has come.
         """

@@ -1,4 +1,4 @@
-"""What dbt loads for `type: sparkstream`."""
+"""Plugin that dbt loads for `type: sparkstream`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which batches of a microbatch model are missing or stale, for `sparkstream batches`.
+"""Missing and stale batches of a microbatch model, for `sparkstream batches`.
 
 The model's table and its inputs are counted by batch, with a query for each. Where their rows are in files, Spark also
 says when these were written: a batch is stale when a file of an input is newer than the oldest one of the batch's.

@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.cli.common import dbt_arguments, fail, project_opt
 def build(
     into: Path, select: str | None, exclude: str | None, as_tables: bool, skip: bool, **project: str | None
 ) -> None:
-    """Write the dbt project anew in plain Spark SQL, for a Spark without this adapter.
+    """Export the dbt project in plain Spark SQL, for a Spark without this adapter.
 
     The windows of models and tests become Spark SQL, optimized; ref, source, var and is_incremental stay Jinja. The
     result runs with dbt-spark, dbt-databricks or dbt 2, on `type: spark`. Build the project before, so that the columns

@@ -1,4 +1,4 @@
-"""What several commands share: options, reading files, running dbt, and the end with an error."""
+"""Code that several commands share: options, reading files, running dbt, and the end with an error."""
 
 from __future__ import annotations
 

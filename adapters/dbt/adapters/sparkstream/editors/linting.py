@@ -80,7 +80,7 @@ class SparkstreamTemplater(JinjaTemplater):
     _dialect = "spark"
 
     def get_context(self, fname: Any, config: Any) -> dict[str, Any]:
-        """What templates may call: a name for each macro of ours, beside what the settings say."""
+        """Names that templates may call: each macro of ours, and those of the settings."""
         windows = dict.fromkeys(_macros(), _window)
         windows["window_sql"] = _query
 

@@ -1,4 +1,4 @@
-"""JSON schemas for editors: of profiles, of the YAML beside models, and of `dbt_project.yml`.
+"""JSON schemas for editors: of profiles, of models' YAML files, and of `dbt_project.yml`.
 
 The names of keys come from where the adapter checks them, and so do the words that a key may be.
 """
@@ -143,7 +143,7 @@ def _config_of_a_model() -> Schema:
 
 
 def _properties() -> Schema:
-    """Of the YAML files beside models and sources."""
+    """Schema of the YAML files of models and sources."""
     meta: Schema = {"type": "object", "properties": {"stream": {"$ref": "#/definitions/stream"}}}
     of_source: Schema = {
         "type": "object",

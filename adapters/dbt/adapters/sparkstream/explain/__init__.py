@@ -1,1 +1,1 @@
-"""What a model does with its rows, as a picture, a page and a text."""
+"""Explanations of a model: its rows in their windows, as a picture, a page and a text."""

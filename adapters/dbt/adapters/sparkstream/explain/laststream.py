@@ -1,4 +1,4 @@
-"""What a streaming model's last runs have left: watermark, state and rows that were left out."""
+"""Results of a streaming model's last runs: watermark, state and dropped rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LastRun:
         return cls(tuple(lines), mark)
 
     def drawn(self, sections: Sequence[Section]) -> list[Section]:
-        """The sections with the watermark as a dashed line, where it is beside rows that are drawn."""
+        """The sections with the watermark as a dashed line, where it is near drawn rows."""
         return [self._marked(section) for section in sections]
 
     def _marked(self, section: Section) -> Section:

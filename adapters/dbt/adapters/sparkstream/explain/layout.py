@@ -1,4 +1,4 @@
-"""Where everything of a picture stands, in units of the drawing."""
+"""Layout of a picture: the place of each mark, in units of the drawing."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _part(name: str) -> str:
 
 
 def _lengths_differ(report: Report) -> bool:
-    """Whether one of the two texts is so much longer that the space beside the other would stay empty."""
+    """Whether one text is so much longer that the space next to the shorter text would stay empty."""
     shorter, longer = sorted(text.count("\n") for text in (report.written, report.explanation.sql))
     return longer - shorter > 12
 

@@ -1,4 +1,4 @@
-"""What is said about a statement: its windows with rows in them, its SQL, and what the optimiser did."""
+"""Report about a statement: its windows with rows in them, its SQL, and the optimiser's decisions."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Report:
     before: Report | None = None
 
     def changes(self) -> list[Change]:
-        """The windows beside the other version's windows, in the order of the text."""
+        """The windows paired with the other version's windows, in the order of the text."""
         before = self.before.sections if self.before else ()
         return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 

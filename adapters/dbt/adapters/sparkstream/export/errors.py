@@ -1,4 +1,4 @@
-"""What can't be written."""
+"""Errors of an export: models that plain Spark SQL can't express."""
 
 from __future__ import annotations
 

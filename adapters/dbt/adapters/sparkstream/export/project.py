@@ -1,4 +1,4 @@
-"""A dbt project written anew in plain Spark SQL."""
+"""Exported project: a dbt project in plain Spark SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table of the script that nothing writes to becomes: a seed, files, a topic, or an empty table."""
+"""Inputs of a Flink script, tables that nothing writes to: a seed, files, a topic, or an empty table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script does: its tables, views and INSERTs, its settings, and what has no counterpart in dbt."""
+"""Job of a Flink script: tables, views and INSERTs, settings, and statements without a counterpart in dbt."""
 
 from __future__ import annotations
 

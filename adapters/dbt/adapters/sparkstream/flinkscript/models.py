@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.translate import translate
 
 
 class Models(Tables):
-    """Makes the models of a job's views, queries and INSERTs, beside those of its tables.
+    """Makes the models of a job's views, queries and INSERTs.
 
     Args:
         job: the script.

@@ -1,4 +1,4 @@
-"""What a name of the script is in the project."""
+"""Names of a Flink script, and their relations in the dbt project."""
 
 from __future__ import annotations
 

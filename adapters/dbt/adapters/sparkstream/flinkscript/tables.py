@@ -1,4 +1,4 @@
-"""What a script says of a table: columns, event time, watermark, options."""
+"""Tables of a Flink script: columns, event time, watermark, options."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _ENVELOPE = (
     *("op string", "ts_ms bigint"),
     "source struct<ts_ms:bigint,db:string,`schema`:string,`table`:string>",
 )
-"""What Debezium says of a change, beside the row before it and behind it."""
+"""Debezium's fields of a change, apart from the rows before and after it."""
 
 _OF_CHANGES = {
     "value.ingestion-timestamp": "timestamp_millis({}ts_ms)",
@@ -89,7 +89,7 @@ def option(table: TableDefinition, name: str) -> str:
 
 
 def csv_values(options: Mapping[str, str]) -> dict[str, str]:
-    """Options of Spark's from_csv and to_csv; what is malformed is set aside in any case."""
+    """Options of Spark's from_csv and to_csv; malformed rows are kept apart in any case."""
     of_csv = {key.removeprefix("value."): value for key, value in options.items()}
     return {key: value for key, value in csv_options(of_csv).items() if key != "mode"}
 

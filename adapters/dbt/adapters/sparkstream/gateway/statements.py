@@ -1,4 +1,4 @@
-"""What becomes of a client's statement: translated, or left as it is."""
+"""Statements of a client: translated, or passed through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `dbt debug` looks at beside a statement that runs: versions, and what a method of the profile needs."""
+"""Checks of `dbt debug`: versions, and the needs of a method of the profile."""
 
 from __future__ import annotations
 

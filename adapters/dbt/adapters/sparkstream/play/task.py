@@ -1,4 +1,4 @@
-"""What the page asks for: tables with rows, and a query on them."""
+"""Task of the page: tables with rows, and a query on them."""
 
 from __future__ import annotations
 

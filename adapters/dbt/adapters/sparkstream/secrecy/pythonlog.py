@@ -1,4 +1,4 @@
-"""What pyspark and py4j write to the terminal by themselves."""
+"""Log lines that pyspark and py4j write to the terminal by themselves."""
 
 from __future__ import annotations
 

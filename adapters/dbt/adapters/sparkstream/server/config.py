@@ -1,4 +1,4 @@
-"""What a local server is started with."""
+"""Configuration of a local server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong with the local server. Messages are complete: they are printed as they are."""
+"""Errors of the local server. Messages are complete: they are printed as they are."""
 
 from __future__ import annotations
 

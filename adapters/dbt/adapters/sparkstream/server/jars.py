@@ -1,4 +1,4 @@
-"""The jars that a server has beside Spark's own, such as Delta's jars: on the class path of its Java.
+"""Jars of a server that Spark has not, such as Delta's: on the class path of its Java.
 
 Spark gives `spark.jars` a class loader of their own, and its Thrift server has Hive close it when the first client
 goes: `SessionState.close` closes the class loader that `SparkExecuteStatementOperation` has set, and the loaders above

@@ -1,4 +1,4 @@
-"""How the server's Java process is started: its files, its command and its environment."""
+"""Start of the server's Java process: its files, its command and its environment."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Spark:
-    """The pyspark installed beside this package, as a server."""
+    """The pyspark of this Python, as a server."""
 
     home: Path
     version: str

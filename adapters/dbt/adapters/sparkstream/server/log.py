@@ -1,4 +1,4 @@
-"""What the server's log says of its end."""
+"""Last words of the server's log: the reason of its end."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _OCCUPIED = {
 _BUILT = ("table", "incremental", "seed", "snapshot", "test")
 """The materializations whose tables dbt makes from nothing; the table of a test keeps its failures."""
 SUFFIX = "__dbt_"
-"""What follows the name of a node's table in the names of tables that are built beside it."""
+"""Suffixes of a node's staging tables."""
 
 
 def occupied(fault: Fault) -> str | None:

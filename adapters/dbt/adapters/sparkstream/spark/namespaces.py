@@ -1,4 +1,4 @@
-"""Which tables and views are in a schema, and which schemas in a catalog: the part of the adapter that asks for lists.
+"""Lists of a schema's tables and views, and of a catalog's schemas.
 
 A relation's `database` is a catalog of Spark's, set by `spark.sql.catalog.NAME`. Without one, a name has two parts, and
 is in the catalog that the session is in.
@@ -67,7 +67,7 @@ class Namespaces(SparkAdapter):
 
     @staticmethod
     def _in_catalog(relation: BaseRelation) -> bool:
-        """Whether it is in a catalog beside Spark's own."""
+        """Whether it is in a catalog other than spark_catalog."""
         return relation.database is not None and relation.database.lower() != OWN
 
     def list_schemas(self, database: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the optimiser does with a statement, and why."""
+"""Decisions of the optimiser about a statement, with their reasons."""
 
 from __future__ import annotations
 

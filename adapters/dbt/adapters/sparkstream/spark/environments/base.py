@@ -1,4 +1,4 @@
-"""What the methods of a profile have in common."""
+"""Base of a profile's methods."""
 
 from __future__ import annotations
 

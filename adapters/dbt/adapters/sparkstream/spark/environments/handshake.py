@@ -1,4 +1,4 @@
-"""Whether what listens at an address is a Thrift server that speaks the profile's `auth`.
+"""Handshake with an address: is it a Thrift server that speaks the profile's `auth`?
 
 PyHive waits for ever where it is not: a server without SASL takes the greeting of a client with it for the length of a
 message, and waits for the rest.

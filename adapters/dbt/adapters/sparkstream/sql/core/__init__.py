@@ -1,1 +1,1 @@
-"""What all of the translator is built of: a text with its edits, intervals, windows, frames, types, columns, errors."""
+"""Values that the whole translator uses: a text with its edits, intervals, windows, frames, types, columns, errors."""

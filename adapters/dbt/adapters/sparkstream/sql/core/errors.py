@@ -1,4 +1,4 @@
-"""What the translator has to say about a text: one error and one warning."""
+"""Findings of the translator about a text: an error and a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a query may ask of Spark."""
+"""Limits of a query: windows of a row, and partial matches of a pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values and names as Spark SQL writes them. Sinks use it beside Spark's driver, so it imports no sqlglot."""
+"""Values and names as Spark SQL writes them. Sinks use it in the driver's worker, so it imports no sqlglot."""
 
 from __future__ import annotations
 

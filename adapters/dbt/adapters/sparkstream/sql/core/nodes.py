@@ -6,7 +6,7 @@ from sqlglot import exp
 
 
 class Opaque(exp.Select):
-    """A query that sqlglot can't parse and that holds no construct of ours itself, so it stays as it is.
+    """Query that sqlglot can't parse and that has no construct of ours, such as `FROM t SELECT a`: it stays unchanged.
 
     It is a Select, as a query is where it stands. `queries` are the queries within it, in parentheses of its text, as
     far as they can be parsed: they may hold constructs of ours.
@@ -89,7 +89,7 @@ def row_values(row: exp.Expr) -> list[exp.Expr] | None:
 
 
 def row_pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
-    """The values of two rows such as `(a, b)`, each beside its counterpart; None for anything else."""
+    """Pairs of the values of two rows such as `(a, b)`; None for anything else."""
     one, other = row_values(left), row_values(right)
     if one is None or other is None or len(one) != len(other):
         return None

@@ -79,7 +79,7 @@ class Source:
         return self.tokens[places.start : places.stop]
 
     def span(self, node: exp.Expr) -> Span:
-        """Where a node stands: as the parser noted it, else from the first to the last of its parts."""
+        """Span of a node: as the parser recorded it, else from the first to the last of its parts."""
         noted = node.meta.get(SPAN) if node._meta else None
         if noted:
             return noted
@@ -211,7 +211,7 @@ def error_at(text: str, span: Span, message: str, hint: str | None = None) -> Tr
 
 @contextmanager
 def blamed_on(text: str, written: Traced | Span) -> Iterator[None]:
-    """Makes errors about SQL that the translator wrote errors about the text that it wrote it from.
+    """Moves errors about generated SQL to the user's text: line 3 of the query becomes the `hop(...)` in line 1.
 
     Args:
         text: the user's text.

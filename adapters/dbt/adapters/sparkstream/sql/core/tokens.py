@@ -59,7 +59,7 @@ class Tokens(list[Token]):
 
     @cached_property
     def _pairs(self) -> tuple[dict[int, int], dict[int, int], list[int | None]]:
-        """Opening bracket -> closing one; closing one -> opening one; and which one is open behind each bracket.
+        """Opening bracket -> closing bracket, closing -> opening, and the bracket open behind each bracket.
 
         A `)` closes the last open `(`, whatever `[` was opened behind it. What is never closed has the end of the list
         for its closing bracket.
@@ -107,7 +107,7 @@ class Tokens(list[Token]):
         return self._pairs[2][before - 1] if before else None
 
     def level(self, first: int, last: int | None = None) -> Iterator[int]:
-        """The tokens that stand side by side: from one on, up to the bracket that closes what is around them.
+        """Tokens of one level, from `first` up to the bracket that closes the level.
 
         What brackets on the way hold is skipped: of `a(b, c), d)` come `a`, `(`, `,`, `d` and `)`.
 

@@ -30,7 +30,7 @@ class Traced:
         return cls(text, ((0, (0, len(text)), True),))
 
     def after(self, earlier: Traced) -> Traced:
-        """This text, which was made from an earlier one, with places in the text that the earlier one was made from."""
+        """This text with places in the text before `earlier`: two steps as a single map."""
         pieces: list[tuple[int, Span, bool]] = []
         for start, span, copied in self.pieces:
             if copied:

@@ -88,7 +88,7 @@ class Numbers:
     first_of_times: bool = False
 
     def as_decimal(self, type_: str, operand: exp.Expr | None = None) -> tuple[int, int]:
-        """Precision and scale that a number has beside a DECIMAL.
+        """Precision and scale of a number in arithmetic with a DECIMAL: (10, 0) for an INT.
 
         Args:
             operand: the expression, where an operator stands between it and the DECIMAL.

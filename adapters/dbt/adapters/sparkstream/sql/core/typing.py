@@ -1,4 +1,4 @@
-"""Which type an expression has: a rule for each kind of node, and one for each function.
+"""Types of expressions: a rule for each kind of node and each function.
 
 `SPARK` holds Spark's rules; the table of another dialect says what differs (`SPARK.but(...)`). A rule gives None for a
 type that nobody knows without Spark, which is always a safe answer.

@@ -1,4 +1,4 @@
-"""What UNNEST gives: a row for each element of an array or entry of a map (Flink SQL)."""
+"""Rows of Flink's UNNEST: one for each element of an array or entry of a map."""
 
 from __future__ import annotations
 

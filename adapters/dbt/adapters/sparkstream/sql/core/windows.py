@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.limits import most_windows
 
 DAY = Interval.of("1", "day")
 LONGEST_APART = Interval.of("28", "day")
-"""Longest size that no window has which begins in an hour that the clock skips and ends in another one."""
+"""Longest size of windows that never begin in one skipped hour and end in another."""
 
 
 class WindowError(ValueError):

@@ -165,7 +165,7 @@ class Flink(SparkStream):
             return difference
 
         def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
-            """A table's name; Flink's own catalog and database are no part of it, and kept aside (`qualifier`)."""
+            """A table's name without Flink's own catalog and database, which `qualifier` returns."""
             table = super()._parse_table_parts(*args, **kwargs)
             if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
                 return table

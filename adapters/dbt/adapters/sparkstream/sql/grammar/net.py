@@ -1,4 +1,4 @@
-"""What the public functions of the translator run in: nothing that nobody foresaw leaves them as it is."""
+"""Net under the public functions of the translator: an unforeseen exception leaves them as a TranslatorFault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parsers of windows and frames share: errors with their place, spans of queries, pieces read once."""
+"""Base of the parsers of windows and frames: errors with their place, spans of queries, pieces read once."""
 
 from __future__ import annotations
 

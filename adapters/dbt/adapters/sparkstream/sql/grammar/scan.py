@@ -1,4 +1,4 @@
-"""A scan of a statement's tokens before they are parsed: which of our constructs it may hold. It never misses one."""
+"""Scan of a statement's tokens before parsing for our constructs; it may find too many, never too few."""
 
 from __future__ import annotations
 

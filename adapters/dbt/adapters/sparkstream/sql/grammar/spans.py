@@ -1,4 +1,4 @@
-"""Where the nodes of a syntax tree stand in the text: parse methods that note it."""
+"""Spans of a syntax tree's nodes in the text: parse methods that record them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parser makes of window specifications and of LAST JOIN: nodes of the syntax tree."""
+"""Nodes of the syntax tree for window specifications and LAST JOIN."""
 
 from __future__ import annotations
 

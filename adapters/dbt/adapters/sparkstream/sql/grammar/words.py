@@ -8,9 +8,9 @@ _SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
 _FRAME_WORDS = ("rows_range", "instance_not_in_window", "maxsize")
 """Words that only a frame of ours has."""
 _BESIDE_PRECEDING = ("open", "exclude", "union")
-"""Words that a frame of ours may have beside PRECEDING, and other statements have, too."""
+"""Words of our frames other than PRECEDING; other statements have them, too."""
 _COMMENTS = ("--", "/*")
-"""What may stand between two words beside white space."""
+"""Comments, which may stand between two words as white space may."""
 _CLOSINGS = {"'": "'", '"': '"', "`": "`", "--": "\n", "/*": "*/"}
 """What begins a string, a quoted name or a comment -> what ends it."""
 

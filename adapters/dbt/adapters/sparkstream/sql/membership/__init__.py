@@ -1,4 +1,4 @@
-"""Which rows are in which windows or frames of a statement: queries that say it, to be run on Spark."""
+"""Membership of rows in a statement's windows and frames: queries for Spark."""
 
 from dbt.adapters.sparkstream.sql.membership.find import find, has_row_windows, row_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Key, SampleRow, Use, WindowUse

@@ -146,7 +146,7 @@ class Use:
     lanes: bool
 
     def members(self, rows: Sequence[Sequence[SampleRow]]) -> str:
-        """Spark SQL that says which rows are in which windows; `WindowUse` and `FrameUse` say which columns it has.
+        """Spark SQL for the windows of each row; `WindowUse` and `FrameUse` name its columns.
 
         Args:
             rows: the sample of each input; the first input has at least one row.

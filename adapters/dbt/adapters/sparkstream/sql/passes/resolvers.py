@@ -1,4 +1,4 @@
-"""How the columns of a statement are found in each dialect."""
+"""Resolvers of a statement's columns, one for each dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands above the part of a query that runs as a stream: it has the closed rows of one micro-batch at a time.
+"""Part of a query above the stream: it reads the emitted rows of one micro-batch at a time.
 
 So it can't read another stream, or make windows of these rows. Rows of a table that no closed row has to match would
 come again with every micro-batch.
@@ -42,7 +42,7 @@ class Part:
 def check_around(
     tree: exp.Expr, reader: exp.Expr, below: Sequence[exp.Expr], source: Source, streams: Streams, part: Part
 ) -> None:
-    """Refuses what would need rows beside the closed ones of a micro-batch.
+    """Refuses constructs that need more rows than the emitted rows of a micro-batch.
 
     Args:
         tree: the query.
@@ -128,7 +128,7 @@ def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
 
 
 def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
-    """Whether a UNION ALL puts the rows of a table beside the rows of a stream for a join as of a time alone."""
+    """Whether a UNION ALL of a table's and a stream's rows serves a join as of a time alone."""
     select = enclosing(operation, exp.Select)
     if select is None or all(side is not operation.this for side in sides_of(select)):
         return False

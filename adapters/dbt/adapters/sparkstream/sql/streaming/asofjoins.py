@@ -1,4 +1,4 @@
-"""Joins as of a time on streams: each row of the left side beside the last row of the right side before it.
+"""ASOF joins on streams: each row of the left side with the last row of the right side before it.
 
 ASOF JOIN and the macro `asof_join` put the rows of both sides together, and a running frame hands each row the last row
 of the right side (see `framing/asof.py`):

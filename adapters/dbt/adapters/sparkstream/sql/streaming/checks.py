@@ -1,4 +1,4 @@
-"""What no stream can do, said before Spark says it in its own words."""
+"""Checks of a query for a stream, before Spark refuses it in its own words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a query leaves the stream: below the innermost OVER, SESSION or MATCH_RECOGNIZE, which runs on closed rows."""
+"""Cut of a query below its innermost OVER, SESSION or MATCH_RECOGNIZE, which runs on emitted rows."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Cut:
         return self.around(pieces)
 
     def around(self, pieces: list[tuple[Span, str]]) -> Traced:
-        """The text as it was written with other pieces in it, without what only the streaming part needs."""
+        """Text of the query with replaced pieces, without the parts that only the stream needs."""
         source = Source(self.source.text, self.source.tokens)
         source.apply(Edit(span, lambda text=text: text) for span, text in [*pieces, *self._removed()])  # type: ignore[misc]
         return source.traced()

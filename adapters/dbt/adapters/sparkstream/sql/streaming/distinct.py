@@ -142,7 +142,7 @@ def _is_grouping(node: exp.Expr) -> bool:
 
 
 class _Writer:
-    """Writes one query with DISTINCT values anew."""
+    """Rewrites one query with DISTINCT values."""
 
     def __init__(self, source: Source, select: exp.Select) -> None:
         self._source = source

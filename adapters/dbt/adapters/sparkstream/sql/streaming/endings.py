@@ -1,4 +1,4 @@
-"""How the rows of a streaming query get into the table: what runs on each micro-batch, and what is kept for the next.
+"""Endings of a streaming query: the SQL that runs on each micro-batch, and the rows kept for the next one.
 
 Each kind of ending names the views that its queries read. Whoever runs a plan makes these views for each micro-batch.
 """

@@ -1,4 +1,4 @@
-"""Whether a stream holds rows back until their window is closed: then it drops rows that come later."""
+"""Streams that hold rows back until their window is closed; they drop later rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins of two streams on a time: each row of one with the rows of the other that come within some time of it.
+"""Interval joins of two streams: `b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR`.
 
 Spark forgets a row when the watermark says that no more rows of the other side can meet it. It reads that off the
 conditions of the join, in one form: event times with intervals added, compared with each other. And it takes every

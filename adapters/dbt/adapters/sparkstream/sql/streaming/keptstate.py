@@ -62,7 +62,7 @@ def streamed_windows(statement: Statement, streams: Streams) -> list[WindowFunct
 
 
 def mark_touched(slices: Slices) -> None:
-    """Adds a column that says whether a micro-batch has brought rows. What Spark hands out is what it has changed."""
+    """Adds a column that is true for the micro-batch's own rows: Spark returns only keys that it has changed."""
     slices.columns.append(SliceColumn(TOUCHED, Partial("count(TRUE)", subtracts=True), None))
     slices.passed = (TOUCHED,)
 

@@ -1,4 +1,4 @@
-"""What a statement reads of streams, and through which CTEs."""
+"""Streams that a statement reads, directly or through CTEs."""
 
 from __future__ import annotations
 

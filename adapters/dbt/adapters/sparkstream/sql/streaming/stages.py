@@ -124,7 +124,7 @@ class StagedWindows(WindowFunctions):
             )
 
     def _noted(self, function: WindowFunction, relation: str) -> str:
-        """The rows of a session, which are noted: each is late by its own session, before that is merged."""
+        """The rows of a session, which are recorded: each is late by its own session, before that is merged."""
         if not self._follows(function):
             time, gap = self._source.written(function.timecol), function.window
             assert isinstance(gap, Session)

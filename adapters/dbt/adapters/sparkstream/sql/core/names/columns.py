@@ -1,4 +1,4 @@
-"""Which columns a relation has, as far as the statement and the schema tell."""
+"""Columns of relations, as far as the statement and the schema tell."""
 
 from __future__ import annotations
 

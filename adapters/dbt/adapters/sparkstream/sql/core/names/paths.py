@@ -42,7 +42,7 @@ def output_name(projection: exp.Expr) -> str:
 
 
 def unused_name(name: str, taken: set[str]) -> str:
-    """A name, with the first number behind it that makes it new: `a`, `a0`, `a1`. It is taken from then on."""
+    """An unused name: `a`, else `a0`, `a1` and so on; it is added to the taken names."""
     given, number = name, 0
     while given in taken:
         given = f"{name}{number}"

@@ -1,4 +1,4 @@
-"""What names mean in a query: the relations in its FROM, and columns, rows and fields of these."""
+"""Scope of a query's names: the relations in its FROM, and their columns, rows and fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls and queries of Flink SQL aggregate."""
+"""Aggregating calls and queries of Flink SQL."""
 
 from __future__ import annotations
 

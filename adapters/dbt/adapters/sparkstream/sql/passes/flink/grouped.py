@@ -1,4 +1,4 @@
-"""Subqueries with one value beside GROUP BY in Flink SQL."""
+"""Scalar subqueries in Flink's queries with GROUP BY."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GroupedSubqueries(Rewriter):
         yield Edit(self.source.span(node), lambda: f"FIRST({self.text(node)})", level=1)
 
     def _test(self, node: exp.Expr) -> Iterator[Edit]:
-        """EXISTS and IN beside several sets of keys, which Spark has a plan for, and no answer (4.1 to 4.3)."""
+        """EXISTS and IN in a query with several sets of keys: Spark plans it and fails as it runs (4.1 to 4.3)."""
         query = node.args.get("query") if isinstance(node, exp.In) else node.this
         query = query.unnest() if isinstance(query, exp.Expr) else None
         clause = enclosing(node, *_CLAUSES)

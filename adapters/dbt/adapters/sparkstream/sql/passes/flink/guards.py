@@ -46,7 +46,7 @@ class Guards(Rewriter):
         return ()
 
     def _cast(self, node: exp.Expr) -> Iterable[Edit]:
-        """A cast is written anew by Flink's rules: they have no FORMAT, which would be dropped, and read no `::`."""
+        """A cast is rewritten by Flink's rules: they have no FORMAT, which would be dropped, and read no `::`."""
         assert isinstance(node, (exp.Cast, exp.TryCast))
         span = self.source.span(node)
         if "::" in self.source.text[self.source.span(node.this)[1] : span[1]]:

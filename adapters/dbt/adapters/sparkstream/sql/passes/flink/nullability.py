@@ -1,4 +1,4 @@
-"""Which values can be NULL, as Flink's names of types say."""
+"""Values that can be NULL, by Flink's names of types (`INT NOT NULL`)."""
 
 from __future__ import annotations
 

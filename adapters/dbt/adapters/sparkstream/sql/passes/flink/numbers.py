@@ -25,7 +25,7 @@ _ALIKE = frozenset({"COALESCE", "IFNULL", "GREATEST", "LEAST"})
 
 
 class NumberTypes(Rewriter):
-    """Gives numbers, and times beside others, the types that Flink gives them."""
+    """Casts numbers and times to the types that Flink gives them."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)

@@ -86,7 +86,7 @@ class Operators(Rewriter):
             yield from self._unlike(node)
 
     def _unlike(self, node: exp.Binary) -> Iterator[Edit]:
-        """A text beside a BOOLEAN, and two maps, which Spark doesn't compare."""
+        """Comparisons that Spark lacks: a string with a BOOLEAN, and two maps."""
         kinds = {family(self.type(node.left)), family(self.type(node.right))}
         equal = isinstance(node, (exp.EQ, exp.NEQ))
         if kinds == {"text", "boolean"} and equal:

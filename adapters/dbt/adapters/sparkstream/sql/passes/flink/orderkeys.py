@@ -1,4 +1,4 @@
-"""What the keys of ORDER BY mean in Flink SQL: places and names of the columns that a query gives, and constants."""
+"""Keys of ORDER BY in Flink SQL: places and names of a query's columns, and constants."""
 
 from __future__ import annotations
 

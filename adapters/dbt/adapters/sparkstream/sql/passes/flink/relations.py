@@ -1,4 +1,4 @@
-"""What stands in FROM in Flink SQL, and how its columns are called: VALUES, LATERAL, TABLE."""
+"""Relations in FROM in Flink SQL, and the names of their columns: VALUES, LATERAL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all edits of Flink's expressions are made with."""
+"""Base of all rewriters of Flink's expressions."""
 
 from __future__ import annotations
 

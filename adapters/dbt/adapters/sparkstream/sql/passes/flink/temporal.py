@@ -1,4 +1,4 @@
-"""Temporal joins of Flink SQL: each row beside the version of another table that was valid at its time."""
+"""Temporal joins of Flink SQL: each row with the version of another table that was valid at its time."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 
 class TimesOfDay(Rewriter):
-    """Edits sums that wrap at midnight, texts beside a TIME, and RANGE frames over one."""
+    """Edits sums that wrap at midnight, strings compared with a TIME, and RANGE frames over a TIME."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
@@ -58,7 +58,7 @@ class TimesOfDay(Rewriter):
             yield from self._read(compared(node), self.type(node.this))
 
     def _read(self, values: Iterable[exp.Expr], type_: str | None) -> Iterator[Edit]:
-        """A text beside a TIME is read as one with as many digits, which it loses others to."""
+        """A string compared with a TIME(p) is parsed with p digits (`'10:00:00.129'` and TIME(2): `10:00:00.12`)."""
         for value in values if is_clock(type_) else ():
             if family(self.type(value)) == "text":
                 yield Edit(self.source.span(value), lambda v=value: self._as_time(v, type_ or ""), level=1)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What differs from Spark in the types of Flink (measured; see docs/flink.md)."""
+"""Rules of Flink's types that differ from Spark's (measured; see docs/flink.md)."""
 
 from __future__ import annotations
 

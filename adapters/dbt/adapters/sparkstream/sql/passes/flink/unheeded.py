@@ -1,4 +1,4 @@
-"""What Flink reads, and takes no notice of."""
+"""Syntax that Flink reads and ignores."""
 
 from __future__ import annotations
 

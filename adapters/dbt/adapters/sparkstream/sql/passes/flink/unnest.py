@@ -1,4 +1,4 @@
-"""UNNEST of Flink SQL: Spark's explode and inline, beside the rows that hold the array or the map."""
+"""UNNEST of Flink SQL: Spark's explode and inline, joined with the rows that hold the array or the map."""
 
 from __future__ import annotations
 

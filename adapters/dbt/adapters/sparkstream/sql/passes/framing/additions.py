@@ -1,4 +1,4 @@
-"""What a query needs beside its calls: named windows, columns of subqueries, and conditions on types."""
+"""Additions to a query for its calls: named windows, columns of subqueries, and conditions on types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WindowDefinitions:
 
 
 class Additions:
-    """What the calls of a SELECT need beside them; each text once.
+    """Additions that the calls of a SELECT need; each text once.
 
     Attributes:
         windows: the windows of the query that the calls stand in.

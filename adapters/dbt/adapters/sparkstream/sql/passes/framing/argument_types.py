@@ -1,4 +1,4 @@
-"""Which types OpenMLDB's operators, conversions and functions refuse, where Spark would convert without a word."""
+"""Types that OpenMLDB's operators, conversions and functions refuse, where Spark would convert without a word."""
 
 from __future__ import annotations
 

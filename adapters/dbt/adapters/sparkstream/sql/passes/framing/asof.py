@@ -204,7 +204,7 @@ def _looks_back(
 
 
 def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
-    """Whether one column can hold both sides of a comparison: a text beside a number would make a text of both."""
+    """Whether one column can hold both sides of a comparison: a string and a number would both become strings."""
     one, other = (select.type_of(span) for span in sides)
     if one == other and one is not None:
         return True

@@ -1,4 +1,4 @@
-"""What makes a SELECT with windows of ours wrong, told with its place."""
+"""Checks of a SELECT with windows of ours; each error has its place."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_block(select: FramedSelect) -> None:
 
 
 def _check_clauses(select: FramedSelect) -> None:
-    """Refuses windows without FROM, beside GROUP BY or HAVING, and in WHERE."""
+    """Refuses windows without FROM, with GROUP BY or HAVING, and in WHERE."""
     clauses, source = select.block.clauses, select.source
     if select.our_windows:
         for clause, words in (("group", "GROUP BY"), ("having", "HAVING")):
@@ -89,7 +89,7 @@ def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
 
 
 def _check_bare_aggregates(select: FramedSelect) -> None:
-    """Refuses an aggregate of the whole table beside windows."""
+    """Refuses an aggregate of the whole table in a SELECT with windows."""
     for node in own(select.select, exp.Anonymous):
         if node.name.upper() not in AGGREGATES:
             continue

@@ -1,4 +1,4 @@
-"""What a column without an alias is called.
+"""Names of columns without an alias.
 
 OpenMLDB prints the expression: `sum(x)over w`, `x + 1`. SQLstream counts: `EXPR$0`.
 """

@@ -148,7 +148,7 @@ class Evaluation:
         return self.select.may_be_time(self.call.arguments[0])
 
     def typed(self, value: str) -> str:
-        """An expression of a value's type, for `typeof`, that may stand beside the call's aggregate."""
+        """An expression of a value's type, for `typeof`, in a query with the call's aggregate."""
         return value
 
     def check_types(self) -> None:

@@ -258,7 +258,7 @@ def _nth_from_last(aggregate: Evaluation, condition: str | None) -> str:
 
 
 def _merged(aggregate: Evaluation, condition: str | None) -> str:
-    """An aggregate over the past and the current row beside it."""
+    """An aggregate over the earlier rows and the current row."""
     value = aggregate.arguments[0] if aggregate.arguments else ""
     current = aggregate.current(value, condition)
     name = aggregate.name

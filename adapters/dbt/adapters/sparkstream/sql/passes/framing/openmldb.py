@@ -1,4 +1,4 @@
-"""What OpenMLDB spells in another way than Spark, beside its windows: functions, operators, numbers, arrays.
+"""OpenMLDB's spelling where Spark's differs, apart from windows: functions, operators, numbers, arrays.
 
 An edit never holds an expression, only what stands around it: a call over a window within it is written by `Frames`.
 """
@@ -261,7 +261,7 @@ class OpenMLDBSpelling:
 
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:
-        """A TIMESTAMP is a number of milliseconds beside a number; a number is a condition, and a BOOL a number."""
+        """A TIMESTAMP with a number is a number of milliseconds; a number is a condition, and a BOOL a number."""
         if isinstance(node, exp.Xor):
             self._wrap(node, ("(", ")"))
             for side in (node.left, node.right):

@@ -1,4 +1,4 @@
-"""How the rows of a SELECT are ordered for its windows: streams, UNION tables, and whether a subquery is needed."""
+"""Plan of a SELECT's rows for its windows: their order, streams, UNION tables, and the need of a subquery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in FROM, with LAST JOIN written as joins that Spark has."""
+"""Relation in FROM, with LAST JOIN written as joins of Spark."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Relation:
         return [*(f"struct({name}.*) AS {name}" for name in self.names), *self.loose]
 
     def union(self, table: str) -> tuple[list[str], str]:
-        """What to select of a UNION table beside `items`, and the table."""
+        """Further columns to select of a UNION table, and the table."""
         if not self.columns:
             return ["*"], table
         items: list[str] = []

@@ -157,7 +157,7 @@ def _plain_range(frame: Frame, literal: Literal) -> RowSet:
 
 
 def _flagged(frame: Frame, unions: bool, literal: Literal) -> RowSet:
-    """With EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW: earlier rows, and the current one beside them."""
+    """With EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW: earlier rows and the current row."""
     add = frame.with_current
     only = frame.instance_not_in_window
     reach = reach_end(frame, literal)

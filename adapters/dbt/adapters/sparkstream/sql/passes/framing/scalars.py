@@ -282,7 +282,7 @@ def dashed(value: exp.Expr, type_: str | None) -> Around:
 
 
 def _add(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    """ADD(a, b) is a + b, in milliseconds beside a time."""
+    """ADD(a, b) is a + b, in milliseconds if a or b is a time."""
     if len(arguments) != 2:
         return None
     if "timestamp" not in types:

@@ -100,7 +100,7 @@ class FramedSelect:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether joined tables stay apart beside rows of UNION tables: then it is known which columns are whose."""
+        """Whether joined tables stay apart from rows of UNION tables: then the owner of each column is known."""
         tables = sources(self.select)
         if len(tables) < 2 or not self.has_unions or self.requested or self.select.args.get("laterals"):
             return False

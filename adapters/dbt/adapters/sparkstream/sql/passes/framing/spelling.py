@@ -1,4 +1,4 @@
-"""What SQLstream spells in another way than Spark, beside its windows."""
+"""SQLstream's spelling where Spark's differs, apart from windows: names, SELECT STREAM, FLOOR, STEP."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.argument_types import TIME_FUNC
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import Around
 
 _LONG = 1000
-"""From so many on, a number beside a column may be milliseconds."""
+"""Least number that, added to a column, may be milliseconds."""
 _DAY = 86_400_000
 """From so many on, it shows that the column may be a time wherever the statement names it."""
 
@@ -90,7 +90,7 @@ def may_be_time(node: exp.Expr, times: frozenset[str]) -> bool:
 
 
 def shift(column: str, number: exp.Literal) -> Around:
-    """The SQL around a number that is added to a column: an interval beside a time, and the number beside a number."""
+    """The SQL around a number that is added to a column: an interval for a time, the number itself for a number."""
     days, millis = divmod(int(number.name), 86_400_000)
     hours, rest = divmod(millis, 3_600_000)
     minutes, left = divmod(rest, 60_000)

@@ -1,4 +1,4 @@
-"""What Flink refuses of a MATCH_RECOGNIZE beyond its grammar, and what Spark can't say."""
+"""Checks of a MATCH_RECOGNIZE beyond its grammar: Flink's refusals, and parts that Spark can't express."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a match and its events are called in Spark SQL."""
+"""Names of a match and its events in Spark SQL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MatchNames:
 
     @classmethod
     def of(cls, variables: Sequence[str], keys: Collection[str]) -> MatchNames:
-        """Names for pattern variables, beside the columns of PARTITION BY."""
+        """Names of pattern variables; none is a column of PARTITION BY."""
         taken = {key.casefold() for key in keys}
         events = next(name for n in range(len(taken) + 1) if (name := f"events{n or ''}") not in taken)
         folded = [variable.casefold() for variable in variables]

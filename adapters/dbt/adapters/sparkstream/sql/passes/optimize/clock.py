@@ -67,7 +67,7 @@ class Clock(Protocol):
         """
 
     def shown(self, wall: str) -> str:
-        """What the clock shows at a bound that became a TIMESTAMP: 03:30 for 02:30 where it skips that hour."""
+        """Wall-clock time of a bound that became a TIMESTAMP: 03:30 for 02:30 in a skipped hour."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a query must not hold for a rule to rewrite it."""
+"""Forms of a query that no rule rewrites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums and counts over frames that slide: what has come when the frame ends, less what was gone when it began.
+"""Sums and counts over sliding frames, from running sums: the sum at the frame's end less the sum before its start.
 
     sum(x) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '20' MINUTE PRECEDING AND CURRENT ROW)
       =  sum(x) OVER (ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
@@ -135,7 +135,7 @@ class OverSums:
         self.found: list[tuple[SlidingFrame, str | None]] = []
 
     def edits(self, tree: exp.Expr, skipped: Collection[int]) -> Iterator[Edit]:
-        """The calls over one frame from running sums, if all of them can be: a frame that stays costs what it does.
+        """Edits of all calls over a frame; none if a single call can't be a running sum, as the frame would stay.
 
         Args:
             skipped: ids of the queries that other rules have rewritten.

@@ -1,4 +1,4 @@
-"""What a rule of the optimiser is: what it reads, why it leaves a query as it is, and what it writes."""
+"""Base of the optimiser's rules: a rule reads a query, and gives edits or its reason for none."""
 
 from __future__ import annotations
 

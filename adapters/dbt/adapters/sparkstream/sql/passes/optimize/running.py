@@ -55,7 +55,7 @@ def running_sums(slices: Slices, every: int) -> Cells:
 
 
 def _events(slices: Slices) -> Select:
-    """For each slice, the last slices of the windows that it gives when it comes and when it goes, and their partials.
+    """Last slices of the windows that each slice opens when it enters and when it leaves, with their partials.
 
     `__coming` to `__coming_until` - 1 are the windows from its coming on, `__going` to `__going_until` - 1 from its
     going.

@@ -1,4 +1,4 @@
-"""What the rules share: the query that aggregates the rows of each slice, and the queries above it.
+"""Queries that the slice rules share: the aggregates of each slice, and the queries above them.
 
 A slice is a piece of time that is either in a window as a whole or not at all. HOP and CUMULATE number their slices
 from the offset on. Slices 0 to `size` - 1 are a block, slices `size` to 2 * `size` - 1 are the next block, and so on:

@@ -1,4 +1,4 @@
-"""Frames that slide over slices, for min, max, bits and sums of DOUBLE that stand beside count(DISTINCT ...).
+"""Frames that slide over slices, for min, max, bits and sums of DOUBLE in queries with count(DISTINCT ...).
 
 Such an aggregate can't be subtracted as a running sum can. Spark computes a sliding frame from all of its rows for each
 row; that is cheap for some dozens of slices. A window of more slices is put together from three frames, as slices are

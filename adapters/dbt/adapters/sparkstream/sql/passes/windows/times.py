@@ -1,4 +1,4 @@
-"""Which columns a window takes for its time."""
+"""Check of a window's time column."""
 
 from __future__ import annotations
 
