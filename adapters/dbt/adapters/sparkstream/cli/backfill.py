@@ -1,4 +1,4 @@
-"""`sparkstream backfill`: a range of time in a streaming model's table anew."""
+"""`sparkstream backfill`: rebuilds a range of time in a streaming model's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dbt was asked for on its command line."""
+"""Flags of dbt's command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a streaming table was made for, in a form that can be compared and whose changes can be told."""
+"""Fingerprint of a streaming table: its query and settings, in a form that can be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs a streaming model: one at a time, and nobody for ever."""
+"""Lease of a streaming model: one run at a time, and no run for ever."""
 
 from __future__ import annotations
 

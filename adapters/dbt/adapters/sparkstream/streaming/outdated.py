@@ -1,4 +1,4 @@
-"""What earlier tables of a streaming model have left, and a table aside that nobody fills any more."""
+"""Stale folders of earlier tables of a streaming model, and staging tables that no run fills any more."""
 
 from __future__ import annotations
 

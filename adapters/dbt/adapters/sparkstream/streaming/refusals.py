@@ -1,4 +1,4 @@
-"""What goes wrong with a streaming model."""
+"""Errors of streaming models."""
 
 from __future__ import annotations
 

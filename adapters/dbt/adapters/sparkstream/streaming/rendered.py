@@ -1,4 +1,4 @@
-"""The streams that models read, noted while dbt renders them: `stream()` puts a name into the SQL."""
+"""Streams that models read, recorded while dbt renders them: `stream()` puts a name into the SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where what is kept of a streaming model's table beside its rows lies."""
+"""Paths of a streaming table's checkpoint and of its sidecar folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the table that is there stands to its model: what a run has to do with it."""
+"""Comparison of a streaming table with its model, and the decision of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backfill: the rows of a range of time in a streaming model's table anew, from what its sources have now.
+"""Backfill: rebuilds the rows of a range of time in a streaming model's table from its sources.
 
 The query of the stream runs once, in batch, over all rows of the sources. What it gives for the range takes the place
 of what the table has, in one step. Offsets and state stay as they are, so only what the stream has closed is replaced:

@@ -1,4 +1,4 @@
-"""Which rows of a streaming model's table a backfill replaces, and which of the rows that batch gives come instead.
+"""Range of a backfill: the rows of the table that it replaces, and the rows of the batch query that replace them.
 
 Rows go and come by one condition, on columns that both have. So what is outside of it stays as it is, and what is
 within is what batch gives: no row is lost between the two, and none comes twice.

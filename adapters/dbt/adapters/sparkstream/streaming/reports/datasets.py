@@ -1,4 +1,4 @@
-"""What a streaming model reads and writes, named by OpenLineage's rules."""
+"""Datasets that a streaming model reads and writes, named by OpenLineage's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sparkstream streams` prints: a table for people, JSON, or Prometheus' text format."""
+"""Output of `sparkstream streams`: a table for people, JSON, or Prometheus' text format."""
 
 from __future__ import annotations
 

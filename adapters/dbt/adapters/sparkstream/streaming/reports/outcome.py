@@ -1,4 +1,4 @@
-"""What a run of a streaming model says it did."""
+"""Outcome of a run of a streaming model, in words."""
 
 from __future__ import annotations
 

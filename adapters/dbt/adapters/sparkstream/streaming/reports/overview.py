@@ -1,4 +1,4 @@
-"""What is known of all streaming models of a project, for `sparkstream streams`."""
+"""Overview of all streaming models of a project, for `sparkstream streams`."""
 
 from __future__ import annotations
 

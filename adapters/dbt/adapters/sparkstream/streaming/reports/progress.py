@@ -1,4 +1,4 @@
-"""What a micro-batch did, as Spark reports it."""
+"""Progress of a micro-batch, as Spark reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of a streaming query while it runs, and what is noted of it."""
+"""Watch over a running streaming query: its progress, and the record of it."""
 
 from __future__ import annotations
 

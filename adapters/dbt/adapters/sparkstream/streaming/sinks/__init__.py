@@ -1,1 +1,1 @@
-"""Sinks of a run: the table, and a topic beside it."""
+"""Sinks of a run: the table, and a topic."""

@@ -1,4 +1,4 @@
-"""What `config(sink=...)` says of a streaming model: the topic that gets its rows, beside its table."""
+"""Topic of `config(sink=...)`: it gets a streaming model's rows, as its table does."""
 
 from __future__ import annotations
 

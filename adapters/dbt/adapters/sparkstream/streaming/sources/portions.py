@@ -1,4 +1,4 @@
-"""What a micro-batch has read of each source, by the checkpoint, so that it can be read again."""
+"""Portions of each source that a micro-batch has read, by the checkpoint, so that it can be read again."""
 
 from __future__ import annotations
 

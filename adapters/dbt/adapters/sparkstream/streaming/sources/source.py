@@ -1,4 +1,4 @@
-"""What a streaming model reads as a stream."""
+"""Source that a streaming model reads as a stream."""
 
 from __future__ import annotations
 

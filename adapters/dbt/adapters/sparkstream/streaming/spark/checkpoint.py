@@ -1,4 +1,4 @@
-"""What Spark notes in a checkpoint of the micro-batches."""
+"""Spark's record of the micro-batches in a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs in streams over Spark Connect."""
+"""Streams over Spark Connect, where they differ."""
 
 from __future__ import annotations
 

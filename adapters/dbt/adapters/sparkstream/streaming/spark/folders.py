@@ -1,4 +1,4 @@
-"""Folders and files that a streaming run keeps beside its tables, read and written by Spark wherever they lie."""
+"""Sidecar folders and files of a streaming run, read and written by Spark wherever they lie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark raises, as errors of a streaming model."""
+"""Spark's errors, as errors of a streaming model."""
 
 from __future__ import annotations
 

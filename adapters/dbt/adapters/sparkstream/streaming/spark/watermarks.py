@@ -1,4 +1,4 @@
-"""Which columns of a stream carry a watermark: marks in the metadata of columns."""
+"""Columns of a stream that carry a watermark: marks in their metadata."""
 
 from __future__ import annotations
 

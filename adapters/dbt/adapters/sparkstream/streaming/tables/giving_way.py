@@ -1,4 +1,4 @@
-"""Tables of streaming models that may give way to a table that is made anew aside."""
+"""Tables of streaming models that a staged rebuild may replace."""
 
 from __future__ import annotations
 

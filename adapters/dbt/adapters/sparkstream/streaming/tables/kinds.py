@@ -1,4 +1,4 @@
-"""Which kind of table a streaming model has, by its format."""
+"""Kinds of a streaming model's table, by format."""
 
 from __future__ import annotations
 

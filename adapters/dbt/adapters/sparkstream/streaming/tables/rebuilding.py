@@ -1,4 +1,4 @@
-"""A table that is made anew aside, and takes the place of a streaming model's table when it has all rows.
+"""Staged rebuild: a staging table takes the place of a streaming model's table when it has all rows.
 
 The table aside is a streaming model's table like any other, with its own generation, checkpoint and lease. So a run
 that is killed or stopped while it fills the table aside leaves the old table as it was, and the next run goes on with

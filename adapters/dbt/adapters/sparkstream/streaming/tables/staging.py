@@ -1,4 +1,4 @@
-"""A table beside a streaming model's table that takes its place: a compacted table, or one that is made anew.
+"""Staging table that takes the place of a streaming model's table: compacted or rebuilt.
 
 The catalog forgets the table, and gives its name to the table aside. A run that is killed between these two steps
 leaves the table aside, which is marked as whole.

@@ -1,1 +1,1 @@
-"""Code that runs beside Spark's driver; it imports nothing of the package."""
+"""Code that runs in the Python worker of Spark's driver; it imports nothing of the package."""

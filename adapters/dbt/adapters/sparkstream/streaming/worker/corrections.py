@@ -1,4 +1,4 @@
-"""Windows in a model's table that late rows have corrected. Runs beside Spark's driver, as the sink does.
+"""Windows in a model's table that late rows have corrected. Runs where the sink does.
 
 What the table has of such a window goes, and the window's new rows come in its place, in one step: a commit of Delta or
 Iceberg, or of a table of files the change of a partition's folder in the catalog. All rows of a window are in one

@@ -1,4 +1,4 @@
-"""The views of the windows that are open after a micro-batch. Runs beside Spark's driver, as the sink does.
+"""Views of the windows that are open after a micro-batch. Runs where the sink does.
 
 `<model>__open` has these windows, and `<model>__now` the closed ones, too. Both are views of one snapshot: the open
 windows after a micro-batch lie in a partition of their own in `<model>__open_rows`, and of the model's table `__now`

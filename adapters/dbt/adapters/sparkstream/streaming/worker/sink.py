@@ -1,4 +1,4 @@
-"""What happens with the rows of a micro-batch. Runs beside Spark's driver, so it imports nothing of this package."""
+"""Sink of a micro-batch's rows. Runs in the driver's Python worker, so it imports nothing of this package."""
 
 from __future__ import annotations
 

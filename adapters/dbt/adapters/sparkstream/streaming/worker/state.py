@@ -1,4 +1,4 @@
-"""Rows and slices of earlier micro-batches that later ones need. Runs beside Spark's driver, as the sink does."""
+"""Rows and slices of earlier micro-batches that later ones need. Runs where the sink does."""
 
 from __future__ import annotations
 
