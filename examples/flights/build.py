@@ -13,7 +13,7 @@ from dbt.cli.main import dbtRunner
 
 
 def main() -> None:
-    click.echo("dbt builds and tests the tables on a Spark of its own: about a minute on an idle machine")
+    click.echo("dbt builds and tests the tables on a Spark of its own: a minute or two on an idle machine")
     bar = click.progressbar(length=1, label="starting", show_eta=False, show_pos=True)
 
     def listen(event: Any) -> None:
