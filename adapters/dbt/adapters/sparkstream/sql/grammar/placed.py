@@ -74,10 +74,13 @@ class PlacedParser(SparkParser):
         self._starts[-1]["list"] = self._curr.start if self._curr else len(self.sql)
         return super()._parse_projections()
 
-    def _parse_from(self, *args: Any, **kwargs: Any) -> exp.From | None:
+    # Named arguments: on Python 3.13, *args for a method of super() take of C's stack, which no setting enlarges.
+    def _parse_from(
+        self, joins: bool = False, skip_from_token: bool = False, consume_pipe: bool = False
+    ) -> exp.From | None:
         if self._match(TokenType.FROM, advance=False):
             self._starts[-1].setdefault("from", self._curr.start)
-        return super()._parse_from(*args, **kwargs)
+        return super()._parse_from(joins, skip_from_token, consume_pipe)
 
     def _parse_query_modifiers(self, this: Any) -> Any:
         starts = self._starts
@@ -115,7 +118,13 @@ class PlacedParser(SparkParser):
             query = exp.select("*").from_(query.subquery(copy=False), copy=False)
         return super()._parse_pipe_syntax_query(query)
 
-    def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+    def _parse_select_query(
+        self,
+        nested: bool = False,
+        table: bool = False,
+        parse_subquery_alias: bool = True,
+        parse_set_operation: bool = True,
+    ) -> exp.Expr | None:
         first = self._curr
         if first and first.token_type is TokenType.SELECT and first.start in self.trees:
             self._advance()
@@ -123,7 +132,7 @@ class PlacedParser(SparkParser):
         is_query = first and (first.token_type in _QUERY_STARTS or self._is_table_query())
         self._starts.append({"select": first.start} if first and first.token_type is TokenType.SELECT else {})
         try:
-            query = super()._parse_select_query(*args, **kwargs)
+            query = super()._parse_select_query(nested, table, parse_subquery_alias, parse_set_operation)
         finally:
             self._starts.pop()
         if not is_query:
