@@ -119,7 +119,7 @@ def _model(adapter: Host, name: str, unit_test: str | None, against: str | None 
     subject, where = (node, manifest) if unit_test is None else _unit_test(adapter, manifest, node, unit_test)
     with adapter.connections.noting() as noted:
         done = compiler.compile_node(deepcopy(subject), where, write=False)
-    # Of a window_sql, the SQL around it is noted too, with Spark SQL in its place.
+    # Of a window_sql, the SQL around it is recorded too, with Spark SQL in its place.
     *blocks, whole = noted
     pieces = [*blocks, whole] if blocks else [whole]
     ctes = [cte.sql.strip() for cte in done.extra_ctes if cte.sql]

@@ -84,7 +84,7 @@ class StreamConfig:
 
     @property
     def swaps(self) -> str | None:
-        """The first setting by which the table is made anew aside; None for none."""
+        """The first setting by which the table is rebuilt in staging; None for none."""
         return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
 
     @classmethod

@@ -47,5 +47,5 @@ def is_empty() -> bool:
 
 
 def is_full_refresh() -> bool:
-    """Whether dbt was asked to build incremental models anew (`--full-refresh`)."""
+    """Whether dbt was asked to build incremental models from nothing (`--full-refresh`)."""
     return bool(_flag("FULL_REFRESH", False))

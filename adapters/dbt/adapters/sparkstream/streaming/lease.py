@@ -37,7 +37,7 @@ LOOKS = 2.0
 
 @dataclass(frozen=True)
 class Holder:
-    """A run of a model, as it is noted in the table's properties.
+    """A run of a model, as it is recorded in the table's properties.
 
     Attributes:
         id: tells it from all other runs.
@@ -139,7 +139,7 @@ class Lease:
 
     @property
     def fact(self) -> dict[str, str]:
-        """What is noted of a table that is this run's."""
+        """What is recorded of a table that is this run's."""
         return {KEY: json.dumps(asdict(replace(self._holder, alive=time.time())))}
 
     @property
@@ -151,7 +151,7 @@ class Lease:
         """Says that the table was made with `fact`: of two runs that make it at the same time, one fails.
 
         Args:
-            known: what was noted of it, `fact` included.
+            known: what was recorded of it, `fact` included.
         """
         self._held = True
         self._made = dict(known)
@@ -160,7 +160,7 @@ class Lease:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
 
         Returns:
             Another run that had it, and has ended without giving it back.
@@ -179,7 +179,7 @@ class Lease:
             self._await_java(other)
         self._table.note(**self.fact)
         self._held = True
-        # Two runs may have looked at the same time: the run that noted itself last has the model.
+        # Two runs may have looked at the same time: the run that recorded itself last has the model.
         self._settled = time.monotonic() + SETTLES
         return other
 
@@ -218,7 +218,7 @@ class Lease:
         """Makes sure of the right, and keeps it from now on.
 
         Returns:
-            What is noted of the table, now that nobody else notes anything.
+            What is recorded of the table, now that nobody else notes anything.
 
         Raises:
             StreamingError: another run has it.
@@ -245,7 +245,7 @@ class Lease:
                     renewed = time.monotonic()
 
     def end(self) -> dict[str, str]:
-        """Stops keeping the right; what is noted with this gives it back."""
+        """Stops keeping the right; what is recorded with this gives it back."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

@@ -25,7 +25,7 @@ class Model:
         contract: column -> type, where the model has a contract.
         comments: column -> description, and the table's under an empty name, where the model persists them.
         run_id: dbt's invocation.
-        aside_of: the model's own table, where `relation` is a table that is made anew aside; else empty.
+        aside_of: the model's own table, where `relation` is a staged rebuild; else empty.
     """
 
     unique_id: str
@@ -43,5 +43,5 @@ class Model:
 
     @property
     def compact_every(self) -> int | None:
-        """After how many micro-batches the rows are put into few files; a table aside has to have its place first."""
+        """After how many micro-batches the rows are put into few files; a staging table has to have its place first."""
         return None if self.aside_of else self.config.compact_every

@@ -55,7 +55,7 @@ class Leftovers:
         """The folders that stay when the table is dropped or a new table takes its place, as `LEAVES` has them.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
         """
         kept = {self._places.folder(known): 0} if "kept" in known else {}
         return left(known) | dict.fromkeys(self._table.remains(known), round(time.time())) | kept
@@ -65,7 +65,7 @@ class Leftovers:
 
         Args:
             leaves: their folders, as far as they are known.
-            known: what is noted of this one.
+            known: what is recorded of this one.
         """
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
         kept, location = known["kept"], path_of(self._table.facts().location)
@@ -76,11 +76,11 @@ class Leftovers:
         self._empty({**owned, **leaves}, known)
 
     def aside(self, known: Mapping[str, str], definition: Definition) -> str | None:
-        """The folder of the table aside that a run can go on with; None where there is none.
+        """The folder of the staging table that a run can go on with; None where there is none.
 
         Args:
-            known: what is noted of the table.
-            definition: what the table aside has to be made for.
+            known: what is recorded of the table.
+            definition: what the staging table has to be made for.
         """
         folder = known.get(ASIDE)
         if not folder or folder in left(known):
@@ -92,14 +92,14 @@ class Leftovers:
         """Removes what the table whose place this one has taken had beside it, and folders that nobody reads.
 
         Args:
-            known: what is noted of the table, by a run that has it to itself.
-            goes_on: whether the table aside is filled further; else it is removed.
+            known: what is recorded of the table, by a run that has it to itself.
+            goes_on: whether the staging table is filled further; else it is removed.
 
         Returns:
-            What is noted of the table now.
+            What is recorded of the table now.
         """
         if self._model.aside_of:
-            return known  # what is noted there is for the time when it has its place
+            return known  # what is recorded there is for the time when it has its place
         noted: dict[str, str] = {}
         if known.get(WHOLE):
             for table in tables_beside(self._model):
@@ -118,13 +118,13 @@ class Leftovers:
         return {**known, **noted}
 
     def drop_aside(self, known: Mapping[str, str]) -> Mapping[str, str]:
-        """Drops the table aside, if there is one. Its folders are noted before, for a run that is killed meanwhile.
+        """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed.
 
         Args:
-            known: what is noted of the table, by a run that has it to itself.
+            known: what is recorded of the table, by a run that has it to itself.
 
         Returns:
-            What is noted of the table now.
+            What is recorded of the table now.
         """
         folder, aside = known.get(ASIDE), self._rebuilt.noted()
         if folder:

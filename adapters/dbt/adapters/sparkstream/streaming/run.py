@@ -49,7 +49,7 @@ class Run:
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
         warn: told what a person has to know, and do.
-        settled: told, when a run that goes on has noted what it has done, how many rows it has appended.
+        settled: told, when a run that goes on has recorded what it has done, how many rows it has appended.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Run:
         self._leftovers = Leftovers(engine, self._table, model, self._places, self._views, report)
         self._is_new = False
         self._goes_on = False
-        """Whether a table that was made anew aside is left running, now that it has its place."""
+        """Whether a staged rebuild is left running, now that it has its place."""
         self._is_caught_up = False
         """Whether the run has ended as there was nothing more to read, and not as it was told to end."""
 
@@ -174,12 +174,12 @@ class Run:
         """Takes the right to the table that is there, and ends what an earlier run has left running.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
             lease: the right to it.
-            anew: how it is to be made anew in any case; None where that isn't said.
+            anew: how it is to be rebuilt in any case; None where that isn't said.
 
         Returns:
-            What is noted of the table then.
+            What is recorded of the table then.
 
         Raises:
             StreamingError: another run has the table, or it is no streaming model's.
@@ -205,12 +205,12 @@ class Run:
         """Says what is due, of a table that this run has.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
             wanted: what it has to be made for.
-            anew: how it is to be made anew in any case; None where that isn't said.
+            anew: how it is to be rebuilt in any case; None where that isn't said.
 
         Raises:
-            StreamingError: it would have to be made anew, and nobody has said that it may.
+            StreamingError: it would have to be rebuilt, and nobody has said that it may.
         """
         if "query" not in known:
             return Due.REBUILD
@@ -220,14 +220,14 @@ class Run:
         return Due.SWAP if is_begun and self._leftovers.aside(known, wanted.definition) else due
 
     def _swap(self, known: Mapping[str, str], definition: Definition, lease: Lease, anew: bool, empty: bool) -> Outcome:
-        """Fills a table aside, and gives it the table's name when it has all rows.
+        """Fills a staging table, and gives it the table's name when it has all rows.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
             definition: what the table is made for.
             lease: the right to the table.
-            anew: whether a table aside that an earlier run has begun is of no use.
-            empty: whether to make the table aside only.
+            anew: whether a staging table that an earlier run has begun is of no use.
+            empty: whether to make the staging table only.
         """
         model, table = self.model, self._table
         if not table.can_give_way():
@@ -276,7 +276,7 @@ class Run:
             self._table.note(query=definition.fingerprint)
 
     def _create(self, definition: Definition, identities: Mapping[str, str], lease: Lease) -> Mapping[str, str]:
-        """Makes the table, and gives what is noted of it."""
+        """Makes the table, and gives what is recorded of it."""
         model, generation, columns = self.model, uuid.uuid4().hex, definition.columns
         known = {
             "table": generation,

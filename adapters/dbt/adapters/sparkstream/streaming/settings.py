@@ -14,7 +14,7 @@ UPDATE = "update"
 """What `late_rows` says where late rows correct windows that are closed."""
 
 SWAP = "swap"
-"""What a setting says where the table is made anew aside, and takes the place of the table that is there."""
+"""What a setting says where the table is rebuilt in staging, and takes the place of the table that is there."""
 
 CONTINUE = "continue"
 """What `on_query_change` says where another query goes on with the rows that come from now on."""

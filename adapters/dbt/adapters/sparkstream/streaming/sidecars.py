@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 
 
 class Places:
-    """The folders of a model's table, by what is noted of it.
+    """The folders of a model's table, by what is recorded of it.
 
     Args:
         model: the model.
@@ -23,7 +23,7 @@ class Places:
         self._table = table
 
     def folder(self, known: Mapping[str, str]) -> str:
-        """The folder of all that is kept of a table beside its rows. A table that is made anew gets a new folder.
+        """The folder of all that is kept of a table beside its rows. A table that is rebuilt gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """

@@ -32,13 +32,13 @@ class Due(Enum):
     MORE = auto()
     """What is new goes into the table."""
     REBUILD = auto()
-    """The table is made anew, in its place."""
+    """The table is rebuilt, in its place."""
     SWAP = auto()
-    """The table is made anew aside."""
+    """The table is rebuilt in staging."""
 
     @classmethod
     def of(cls, choice: str) -> Due:
-        """How a table is made anew, by the setting that says so."""
+        """How a table is rebuilt, by the setting that says so."""
         return cls.SWAP if choice == SWAP else cls.REBUILD
 
 
@@ -60,7 +60,7 @@ class Wanted:
 
 
 class Standing:
-    """Compares what is noted of the table that is there with the model.
+    """Compares what is recorded of the table that is there with the model.
 
     Args:
         engine: the run's session.
@@ -116,10 +116,10 @@ class Standing:
         return table.is_noted(known) and not table.is_scattered(known, self._model.compact_every)
 
     def due(self, known: Mapping[str, str], wanted: Wanted) -> Due:
-        """What is due, going by what is noted of the table.
+        """What is due, going by what is recorded of the table.
 
         Raises:
-            StreamingError: the table would have to be made anew, and nobody has said that it may.
+            StreamingError: the table would have to be rebuilt, and nobody has said that it may.
         """
         config = self._model.config
         if not wanted.definition.is_of(known["query"]):

@@ -258,7 +258,7 @@ class Backfill:
         return Replacement(goes, rows, goes.key, last, removed, self._count(rows))
 
     def _windows(self, goes: Goes) -> int | None:
-        """How many windows come anew; None for rows without windows."""
+        """Number of rebuilt windows; None for rows without windows."""
         if isinstance(goes, OfRows):
             return None
         bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"

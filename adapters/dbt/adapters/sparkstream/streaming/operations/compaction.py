@@ -1,12 +1,12 @@
 """Compaction of a streaming model's table in plain files: its rows in few files, in a table that takes its place.
 
 Micro-batches are partitions, and no statement of Spark puts one partition in the place of several. So all rows go into
-a second table, the table aside, with its own folder. When the table aside has all rows, the catalog drops the table,
-and renames the table aside. Both are EXTERNAL: DROP and RENAME touch the catalog alone, and queries that run still find
-their files.
+a second table, the staging table, with its own folder. When the staging table has all rows, the catalog drops the
+table, and renames the staging table. Both are EXTERNAL: DROP and RENAME touch the catalog alone, and queries that run
+still find their files.
 
-A run that is killed leaves the table, or, between the two steps, the table aside, which is marked as whole. Nothing is
-written to the table meanwhile, as the run that compacts it has it to itself.
+A run that is killed leaves the table, or, between the two steps, the staging table, which is marked as whole. Nothing
+is written to the table meanwhile, as the run that compacts it has it to itself.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from dbt.adapters.sparkstream.streaming.tables.table import BATCH, COMPACTS, Fac
 SUFFIX = "__compacted"
 
 OF = "compaction_of"
-"""The property of a table aside: the name of the table whose rows it has."""
+"""The property of a staging table: the name of the table whose rows it has."""
 
 WHOLE = "whole"
-"""The property of a table aside that has all rows: the generation of the table."""
+"""The property of a staging table that has all rows: the generation of the table."""
 
 LEFT = "left_files"
 """The property that says when a compaction, or the first of several corrections, has left the files from before;
@@ -52,13 +52,13 @@ class Compaction(AsideTable):
         super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
 
     def tidy(self, known: Mapping[str, str]) -> bool:
-        """Removes what a killed run has left aside, and files from before a compaction that nobody reads any more.
+        """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
 
         Args:
-            known: what is noted of the table, by a run that has it to itself.
+            known: what is recorded of the table, by a run that has it to itself.
 
         Returns:
-            Whether files were removed: then `LEFT` is to be noted as empty.
+            Whether files were removed: then `LEFT` is to be recorded as empty.
         """
         self.drop()
         if not is_over(known.get(LEFT)):
@@ -81,7 +81,7 @@ class Compaction(AsideTable):
             columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
             noted: gives what `check_foreign` needs of a table, by its name.
-            noting: held while something is noted of the table.
+            noting: held while something is recorded of the table.
 
         Returns:
             What `check_foreign` needs from now on.
@@ -130,5 +130,5 @@ class Compaction(AsideTable):
 
 
 def is_over(left: str | None) -> bool:
-    """Whether nobody reads any more what was left, by what is noted under `LEFT`."""
+    """Whether nobody reads any more what was left, by what is recorded under `LEFT`."""
     return bool(left) and time.time() - float(left or 0) >= GRACE

@@ -61,7 +61,7 @@ class RunRecord:
     made: str
     """Tells the table from earlier ones of the model."""
     aside: bool = False
-    """Whether its rows went to a table that is made anew aside."""
+    """Whether its rows went to a staged rebuild."""
 
 
 @dataclass(frozen=True)

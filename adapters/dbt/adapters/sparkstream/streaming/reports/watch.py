@@ -19,8 +19,7 @@ from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 class Watch:
     """What is seen of a query while it runs.
 
-    Of each micro-batch, something is kept until it is noted in the table's properties: a model may be left running for
-    months.
+    Of each micro-batch, something is kept until it is recorded in the table's properties: a model may run for months.
 
     Args:
         engine: the run's session.
@@ -30,7 +29,7 @@ class Watch:
         checkpoint: the model's checkpoint.
         late: counts the rows that no window has.
         identities: for each source, what tells it from a new source of the same name.
-        settled: the last micro-batch that is noted.
+        settled: the last micro-batch that is recorded.
         made: tells the table from earlier ones of the model.
         report: told, in a line, what is worth telling.
         warn: told what a person has to know, and do.
@@ -38,7 +37,7 @@ class Watch:
     Attributes:
         progress: of the micro-batches so far.
         finished: the last one that has ended.
-        rows: how many rows the micro-batches that are noted have appended.
+        rows: how many rows the micro-batches that are recorded have appended.
         windows: how many windows they have closed; None where columns don't tell.
         corrected: how many closed windows they have corrected.
         left: the rows of theirs that no window has, or that can't be read.
@@ -98,8 +97,8 @@ class Watch:
         """Notes what was done, and that the table is free; puts its rows into few files before, if that is due.
 
         Args:
-            last: the last micro-batch that was noted before this run.
-            ended: what is noted of the run's end.
+            last: the last micro-batch that was recorded before this run.
+            ended: what is recorded of the run's end.
             lease: the right to the table.
         """
         config = self._model.config
@@ -144,14 +143,14 @@ class Watch:
         self._forget(appended)
 
     def _corrected(self) -> dict[int, int]:
-        """How many closed windows each micro-batch that isn't noted yet has corrected."""
+        """How many closed windows each micro-batch that isn't recorded yet has corrected."""
         if self._model.config.lateness is None or self.finished == self._settled:
             return {}
         found = corrected_windows(self._engine, self._checkpoint)
         return {n: windows for n, windows in found.items() if windows and self._settled < n <= self.finished}
 
     def _forget(self, appended: Mapping[int, tuple[int, int | None]]) -> None:
-        """Keeps of the micro-batches that are noted what they have done together."""
+        """Keeps of the micro-batches that are recorded what they have done together."""
         self.rows += sum(rows for rows, _ in appended.values())
         windows = [closed for _, closed in appended.values() if closed is not None]
         if windows:

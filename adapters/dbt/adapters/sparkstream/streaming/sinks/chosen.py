@@ -46,7 +46,7 @@ def sink_of(
         plan: of its query.
         table: its table.
         columns: names and types of the columns that the query gives.
-        known: what is noted of the table.
+        known: what is recorded of the table.
         lease: name -> text, of the property that says whose run the table is.
         begun: the last micro-batch that an earlier run has begun.
         checkpoint: the checkpoint.

@@ -178,7 +178,7 @@ class Sources:
         return "is not the table that it was: it has been made anew, and its rows would be processed again"
 
     def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
-        """Whether the model's table is made anew, be it aside, after a change of a source that no stream can follow.
+        """Whether the model's table is rebuilt, be it in staging, after a change of a source that no stream can follow.
 
         Args:
             relation: the source.
@@ -186,7 +186,7 @@ class Sources:
             accepting: in which case `on_source_change='accept'` is right; None where it never is.
 
         Raises:
-            StreamingError: the model doesn't say that its table may be made anew.
+            StreamingError: the model doesn't say that its table may be rebuilt.
         """
         if self._choice in ("rebuild", SWAP):
             self._report(f"{relation} {what}: making the table anew")
@@ -350,7 +350,7 @@ class Sources:
         return str(source.reader["path"]) if reads_files(source.reader) else None
 
     def _judge(self, change: Change) -> bool:
-        """Whether a change makes the table be made anew.
+        """Whether a change makes the table be rebuilt.
 
         Raises:
             StreamingError: the run can't go on.

@@ -2,7 +2,7 @@
 
 Spark knows a record by its topic, partition and offset. A topic that is made again counts from 0. When it has more
 records than the old one had, Spark would go on in its middle, and never read the records before. So the last record
-that was read of each partition is noted, and the next run looks whether it is still the same.
+that was read of each partition is recorded, and the next run looks whether it is still the same.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Topics:
             self._engine.folders.write_lines(self._notes, lines)
 
     def replaced(self) -> Iterator[tuple[str, str]]:
-        """The topics that were made anew since they were read, each after the source that reads it."""
+        """The topics that were rebuilt since they were read, each after the source that reads it."""
         if not self._sources:
             return
         noted: dict[str, dict[tuple[str, int, int], list[int]]] = {}

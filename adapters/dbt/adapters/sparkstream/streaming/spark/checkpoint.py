@@ -37,7 +37,7 @@ def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
 
 
 def _done(line: str) -> tuple[int, int]:
-    """A micro-batch that the sink has noted, and how many windows it has corrected: version 0.1.0 notes none."""
+    """A micro-batch that the sink has recorded, and how many windows it has corrected: version 0.1.0 notes none."""
     number, _, windows = line.partition(" ")
     return int(number), int(windows or 0)
 
@@ -88,7 +88,7 @@ NOTHING_YET = Offsets(0, 0, ())
 
 @dataclass(frozen=True)
 class Noted:
-    """What a checkpoint, and the sink beside it, have noted of the micro-batches so far.
+    """What a checkpoint, and the sink beside it, have recorded of the micro-batches so far.
 
     Attributes:
         begun: the last micro-batch that has begun; -1 where none has.

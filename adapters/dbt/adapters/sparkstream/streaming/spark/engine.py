@@ -158,7 +158,7 @@ class Engine:
             return list(self._spark.sql(statement).collect())
 
     def pass_missing_files(self) -> None:
-        """Leaves out files that were noted to be read and are gone."""
+        """Leaves out files that were recorded to be read and are gone."""
         with spark_errors():
             self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
 

@@ -21,11 +21,11 @@ ONLY_ROWS = "spark.sql.files.ignoreMissingFiles"
 
 
 class GivesWay(StreamTable):
-    """A table that may give way to one that is made anew aside, if its format can."""
+    """A table that may give way to one that is rebuilt in staging, if its format can."""
 
     @property
     def rebuilt(self) -> Rebuilt:
-        """The table that is made anew aside."""
+        """The staged rebuild."""
         return Rebuilt(self._engine, self.name)
 
     def can_give_way(self) -> bool:
@@ -37,7 +37,7 @@ class GivesWay(StreamTable):
         return not (known.get(WHOLE) or known.get(ASIDE) or waits)
 
     def aside_folder(self, config: StreamConfig, identifier: str) -> str:
-        """A folder for a table that is made anew aside, which nothing has been in.
+        """A folder for a staged rebuild, which nothing has been in.
 
         Where the catalog chooses the folder, it is a name for that table, without a slash.
 
@@ -48,21 +48,21 @@ class GivesWay(StreamTable):
         return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
 
     def aside_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        """What the names of the folders begin with that are kept of a table aside.
+        """What the names of the folders begin with that are kept of a staging table.
 
         Args:
             config: the configs of the model.
-            folder: the folder of the table aside.
+            folder: the folder of the staging table.
         """
         return Places.root(config, folder)
 
     def give_way(
         self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
     ) -> None:
-        """Lets the table aside, which has all rows, take the table's place.
+        """Lets the staging table, which has all rows, take the table's place.
 
         Args:
-            known: what is noted of the table, by the run that has it.
+            known: what is recorded of the table, by the run that has it.
             fact: says that the table is that run's.
             leaves: the folders that the table leaves, as `LEAVES` has them.
             config: the configs of the model.
@@ -83,9 +83,9 @@ class GivesWay(StreamTable):
 class LoggedTable(GivesWay):
     """A table whose format has a log of what was done: one commit replaces its rows, its columns and its properties.
 
-    The rows of the table aside are written once more, into the table, which goes on having its earlier versions. The
-    commit has all that is to be noted of the new table. So a run that is killed finds the old table or the new one, and
-    what is noted of it.
+    The rows of the staging table are written once more, into the table, which goes on having its earlier versions. The
+    commit has all that is to be recorded of the new table. So a run that is killed finds the old table or the new one,
+    and what is recorded of it.
     """
 
     format: str
@@ -101,7 +101,7 @@ class LoggedTable(GivesWay):
         return Places.root(config, self.facts().location)  # where the table looks for them, as it keeps its folder
 
     def _places_aside(self, config: StreamConfig) -> bool:
-        """Whether a table aside is made in a folder that a run chooses: some catalogs let nobody choose."""
+        """Whether a staging table is made in a folder that a run chooses: some catalogs let nobody choose."""
         return config.location_root is not None or not is_in_catalog(self.name)
 
     def give_way(
@@ -144,7 +144,7 @@ class LoggedTable(GivesWay):
         return ""
 
     def _replaced(self) -> None:
-        """Notes what is to be noted when the commit is done."""
+        """Notes what is to be recorded when the commit is done."""
 
 
 @contextmanager

@@ -138,7 +138,7 @@ class FileTable(GivesWay):
         return len(str(spec).split("/"))
 
     def _files_of(self, table: str) -> str:
-        """What `check_foreign` needs to know of the files of a table aside."""
+        """What `check_foreign` needs to know of the files of a staging table."""
         return FileTable(self._engine, table).noted_files()
 
     def noted_files(self) -> str:
@@ -171,7 +171,7 @@ class FileTable(GivesWay):
         if accepts:
             return
         noted, own_files = known.get("files"), up_to(self._seen, last)
-        # Version 0.1.0 has noted whole paths.
+        # Version 0.1.0 has recorded whole paths.
         if noted and noted not in (self._digest(own_files), digest(own_files)):
             raise StreamingError(
                 f"something else has written to {self.name}: its files are not the files of the last run\n"

@@ -1,12 +1,12 @@
 """Staged rebuild: a staging table takes the place of a streaming model's table when it has all rows.
 
-The table aside is a streaming model's table like any other, with its own generation, checkpoint and lease. So a run
-that is killed or stopped while it fills the table aside leaves the old table as it was, and the next run goes on with
-the table aside.
+The staging table is a streaming model's table like any other, with its own generation, checkpoint and lease. So a run
+that is killed or stopped while it fills the staging table leaves the old table as it was, and the next run goes on with
+the staging table.
 
 For plain files, the swap is a DROP and a RENAME of EXTERNAL tables, which touch the catalog alone, as in a compaction:
-a run that is killed between them leaves the table aside, which is marked as whole. For Delta and Iceberg, one commit
-puts the rows, columns and properties of the table aside into the table; then the table aside is dropped.
+a run that is killed between them leaves the staging table, which is marked as whole. For Delta and Iceberg, one commit
+puts the rows, columns and properties of the staging table into the table; then the staging table is dropped.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from dbt.adapters.sparkstream.streaming.tables.table import named_beside
 SUFFIX = "__rebuilt"
 
 ASIDE = "aside"
-"""The property with the folder of a table aside, noted before that is made; empty when it is gone. Where the catalog
-chooses the folder, a name stands for it, without a slash."""
+"""The property with the folder of a staging table, recorded before that is made; empty when it is gone. Where the
+catalog chooses the folder, a name stands for it, without a slash."""
 
 OF = "rebuilt_of"
-"""The property of a table aside: the name of the table whose place it is to take."""
+"""The property of a staging table: the name of the table whose place it is to take."""
 
 WHOLE = "rebuilt_whole"
-"""The property of a table that was made anew aside: the generation of the table whose place it takes. It is empty when
-what that table had beside it is gone, too, and the table aside."""
+"""The property of a staged rebuild: the generation of the table whose place it takes. It is empty when the
+sidecar folders of that table are gone, too, and the staging table."""
 
 LEAVES = "leaves"
 """The property with the folders that tables before have left, as JSON: folder -> since when queries may read its files,
@@ -44,7 +44,7 @@ in seconds since the epoch; 0 for a folder that nobody reads."""
 
 
 class Rebuilt(AsideTable):
-    """The table aside of one table.
+    """The staging table of one table.
 
     Args:
         engine: the session of a run.
@@ -71,17 +71,17 @@ class Rebuilt(AsideTable):
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 
     def model(self, model: Model, folder: str, checkpoints: str) -> Model:
-        """The model that fills the table aside.
+        """The model that fills the staging table.
 
         Args:
             model: the model.
-            folder: the folder of the table aside, or a name where the catalog chooses the folder.
+            folder: the folder of the staging table, or a name where the catalog chooses the folder.
             checkpoints: what the names of the folders begin with that are kept of it.
         """
         root, _, identifier = folder.rpartition("/")
         config = replace(
             model.config,
-            # Rows of a table aside are nobody's yet, so it is made anew in its place; but it may give way later.
+            # Rows of a staging table are nobody's yet, so it is rebuilt in its place; but it may give way later.
             on_query_change="rebuild",
             on_source_change="accept" if model.config.on_source_change == "accept" else "rebuild",
             on_full_refresh=SWAP,
@@ -98,13 +98,13 @@ class Rebuilt(AsideTable):
         leaves: Mapping[str, int],
         noting: AbstractContextManager[Any],
     ) -> None:
-        """Gives the table's name to the table aside, which has all rows.
+        """Gives the table's name to the staging table, which has all rows.
 
         Args:
-            known: what is noted of the table, by the run that has it.
+            known: what is recorded of the table, by the run that has it.
             fact: says that the table is that run's.
-            leaves: what is noted under `LEAVES`.
-            noting: held while something is noted of the table.
+            leaves: what is recorded under `LEAVES`.
+            noting: held while something is recorded of the table.
 
         Raises:
             StreamingError: another run has one of the tables, or what Spark says is wrong.
@@ -120,10 +120,10 @@ class Rebuilt(AsideTable):
         """Makes sure that both tables are the run's.
 
         Args:
-            now: what is noted of the table now.
-            aside: the same, of the table aside.
-            known: what was noted of the table when the run took it.
-            fact: says that the table aside is this run's.
+            now: what is recorded of the table now.
+            aside: the same, of the staging table.
+            known: what was recorded of the table when the run took it.
+            fact: says that the staging table is this run's.
 
         Raises:
             StreamingError: another run has one of them.

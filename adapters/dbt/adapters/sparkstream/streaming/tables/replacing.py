@@ -22,10 +22,10 @@ from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merg
 SUFFIX = "__backfilled"
 
 OF = "backfill_of"
-"""The property of a table aside: the name of the table whose place it is to take. It stays when it has taken it."""
+"""The property of a staging table: the name of the table whose place it is to take. It stays when it has taken it."""
 
 WHOLE = "backfill_whole"
-"""The property of a table aside that has all rows: the generation of the table."""
+"""The property of a staging table that has all rows: the generation of the table."""
 
 _MARKED = "__rows_and_marks"
 
@@ -57,9 +57,9 @@ def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
 
 
 class Backfilled(AsideTable):
-    """A table aside of plain files: a model's table with some of its rows replaced. It takes the place of this table.
+    """A staging table of plain files: a model's table with some of its rows replaced. It takes the place of this table.
 
-    It is the same table in all else: its generation, its checkpoint and what is noted of it stay.
+    It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.
 
     Args:
         engine: a session.
@@ -72,7 +72,7 @@ class Backfilled(AsideTable):
 
     @staticmethod
     def place(location: str) -> str:
-        """A folder for a table aside, which nothing has been in.
+        """A folder for a staging table, which nothing has been in.
 
         Args:
             location: the folder of the table.
@@ -82,7 +82,7 @@ class Backfilled(AsideTable):
         return f"{beside(folder)}/{name}{SUFFIX}-{uuid.uuid4().hex[:8]}"
 
     def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
-        """Makes the table aside, with all rows that the table is to have.
+        """Makes the staging table, with all rows that the table is to have.
 
         Args:
             replaced: the rows that others take the place of.
@@ -115,14 +115,14 @@ class Backfilled(AsideTable):
         noted: Callable[[str], str],
         noting: AbstractContextManager[Any],
     ) -> None:
-        """Gives the table's name to the table aside.
+        """Gives the table's name to the staging table.
 
         Args:
-            known: what is noted of the table, by the run that has it.
+            known: what is recorded of the table, by the run that has it.
             fact: says that the table is that run's.
-            leaves: what is noted under `LEAVES`, as a value.
+            leaves: what is recorded under `LEAVES`, as a value.
             noted: gives what `check_foreign` needs of a table, by its name.
-            noting: held while something is noted of the table.
+            noting: held while something is recorded of the table.
 
         Raises:
             StreamingError: another run has the table, or what Spark says is wrong.

@@ -1,7 +1,7 @@
 """Staging table that takes the place of a streaming model's table: compacted or rebuilt.
 
-The catalog forgets the table, and gives its name to the table aside. A run that is killed between these two steps
-leaves the table aside, which is marked as whole.
+The catalog forgets the table, and gives its name to the staging table. A run that is killed between these two steps
+leaves the staging table, which is marked as whole.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _OF_THE_CATALOG = ("transient_lastDdlTime",)
 
 
 class AsideTable:
-    """The table aside of one table.
+    """The staging table of one table.
 
     Args:
         engine: the session of a run.
         table: the table's name, as SQL has it.
-        suffix: what the name of the table aside has behind that.
+        suffix: what the name of the staging table has behind that.
         of: its property with the name of the table whose place it is to take.
         whole: its property that isn't empty when it has all rows.
         foreign: what is said behind its name where it is somebody else's.
@@ -39,11 +39,11 @@ class AsideTable:
         self.name = named_beside(table, suffix)
 
     def is_foreign(self) -> bool:
-        """Whether the name of the table aside, and its folder with it, is somebody else's."""
+        """Whether the name of the staging table, and its folder with it, is somebody else's."""
         return self._engine.exists(self.name) and self._properties(self.name).get(self._of) != self._table
 
     def check(self) -> None:
-        """Makes sure that the name of the table aside is free, or a table's that was made for this one.
+        """Makes sure that the name of the staging table is free, or a table's that was made for this one.
 
         Raises:
             StreamingError: it is somebody else's.
@@ -52,7 +52,7 @@ class AsideTable:
             raise StreamingError(f"{self.name} {self._foreign}")
 
     def drop(self) -> None:
-        """Drops the table aside, if one is there.
+        """Drops the staging table, if one is there.
 
         Raises:
             StreamingError: it is somebody else's.
@@ -61,19 +61,19 @@ class AsideTable:
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def noted(self) -> dict[str, str] | None:
-        """What is noted of the table aside; None where there is none, or only somebody else's."""
+        """What is recorded of the staging table; None where there is none, or only somebody else's."""
         known = self._properties(self.name) if self._engine.exists(self.name) else {}
         return known if known.get(self._of) == self._table else None
 
     def restore(self) -> bool:
-        """Gives the table's name to a whole table aside, where a run was killed before it did; False for none."""
+        """Gives the table's name to a whole staging table, where a run was killed before it did; False for none."""
         if not (self.noted() or {}).get(self._whole):
             return False
         self._rename()
         return True
 
     def _make_like(self, place: str) -> None:
-        """Makes the table aside, empty, with the columns, partitions, format and properties of the table.
+        """Makes the staging table, empty, with the columns, partitions, format and properties of the table.
 
         Args:
             place: its folder.
@@ -99,8 +99,8 @@ class AsideTable:
         """Makes sure that the table is still the run's.
 
         Args:
-            now: what is noted of it now.
-            known: what was noted when the run took it.
+            now: what is recorded of it now.
+            known: what was recorded when the run took it.
             fact: says whose it is.
 
         Raises:
@@ -110,7 +110,7 @@ class AsideTable:
             raise StreamingError("another run has taken it over")
 
     def _take_place(self, noted: Mapping[str, str]) -> None:
-        """Gives the table's name to the table aside. Whoever sees it there sees all that belongs to it: `noted`."""
+        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it: `noted`."""
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(noted)})")
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()

@@ -35,7 +35,7 @@ COMPACTS = "compacts"
 """The property of a table in plain files that is made for compaction."""
 
 SWAPS = "swaps"
-"""The property of a table in plain files that may give way to one that is made anew aside."""
+"""The property of a table in plain files that may give way to one that is rebuilt in staging."""
 
 SKIPPING = {
     DELTA: {"skipChangeCommits": "true"},
@@ -119,7 +119,7 @@ class StreamTable:
         """Removes what earlier runs have left beside the table.
 
         Args:
-            known: what is noted of it, by a run that has it to itself.
+            known: what is recorded of it, by a run that has it to itself.
         """
 
     def is_tidy(self, known: Mapping[str, str]) -> bool:
@@ -127,14 +127,14 @@ class StreamTable:
         return True
 
     def remains(self, known: Mapping[str, str]) -> list[str]:
-        """The folders with rows that stay when the table is dropped, by what is noted of it."""
+        """The folders with rows that stay when the table is dropped, by what is recorded of it."""
         return []
 
     def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
         """Whether its rows are due to be put into few files, though no micro-batch has come: the last try has failed.
 
         Args:
-            known: what is noted of it. `check_foreign` has seen it since.
+            known: what is recorded of it. `check_foreign` has seen it since.
             every: after so many micro-batches; None for never.
         """
         return False
@@ -144,7 +144,7 @@ class StreamTable:
 
         Args:
             every: after so many micro-batches.
-            last: the last micro-batch that was noted before this run.
+            last: the last micro-batch that was recorded before this run.
             finished: the last one now, with nothing half done.
             partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
 
@@ -157,7 +157,7 @@ class StreamTable:
         return None
 
     def replaces(self) -> bool:
-        """Whether the table that is there is replaced when it is made anew; else it is dropped before."""
+        """Whether the table that is there is replaced when it is rebuilt; else it is dropped before."""
         return False
 
     def create(
@@ -244,7 +244,7 @@ class StreamTable:
             self._engine.folders.clear(folder)
 
     def properties(self) -> dict[str, str]:
-        """What was noted of the table, by `note`."""
+        """What was recorded of the table, by `note`."""
         return properties_of(self._engine, self.name)
 
     def note(self, **facts: str) -> None:
@@ -260,7 +260,7 @@ class StreamTable:
         """What stands in properties as long as the table is a run's: table -> name -> a text in the value.
 
         Args:
-            known: what is noted of the table.
+            known: what is recorded of the table.
             lease: name -> text, of the property that says whose run it is.
         """
         return {self.name: {PREFIX + "table": known["table"], **lease}}
@@ -300,8 +300,8 @@ class StreamTable:
         """Looks whether something else has written to the table.
 
         Args:
-            known: what is noted of it.
-            last: the last micro-batch that is noted.
+            known: what is recorded of it.
+            last: the last micro-batch that is recorded.
             begun: the last one that has begun.
             accepts: whether the model takes that as it is.
 
@@ -310,7 +310,7 @@ class StreamTable:
         """
 
     def is_noted(self, known: Mapping[str, str]) -> bool:
-        """Whether what is noted is all that was there at `check_foreign`."""
+        """Whether what is recorded is all that was there at `check_foreign`."""
         return True
 
     def settled(
@@ -331,7 +331,7 @@ class StreamTable:
 
         Args:
             replaced: the rows.
-            known: what is noted of the table, by the run that has it.
+            known: what is recorded of the table, by the run that has it.
             fact: says that the table is that run's.
 
         Raises:
@@ -340,7 +340,7 @@ class StreamTable:
         raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
 
     def corrected(self) -> dict[str, str]:
-        """What is to be noted of it when late rows have corrected windows."""
+        """What is to be recorded of it when late rows have corrected windows."""
         return {}
 
     def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:
@@ -362,7 +362,7 @@ class StreamTable:
 
 
 def properties_of(engine: Engine, table: str) -> dict[str, str]:
-    """What is noted of a table, by its name as SQL has it."""
+    """What is recorded of a table, by its name as SQL has it."""
     rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
     return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
@@ -378,7 +378,7 @@ def namespace_of(table: str) -> str:
 
 
 def is_in_catalog(table: str) -> bool:
-    """Whether a table is in a catalog beside Spark's own, by its name as SQL has it."""
+    """Whether a table is in a catalog other than spark_catalog, by its name as SQL has it."""
     catalog = exp.to_table(table, dialect="spark").catalog
     return bool(catalog) and catalog.casefold() != "spark_catalog"
 

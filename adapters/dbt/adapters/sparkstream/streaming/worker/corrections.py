@@ -65,7 +65,7 @@ class Corrections:
         spark.sql(merge(self._table, _ROWS, rows.columns, f"t.{self._end} = s.{self._end}"))
 
     def rewrite(self, rows: DataFrame, batch: int, ends: Sequence[int], number: str) -> DataFrame:
-        """Writes partitions of a table of files anew, each with the new rows of some windows in place of the old ones.
+        """Rewrites partitions of a table of files, each with the new rows of some windows in place of the old ones.
 
         A micro-batch that comes again does the same once more.
 

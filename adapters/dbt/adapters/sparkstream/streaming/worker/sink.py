@@ -90,7 +90,7 @@ class Done:
             del self._corrections[min(self._corrections)]
 
     def has(self, spark: SparkSession, batch: int) -> bool:
-        """Whether the micro-batch was noted last."""
+        """Whether the micro-batch was recorded last."""
         from pyspark.errors import AnalysisException
 
         try:
@@ -118,7 +118,7 @@ class Sink:
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
         fence: checked before anything is written.
-        done: where a micro-batch is noted.
+        done: where a micro-batch is recorded.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
@@ -249,7 +249,7 @@ class DeltaAppend(Sink):
 class Append(Sink):
     """Appends to a table that has a partition for each micro-batch.
 
-    Unless a micro-batch is noted as done, its rows are compared with the rows that an interrupted attempt has left.
+    Unless a micro-batch is recorded as done, its rows are compared with the rows that an interrupted attempt has left.
     Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
     others aren't.
 
