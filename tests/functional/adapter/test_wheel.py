@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dbt.adapters.sparkstream.starter import project_files
 from tests.functional.adapter.project import ROOT
 
 TEMPLATES = ROOT / "adapters/dbt/adapters/sparkstream/explain/templates"
@@ -41,6 +42,8 @@ def test_wheel(distributions: Path) -> None:
     assert {"dbt/include/sparkstream/dbt_project.yml", "dbt/adapters/sparkstream/py.typed"} <= names
     assert "dbt/include/sparkstream/profile_template.yml" in names  # what `dbt init` asks
     assert {f"dbt/adapters/sparkstream/explain/templates/{path.name}" for path in TEMPLATES.iterdir()} <= names
+    starter = {f"dbt/adapters/sparkstream/starter/project/{path}" for path in project_files("shop")}
+    assert len(starter) > 8 and starter <= names  # also the files whose names begin with a dot
     foreign = {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
     assert not foreign & names
     assert all(
