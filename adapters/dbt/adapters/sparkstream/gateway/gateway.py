@@ -80,7 +80,7 @@ class _Client(socketserver.BaseRequestHandler):
         spark.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answers = threading.Thread(target=_pour, args=(spark, client), daemon=True)
         answers.start()
-        self._aside: _Aside | None = None
+        self._aside: _Describer | None = None
         self._translators: dict[bytes, Translator] = {}
         try:
             channel = greeted(client, spark.sendall)
@@ -124,7 +124,7 @@ class _Client(socketserver.BaseRequestHandler):
 
     def _rows_of(self, sql: str, session: bytes, login: Login | None) -> Sequence[Sequence[Any]]:
         if self._aside is None:
-            self._aside = _Aside(self.server.behind, login)
+            self._aside = _Describer(self.server.behind, login)
         return self._aside.rows_of(sql, session)
 
     def _warn(self, warning: TranslationWarning) -> None:
@@ -143,7 +143,7 @@ def _pour(spark: socket.socket, client: socket.socket) -> None:
         client.shutdown(socket.SHUT_RDWR)
 
 
-class _Aside:
+class _Describer:
     """A second connection to Spark's server, which asks in the client's session for columns of tables.
 
     Args:

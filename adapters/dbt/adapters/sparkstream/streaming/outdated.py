@@ -106,7 +106,7 @@ class Leftovers:
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
             self._views.drop()
         if (known.get(WHOLE) or known.get(ASIDE)) and not goes_on:
-            known = self.drop_aside(known)
+            known = self.drop_staging(known)
             noted |= {WHOLE: "", ASIDE: ""}
         folders = left(known)
         over = {folder: since for folder, since in folders.items() if is_over(str(since))}
@@ -117,7 +117,7 @@ class Leftovers:
             self._table.note(**noted)
         return {**known, **noted}
 
-    def drop_aside(self, known: Mapping[str, str]) -> Mapping[str, str]:
+    def drop_staging(self, known: Mapping[str, str]) -> Mapping[str, str]:
         """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed.
 
         Args:
@@ -130,7 +130,7 @@ class Leftovers:
         if folder:
             folders = {folder: 0}
             if aside is not None:
-                folders[self._table.aside_checkpoints(self._model.config, folder) + aside["kept"]] = 0
+                folders[self._table.staging_checkpoints(self._model.config, folder) + aside["kept"]] = 0
             known = {**known, LEAVES: json.dumps({**left(known), **folders})}
             self._table.note(**{LEAVES: known[LEAVES]})
         if aside is not None:

@@ -145,7 +145,7 @@ class Run:
                 if not empty:
                     self._query.announce_sink(columns)
                 if known.get(ASIDE) or known.get(WHOLE):
-                    known = self._leftovers.drop_aside(known)
+                    known = self._leftovers.drop_staging(known)
                 before = self._leftovers.of_table(known) if exists else {}
                 if exists and not self._table.replaces():
                     drop()
@@ -244,10 +244,10 @@ class Run:
         known = self._leftovers.tidy(known, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had aside, which was dropped by hand
-            folder = table.aside_folder(model.config, model.identifier)
+            folder = table.staging_folder(model.config, model.identifier)
             table.note(**{ASIDE: folder})
         run = Run(
-            rebuilt.model(model, folder, table.aside_checkpoints(model.config, folder)),
+            rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder)),
             self._plan,
             self._engine,
             self._report,
@@ -364,7 +364,7 @@ class Run:
             raise
         self._is_caught_up = not told_to_end
         ended = {} if told_to_end else {ENDED: str(watch.finished)}
-        noted = begun == last and known["sources"] == json.dumps(identities) and table.is_noted(known)
+        noted = begun == last and known["sources"] == json.dumps(identities) and table.is_recorded(known)
         newest = watch.progress.last
         is_scattered = table.is_scattered(known, model.compact_every)
         if newest is not None or not noted or is_scattered or not ended.items() <= known.items():

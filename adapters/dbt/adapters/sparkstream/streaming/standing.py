@@ -113,7 +113,7 @@ class Standing:
             table.check_foreign(known, int(last), noted.begun, config.on_foreign_write == "accept")
         except StreamingError:
             return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
-        return table.is_noted(known) and not table.is_scattered(known, self._model.compact_every)
+        return table.is_recorded(known) and not table.is_scattered(known, self._model.compact_every)
 
     def due(self, known: Mapping[str, str], wanted: Wanted) -> Due:
         """What is due, going by what is recorded of the table.

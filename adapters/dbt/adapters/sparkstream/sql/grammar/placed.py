@@ -31,7 +31,7 @@ _CLAUSE_OF = {name: name for name in ("where", "group", "having", "qualify", *_O
 """What sqlglot reads behind FROM -> the clause's name. What isn't here, such as TABLESAMPLE, is a part of FROM."""
 
 
-def _noted(read: Callable[[Any], tuple[str, Any]]) -> Callable[[Any], tuple[str, Any]]:
+def _with_span(read: Callable[[Any], tuple[str, Any]]) -> Callable[[Any], tuple[str, Any]]:
     """Notes where the clause begins that the wrapped function reads."""
 
     def wrapper(self: Any) -> tuple[str, Any]:
@@ -47,7 +47,7 @@ def _noted(read: Callable[[Any], tuple[str, Any]]) -> Callable[[Any], tuple[str,
 class PlacedParser(SparkParser):
     """Spark's parser, whose errors and clauses have their place in the text."""
 
-    QUERY_MODIFIER_PARSERS = {token: _noted(read) for token, read in SparkParser.QUERY_MODIFIER_PARSERS.items()}
+    QUERY_MODIFIER_PARSERS = {token: _with_span(read) for token, read in SparkParser.QUERY_MODIFIER_PARSERS.items()}
     SET_OP_MODIFIERS = set(_ORGANIZATION)
 
     trees: Mapping[int, exp.Expr] = MappingProxyType({})

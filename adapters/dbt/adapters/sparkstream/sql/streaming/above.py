@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, sides_of
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, sides_of
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 
 
@@ -132,7 +132,7 @@ def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
     select = enclosing(operation, exp.Select)
     if select is None or all(side is not operation.this for side in sides_of(select)):
         return False
-    return alone_beside_a_table(select, streams) is not None
+    return alone_with_a_table(select, streams) is not None
 
 
 def reads_from(node: exp.Expr, other: exp.Expr) -> bool:

@@ -48,7 +48,7 @@ def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resol
     return written.traced()
 
 
-def alone_beside_a_table(select: exp.Select, streams: Streams) -> exp.Expr | None:
+def alone_with_a_table(select: exp.Select, streams: Streams) -> exp.Expr | None:
     """The stream whose rows get nothing but values of a table from the frames of a query; None for another query.
 
     Each frame is of an expression that is NULL in each row of the stream, and passes over NULLs.

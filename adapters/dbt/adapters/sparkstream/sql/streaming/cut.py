@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from
-from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_beside_a_table, own_frames, temporal_join
+from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, own_frames, temporal_join
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
@@ -180,7 +180,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             selects.append(select)
     temporal = temporal_join(tree, source, streams)
     if temporal is not None:
-        cut = _beside_a_table(temporal, temporal.args["from_"].this, tree, source, streams)
+        cut = _with_a_table(temporal, temporal.args["from_"].this, tree, source, streams)
         return replace(cut, joins_versions=True)
     # One within another runs on the same closed rows.
     innermost = [s for s in selects if not any(other is not s and reads_from(s, other) for other in selects)]
@@ -193,9 +193,9 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "make each branch a streaming model of its own, and read those",
         )
     [select] = innermost
-    alone = alone_beside_a_table(select, streams)
+    alone = alone_with_a_table(select, streams)
     if alone is not None:
-        return _beside_a_table(select, alone, tree, source, streams)
+        return _with_a_table(select, alone, tree, source, streams)
     relation = from_item(select)
     if relation is None:
         raise source.error(
@@ -245,7 +245,7 @@ def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bo
     return any(column is not None and column.origin == END for column in found)
 
 
-def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
+def _with_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
     """The cut right above a stream whose rows are joined with a table as of their time: no row depends on other rows.
 
     Raises:
@@ -255,7 +255,7 @@ def _beside_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source
         if within(around, stream) or not reads_from(around, select):
             continue
         frames = list(own(around, exp.Window))
-        needs_others = frames and alone_beside_a_table(around, streams) is None and around is not select
+        needs_others = frames and alone_with_a_table(around, streams) is None and around is not select
         if around.args.get("group") or around.find(WindowFunction) or needs_others:
             raise source.error(
                 source.span(around),

@@ -103,7 +103,7 @@ class StagedWindows(WindowFunctions):
     def _session(self, function: WindowFunction, aggregate: exp.Select) -> Iterator[Edit]:
         for edit in self._sessions.edits(function, aggregate):
             if edit.span == self._source.span(function):
-                edit = replace(edit, text=lambda text=edit.text: self._noted(function, text()))  # type: ignore[misc]
+                edit = replace(edit, text=lambda text=edit.text: self._recorded(function, text()))  # type: ignore[misc]
             yield edit
         if aggregate.parent is not None:
             end = next(iter(self._sessions.named(aggregate, "window_end")), None)
@@ -123,7 +123,7 @@ class StagedWindows(WindowFunctions):
                 level=1,
             )
 
-    def _noted(self, function: WindowFunction, relation: str) -> str:
+    def _recorded(self, function: WindowFunction, relation: str) -> str:
         """The rows of a session, which are recorded: each is late by its own session, before that is merged."""
         if not self._follows(function):
             time, gap = self._source.written(function.timecol), function.window

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.tables.staging import AsideTable
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH, COMPACTS, Facts
 
 SUFFIX = "__compacted"
@@ -39,7 +39,7 @@ GRACE = 3600.0
 """Seconds that queries may go on reading these files."""
 
 
-class Compaction(AsideTable):
+class Compaction(StagingTable):
     """The compaction of one table.
 
     Args:

@@ -97,7 +97,7 @@ class DeltaTable(LoggedTable):
 
     def properties(self) -> dict[str, str]:
         own = super().properties()
-        noted = self._noted_beside() or {}
+        noted = self._recorded_apart() or {}
         if "table" not in own:
             return own
         if noted.get("table") == own["table"]:
@@ -107,12 +107,12 @@ class DeltaTable(LoggedTable):
         numbers = [number for commit in log if (number := _batch(commit, own["table"])) is not None]
         return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
 
-    def _noted_beside(self) -> dict[str, str] | None:
+    def _recorded_apart(self) -> dict[str, str] | None:
         """What the table beside says; None where there is none."""
         return properties_of(self._engine, self._beside) if self._engine.exists(self._beside) else None
 
     def _note(self, facts: Mapping[str, str]) -> None:
-        known, noted = self.properties(), self._noted_beside()
+        known, noted = self.properties(), self._recorded_apart()
         if noted and noted.get("table") == known.get("table"):
             self._engine.sql(f"ALTER TABLE {self._beside} SET TBLPROPERTIES ({pairs(facts)})")
             return
@@ -168,7 +168,7 @@ class DeltaTable(LoggedTable):
                 break  # of a run that was killed before it counted the rows
             self._version = int(commit["version"])
 
-    def is_noted(self, known: Mapping[str, str]) -> bool:
+    def is_recorded(self, known: Mapping[str, str]) -> bool:
         return known["files"] == self._noted()
 
     def settled(

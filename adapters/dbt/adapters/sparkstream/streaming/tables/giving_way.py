@@ -36,7 +36,7 @@ class GivesWay(StreamTable):
         waits = any(is_over(str(since)) for since in left(known).values())
         return not (known.get(WHOLE) or known.get(ASIDE) or waits)
 
-    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
+    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
         """A folder for a staged rebuild, which nothing has been in.
 
         Where the catalog chooses the folder, it is a name for that table, without a slash.
@@ -47,7 +47,7 @@ class GivesWay(StreamTable):
         """
         return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
 
-    def aside_checkpoints(self, config: StreamConfig, folder: str) -> str:
+    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
         """What the names of the folders begin with that are kept of a staging table.
 
         Args:
@@ -93,14 +93,14 @@ class LoggedTable(GivesWay):
     def can_give_way(self) -> bool:
         return self.facts().provider.casefold() == self.format
 
-    def aside_folder(self, config: StreamConfig, identifier: str) -> str:
-        folder = super().aside_folder(config, identifier)
-        return folder if self._places_aside(config) else folder.rpartition("/")[2]
+    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
+        folder = super().staging_folder(config, identifier)
+        return folder if self._places_staging(config) else folder.rpartition("/")[2]
 
-    def aside_checkpoints(self, config: StreamConfig, folder: str) -> str:
+    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
         return Places.root(config, self.facts().location)  # where the table looks for them, as it keeps its folder
 
-    def _places_aside(self, config: StreamConfig) -> bool:
+    def _places_staging(self, config: StreamConfig) -> bool:
         """Whether a staging table is made in a folder that a run chooses: some catalogs let nobody choose."""
         return config.location_root is not None or not is_in_catalog(self.name)
 
@@ -111,7 +111,7 @@ class LoggedTable(GivesWay):
         now, its = self.properties(), type(self)(self._engine, rebuilt.name).properties()
         rebuilt.check_swap(now, its, known, fact)
         facts = Facts.of(self._engine, rebuilt.name)
-        if self._places_aside(config):
+        if self._places_staging(config):
             leaves = {**leaves, facts.location: 0}
         noted = {
             **dict.fromkeys(now, ""),  # Iceberg keeps properties that aren't given

@@ -139,9 +139,9 @@ class FileTable(GivesWay):
 
     def _files_of(self, table: str) -> str:
         """What `check_foreign` needs to know of the files of a staging table."""
-        return FileTable(self._engine, table).noted_files()
+        return FileTable(self._engine, table).recorded_files()
 
-    def noted_files(self) -> str:
+    def recorded_files(self) -> str:
         """What `check_foreign` needs to know of the files that it has."""
         return self._digest(self._written())
 
@@ -178,7 +178,7 @@ class FileTable(GivesWay):
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
 
-    def is_noted(self, known: Mapping[str, str]) -> bool:
+    def is_recorded(self, known: Mapping[str, str]) -> bool:
         return known["files"] == self._digest(self._seen)
 
     def settled(

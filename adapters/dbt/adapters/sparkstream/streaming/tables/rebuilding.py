@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.staging import AsideTable
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import named_beside
 
 SUFFIX = "__rebuilt"
@@ -43,7 +43,7 @@ LEAVES = "leaves"
 in seconds since the epoch; 0 for a folder that nobody reads."""
 
 
-class Rebuilt(AsideTable):
+class Rebuilt(StagingTable):
     """The staging table of one table.
 
     Args:

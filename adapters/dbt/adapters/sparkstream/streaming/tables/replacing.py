@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import beside
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import LEAVES
-from dbt.adapters.sparkstream.streaming.tables.staging import AsideTable
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
 
@@ -56,7 +56,7 @@ def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
     engine.sql(merge(table, _MARKED, [name for name, _ in columns], same))
 
 
-class Backfilled(AsideTable):
+class Backfilled(StagingTable):
     """A staging table of plain files: a model's table with some of its rows replaced. It takes the place of this table.
 
     It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.

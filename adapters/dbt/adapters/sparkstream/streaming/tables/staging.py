@@ -18,7 +18,7 @@ _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""
 
 
-class AsideTable:
+class StagingTable:
     """The staging table of one table.
 
     Args:

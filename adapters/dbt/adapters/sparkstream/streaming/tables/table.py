@@ -309,7 +309,7 @@ class StreamTable:
             StreamingError: it has, and the model doesn't.
         """
 
-    def is_noted(self, known: Mapping[str, str]) -> bool:
+    def is_recorded(self, known: Mapping[str, str]) -> bool:
         """Whether what is recorded is all that was there at `check_foreign`."""
         return True
 

@@ -71,13 +71,13 @@ class NumberTypes(Rewriter):
         assert isinstance(node, exp.Binary)
         if any(types.is_decimal(self.type(value)) for value in (node.left, node.right)):
             for value in (node.left, node.right):
-                yield from self._as(value, _beside(self.type(value), "decimal"))
+                yield from self._as(value, _widened(self.type(value), "decimal"))
 
     def _alike(self, values: Sequence[exp.Expr], common: Common = NUMBERS.common) -> Iterator[Edit]:
         """Values of which one is the result."""
         result = common([self.type(value) for value in values])
         for value in values:
-            yield from self._as(value, _beside(self.type(value), result))
+            yield from self._as(value, _widened(self.type(value), result))
 
     def _as(self, value: exp.Expr, type_: str | None) -> Iterator[Edit]:
         """A value in a type; None for its own."""
@@ -93,7 +93,7 @@ class NumberTypes(Rewriter):
             columns = self.resolver.columns(select)
             if not columns.complete or len(columns.items) != len(results):
                 continue
-            needed = [_beside(column.type, result) for column, result in zip(columns.items, results, strict=True)]
+            needed = [_widened(column.type, result) for column, result in zip(columns.items, results, strict=True)]
             if len(select.expressions) == len(results) and not any(p.is_star for p in select.expressions):
                 for projection, type_ in zip(select.expressions, needed, strict=True):
                     yield from self._column(projection, type_)
@@ -158,7 +158,7 @@ class NumberTypes(Rewriter):
             yield Edit(self.source.span(node), lambda: cast(self.text(node), self.type(node) or ""), level=1)
 
 
-def _beside(type_: str | None, result: str | None) -> str | None:
+def _widened(type_: str | None, result: str | None) -> str | None:
     """The type to cast a value to, so that Spark finds the type `result` for several values; None without a cast.
 
     Beside a DECIMAL, a BIGINT has 19 digits in Flink and 20 in Spark. Spark makes a DOUBLE of an integer and a FLOAT,

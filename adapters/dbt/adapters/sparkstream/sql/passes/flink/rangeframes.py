@@ -41,7 +41,7 @@ class RangeFrames(Rewriter):
                 yield self.edit(bound, lambda micros=length.micros: str(micros))  # type: ignore[misc]
         elif len(bounds) == 2 and bounds[0].args.get("unit") != bounds[1].args.get("unit"):
             # Spark's are of one type, and an HOUR is no MINUTE.
-            yield from map(self._beside, bounds, lengths, reversed(lengths))
+            yield from map(self._in_unit_of, bounds, lengths, reversed(lengths))
 
-    def _beside(self, bound: exp.Interval, length: Interval, other: Interval) -> Edit:
+    def _in_unit_of(self, bound: exp.Interval, length: Interval, other: Interval) -> Edit:
         return self.edit(bound, lambda: length.sql(other))
