@@ -12,9 +12,9 @@ from dbt.clients.jinja import get_rendered
 from dbt.adapters.sparkstream.compiling import renderings
 from dbt.adapters.sparkstream.messages.faults import Spot
 from dbt.adapters.sparkstream.messages.places import Place, Text, described, located
+from dbt.adapters.sparkstream.messages.ungrouped import ungrouped
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.traced import Traced
-from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped
 from dbt.adapters.sparkstream.sql.translate import traced
 
 HEADER = '/* {"app": "dbt"} */\n'

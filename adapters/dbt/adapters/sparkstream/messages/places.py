@@ -126,7 +126,7 @@ def found(fault: Fault, texts: Iterable[tuple[Text, str]], root: Path) -> Place 
         places = [at for at in _places(piece, compiled) if not _cuts_word(compiled, at)]
         places = [at for at in places if not _cuts_word(compiled, at + len(piece))]
         if fault.condition == "MISSING_AGGREGATION":
-            from dbt.adapters.sparkstream.sql.core.ungrouped import ungrouped
+            from dbt.adapters.sparkstream.messages.ungrouped import ungrouped
 
             at = ungrouped(compiled, piece)
             places = [] if at is None else [at]
