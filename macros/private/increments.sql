@@ -42,7 +42,7 @@
       ~ "\n  build the inner windows in a model of their own"
     ) }}
   {%- elif strategy == 'microbatch' and relation is not string
-    and adapter.dispatch('sparkstream_cut', 'sparkstream')(relation) and relation.limit | default(none) is none -%}
+    and adapter.dispatch('sparkstream_cut', 'sparkstream')(relation) and relation.limit | default('') is not number -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {{ return(adapter.dispatch('sparkstream_batch', 'sparkstream')(
       macro_name, relation, timecol, kind, config.get('event_time')
@@ -98,7 +98,7 @@
     where it doesn't. In dbt 2 only the relation's text says it, `(select * from X where COL >= '...' and ...)`, and a
     batch without an id is a placeholder. -#}
 {% macro default__sparkstream_cut(relation) %}
-  {%- set filter = relation.event_time_filter | default(none) -%}
+  {%- set filter = relation.event_time_filter | default('') -%}
   {%- if filter -%}
     {{ return({
       'field_name': filter.field_name, 'start': filter.start, 'end': filter.end, 'rows': relation.render()

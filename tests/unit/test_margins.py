@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as datetime_module
 from datetime import datetime, timezone
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.macros import CompilerError, Macros
 
+ROOT = Path(__file__).parents[2]
 START, END = (datetime(2024, 1, day, tzinfo=timezone.utc) for day in (2, 3))
 CUT = SimpleNamespace(start=START, end=END, field_name="ts")
 BID = SimpleNamespace(identifier="bid", event_time_filter=CUT, render=lambda: "db.bid")
@@ -130,3 +132,19 @@ def test_what_in_batch_refuses() -> None:
         with pytest.raises(CompilerError) as error:
             macros().call("in_batch", column)
         assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("limit", [{}, {"limit": None}])
+def test_a_batch_of_dbt_2_is_widened_to_whole_windows(limit: dict[str, Any]) -> None:
+    """There a relation has no `limit`, and `default(none)` gives no none."""
+    relation = OfDbt2()
+    vars(relation).update(limit)
+    sql = macros("spark", event_time="window_start").call("tumble", relation, "ts", "7 minutes")
+    assert sql.startswith("(/* windows of the batch */")
+    assert relation.__str__() not in sql
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "macros").rglob("*.sql")), ids=lambda path: path.stem)
+def test_nothing_defaults_to_none(path: Path) -> None:
+    """dbt 2 takes `default(none)` as a default that isn't given, so that `is none` is false behind it."""
+    assert "default(none)" not in path.read_text(encoding="utf-8")

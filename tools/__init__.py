@@ -1,0 +1,1 @@
+"""Programs for developers of this project; nothing of it is installed."""
