@@ -9,6 +9,7 @@ from typing import Any
 import sqlglot.parser
 from sqlglot import exp
 from sqlglot.errors import ParseError
+from sqlglot.parser import Parser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
@@ -165,10 +166,18 @@ class PlacedParser(SparkParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """A type: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions."""
+        """A type: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions.
+
+        CHAR(n) and VARCHAR(n) are texts outside of schemas; Hive's method would make a parser for each type to tell.
+        """
 
         def read() -> exp.Expr | None:
-            return super(PlacedParser, self)._parse_types(check_func, schema, allow_identifiers, with_collation)
+            found = Parser._parse_types(self, check_func, schema, allow_identifiers, with_collation)
+            for each in list(found.find_all(exp.DataType)) if found and not schema else ():
+                if each.this in (exp.DType.CHAR, exp.DType.VARCHAR):
+                    each.set("this", exp.DType.TEXT)
+                    each.set("expressions", None)
+            return found
 
         in_expression = check_func and not schema and not allow_identifiers
         return self._once("type", read) if in_expression else read()

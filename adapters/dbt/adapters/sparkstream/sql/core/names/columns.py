@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from operator import add
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError
 from dbt.adapters.sparkstream.sql.core.matching import ROWTIME, MatchRecognize, match_of
@@ -32,6 +35,7 @@ from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, BOUNDS, WINDOW_COLUMNS, WindowFunction
 
+_SPARK = Spark()
 UNKNOWN = Columns(complete=False)
 NO_SELECT = exp.Select()
 """The query around an expression that stands in no query, such as a condition alone."""
@@ -295,7 +299,14 @@ def _parts(table: exp.Table) -> tuple[str, ...]:
 
 
 def _key(name: str) -> tuple[str, ...]:
-    try:
-        return _parts(exp.to_table(name, dialect="spark"))
-    except SqlglotError as error:
-        raise ArgumentError(f"schema: {name!r} is no name of a table") from error
+    """The parts of a table's name: `a.b`, or with backticks as in a statement."""
+    parts = name.casefold().split(".")
+    if "`" in name:
+        with suppress(TokenError):
+            tokens = _SPARK.tokenize(name)
+            parts = [token.text.casefold() for token in tokens[::2]]
+            if len(tokens) != 2 * len(parts) - 1 or {dot.token_type for dot in tokens[1::2]} - {TokenType.DOT}:
+                parts = []
+    if not parts or not all(parts) or "`" in parts[0][:1]:
+        raise ArgumentError(f"schema: {name!r} is no name of a table")
+    return tuple(parts)

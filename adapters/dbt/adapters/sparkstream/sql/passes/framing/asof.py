@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
 
-_Sides = tuple[Span, Span]
+_Sides = tuple[exp.Expr, exp.Expr]
 """The left and the right side of a comparison."""
 
 
@@ -108,8 +108,7 @@ def _matched(
 ) -> Select:
     """The rows of both sides, each row of the left side with its match."""
 
-    def text(span: Span) -> str:
-        return select.render(span)
+    text = select.source.rendered
 
     right = found.right
     keys = [f"__key{number}" for number in range(1, len(found.keys) + 1)]
@@ -125,7 +124,7 @@ def _matched(
     both = UnionAll(
         [
             Select(mine, rows),
-            Select(theirs, text(join.this.meta[SPAN]), where=[" AND ".join(known)]),
+            Select(theirs, text(join.this), where=[" AND ".join(known)]),
         ]
     )
     partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
@@ -188,7 +187,7 @@ def _compared(select: FramedSelect, node: exp.Expr, right: str) -> tuple[_Sides,
         kind, one, other = _MIRRORED[kind], other, one
     if (side(select, one, right), side(select, other, right)) != ("left", "right"):
         return None
-    return (select.source.span(one), select.source.span(other)), kind
+    return (one, other), kind
 
 
 def _looks_back(
@@ -198,21 +197,22 @@ def _looks_back(
     found, order = _compared(select, node, right), join.args.get("order")
     if found is None or order is None or found[1] not in (exp.GTE, exp.GT):
         return None
-    texts = {select.source.text[slice(*span)].casefold().replace("`", "") for span in (found[0][1], order.span)}
+    texts = {select.source.written(e).casefold().replace("`", "") for e in (found[0][1], order.expression)}
     short = min(texts, key=len)  # `ts` in ORDER BY is `r.ts`
     return found if texts <= {short, f"{right}.{short}".casefold().replace("`", "")} else None
 
 
 def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
     """Whether one column can hold both sides of a comparison: a string and a number would both become strings."""
-    one, other = (select.type_of(span) for span in sides)
+    one, other = map(select.type_of, sides)
     if one == other and one is not None:
         return True
     if one in types.INTEGERS and other in types.INTEGERS:
         return True
     if isinstance(join, AsOfJoin):
         if one is not None and other is not None and types.is_string(one) != types.is_string(other):
-            _refuse(select, join, sides[1], f"compares a {one} with a {other}", "write CAST(... AS ...) on one side")
+            hint = "write CAST(... AS ...) on one side"
+            _refuse(select, join, select.source.span(sides[1]), f"compares a {one} with a {other}", hint)
         return True
     return False
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
 
 
 class Block:
@@ -73,13 +72,6 @@ class Block:
             return None
         start, end = self.clauses["where"]
         return self.text(self.trim((start + len("where"), end)))
-
-    def columns(self, span: Span) -> Iterator[exp.Column]:
-        """The columns of this SELECT itself, not of queries within it, that stand in a span."""
-        for column in own(self.select, exp.Column):
-            place = self.source.span(column)
-            if span[0] <= place[0] and place[1] <= span[1]:
-                yield column
 
 
 def holding(span: Span, spans: Sequence[Span]) -> int | None:

@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
-from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FROM_LAST, FramedWindow, WindowSpec
-from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
+from dbt.adapters.sparkstream.sql.grammar.specs import FROM_LAST, FramedWindow, WindowSpec
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 
 
@@ -37,9 +37,8 @@ class Call:
     Attributes:
         name: the function, in upper case.
         span: from the name to the end of OVER, or to the end of the arguments if a call around it has the window.
-        arguments: where its arguments stand.
         call: from the name to the closing parenthesis.
-        filter: where the condition of FILTER stands.
+        filter: the condition of FILTER.
         from_last: whether it counts from the last row, as NTH_VALUE(x, 2) FROM LAST does (SQLstream).
         top: whether it is a whole item of the SELECT list.
         inner: aggregates within the arguments, over the same window.
@@ -48,10 +47,10 @@ class Call:
     name: str
     span: Span
     call: Span
-    arguments: list[Span]
+    arguments: list[exp.Expr]
     window: Window
     distinct: bool = False
-    filter: Span | None = None
+    filter: exp.Expr | None = None
     ignore_nulls: bool = False
     from_last: bool = False
     top: bool = False
@@ -131,9 +130,6 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None], 
                 "compute the inner call in a subquery: it has another window",
             )
         outer.append(call)
-    for call in outer:
-        item = holding(call.span, block.projections)
-        call.top = item is not None and _is_item(source, call, block.projections[item])
     return outer
 
 
@@ -159,87 +155,57 @@ def _window_of(source: Source, node: exp.Window, windows: dict[str, Window | Non
 
 
 def _read(source: Source, node: exp.Window, window: Window) -> Call:
-    function = node.this
-    ignore = False
-    while isinstance(function, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+    function, ignore, condition = node.this, False, None
+    while isinstance(function, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)):
         ignore = ignore or isinstance(function, exp.IgnoreNulls)
+        condition = function.expression.this if isinstance(function, exp.Filter) else condition
         function = function.this
-    start = node.meta.get(CALL_START)
-    if start is None or not _is_call(source, start):
-        end = source.span(node)[1]
+    span = source.span(node)
+    name = source.tokens.at(span[0])
+    kinds = [token.token_type for token in source.tokens[name : name + 2]]
+    if kinds[1:] != [TokenType.L_PAREN] or kinds[0] in (TokenType.CASE, TokenType.L_PAREN):
         raise source.error(
-            (start if start is not None else node.meta.get(SPAN, (end, end))[0], end),
+            span,
             "OVER stands behind a call, and this is none",
             "write it behind every aggregate, or identity(expression) OVER w",
         )
-    end = node.value.span[1] if isinstance(node, FramedWindow) else source.span(node.args["alias"])[1]
-    tokens = source.tokens
-    name = tokens.at(start)
-    call = read_call(source, name, window, end)
-    call.ignore_nulls = ignore
+    call = read_call(source, function, name, window)
+    call.span, call.filter, call.ignore_nulls = span, condition, ignore
     call.from_last = bool(function.meta.get(FROM_LAST))
-    behind = tokens.behind(name + 1)
-    if behind < len(tokens) and tokens[behind].token_type == TokenType.FILTER:
-        call.filter = tokens.span(range(behind + 3, tokens.behind(behind + 1) - 1))
+    item: exp.Expr = node
+    while isinstance(item.parent, (exp.Paren, exp.Alias)):
+        item = item.parent
+    call.top = item.arg_key == "expressions" and isinstance(item.parent, exp.Select)
     return call
 
 
-def _is_call(source: Source, start: int) -> bool:
-    """Whether a name and a parenthesis stand at an offset."""
-    tokens = source.tokens
-    name = tokens.at(start)
-    called = name + 1 < len(tokens) and tokens[name + 1].token_type == TokenType.L_PAREN
-    return called and tokens[name].token_type != TokenType.CASE
+def read_call(source: Source, function: exp.Expr, name: int, window: Window) -> Call:
+    """Reads a call.
 
-
-def read_call(source: Source, name: int, window: Window, end: int | None = None) -> Call:
-    """Reads a call from its tokens, the first of which is its name."""
+    Args:
+        name: the place of the token of its name.
+    """
     tokens = source.tokens
     closing = tokens.behind(name + 1) - 1
-    first = name + 2
-    distinct = tokens[first].token_type == TokenType.DISTINCT
-    first += distinct
-    pieces = tokens.pieces(first, closing) if first < closing else []
-    for piece in pieces:
+    for piece in tokens.pieces(name + 2, closing) if name + 2 < closing else []:
         if not piece:
             missing = tokens[piece.stop]
             what = "comma" if missing.token_type == TokenType.COMMA else ")"
             raise source.error((missing.start, missing.end + 1), f"an argument is missing before this {what}")
     place = tokens.span(range(name, closing + 1))
-    word = source.text[place[0] : tokens[name].end + 1].strip("`").upper()
-    arguments = [tokens.span(piece) for piece in pieces]
-    call = Call(word, (place[0], end or place[1]), place, arguments, window, distinct)
-    call.inner = list(_inner(source, range(first, closing), window))
+    arguments = function.expressions if isinstance(function, exp.Anonymous) else list(function.iter_expressions())
+    distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+    if distinct:
+        arguments = arguments[0].expressions
+    call = Call(tokens[name].text.upper(), place, place, arguments, window, distinct)
+    call.inner = [each for argument in arguments for each in _inner(source, argument, window)]
     return call
 
 
-def _inner(source: Source, places: range, window: Window) -> Iterator[Call]:
-    """The outermost aggregates among some tokens."""
-    tokens = source.tokens
-    i = places.start
-    while i + 1 < places.stop:
-        word = source.text[tokens[i].start : tokens[i].end + 1].upper()
-        if word in AGGREGATES and tokens[i + 1].token_type == TokenType.L_PAREN:
-            yield read_call(source, i, window)
-            i = tokens.behind(i + 1)
-        else:
-            i += 1
-
-
-def _is_item(source: Source, call: Call, item: Span) -> bool:
-    """Whether a call is an item of the SELECT list, but for parentheses and an alias."""
-    if not inside(call.span, item):
-        return False
-    tokens = source.tokens
-    places, own = tokens.within(item), tokens.within(call.span)
-    first, last = own.start, own.stop
-    while (
-        first > places.start
-        and last < places.stop
-        and tokens[first - 1].token_type == TokenType.L_PAREN
-        and tokens[last].token_type == TokenType.R_PAREN
-    ):
-        first, last = first - 1, last + 1
-    if first > places.start:
-        return False
-    return last >= places.stop - 1 or tokens[last].token_type == TokenType.ALIAS
+def _inner(source: Source, part: exp.Expr, window: Window) -> Iterator[Call]:
+    """The outermost aggregates in an argument."""
+    if isinstance(part, exp.Anonymous) and part.name.upper() in AGGREGATES:
+        yield read_call(source, part, source.tokens.at(part.meta["start"]), window)
+    else:
+        for child in part.iter_expressions():
+            yield from _inner(source, child, window)

@@ -67,7 +67,7 @@ def _check_clauses(select: FramedSelect) -> None:
 def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
     """Refuses an order of a type that OpenMLDB doesn't order by, where the type is known."""
     order: OrderKey | None = join.args.get("order")
-    type_ = select.type_of(order.span) if order else None
+    type_ = select.type_of(order.expression) if order else None
     if order and type_ is not None and type_ not in KEY_TYPES:
         raise select.source.error(
             order.span,

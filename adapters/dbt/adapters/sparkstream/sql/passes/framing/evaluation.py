@@ -94,7 +94,7 @@ class Evaluation:
             keyed=self._keyed,
             running=stream.running,
         )
-        self.arguments = [select.render(a) for a in call.arguments]
+        self.arguments = [select.source.rendered(a) for a in call.arguments]
 
     @property
     def word(self) -> str:
@@ -127,10 +127,10 @@ class Evaluation:
         Raises:
             TranslationError: it is anything else.
         """
-        text = self.select.source.text[slice(*self.call.arguments[index])].strip()
+        text = self.select.source.written(self.call.arguments[index])
         if not re.fullmatch(r"-?\s*\d+", text):
             raise self.select.source.error(
-                self.call.arguments[index],
+                self.select.source.span(self.call.arguments[index]),
                 f"{self.word} takes a constant whole number here",
                 f"write {self.word}({self.arguments[0]}, 1)",
             )
@@ -162,7 +162,7 @@ class Evaluation:
         condition = condition_of(self.name, len(self.arguments))
         if condition is not None and self.type(condition) not in (None, "boolean"):
             raise self.select.source.error(
-                self.call.arguments[condition],
+                self.select.source.span(self.call.arguments[condition]),
                 f"{self.word} takes a condition here, and this is a {self.type(condition)}",
                 "compare it: x > 0",
             )
@@ -176,7 +176,8 @@ class Evaluation:
                     forbidden, words = (*forbidden, "timestamp"), f"{words}, and a timestamp with a schema alone"
                 self.additions.guard_type(self.arguments[index], forbidden, words)
             elif type_ in forbidden:
-                raise self.select.source.error(self.call.arguments[index], f"{self.word} takes no {type_} here", hint)
+                place = self.select.source.span(self.call.arguments[index])
+                raise self.select.source.error(place, f"{self.word} takes no {type_} here", hint)
 
     # -- rows of the frame ---------------------------------------------------------------------------
     def _over(self, frame: str, *, by_key_: bool = False) -> str:

@@ -49,7 +49,7 @@ def call_sql(aggregate: Evaluation) -> str:
         return lag(aggregate)
     if name in LISTED:
         return over_array(aggregate, aggregate.rows({f"a{i}": a for i, a in enumerate(aggregate.arguments)}))
-    condition = aggregate.select.render(aggregate.call.filter) if aggregate.call.filter else None
+    condition = aggregate.select.source.rendered(aggregate.call.filter) if aggregate.call.filter else None
     if name.endswith("_WHERE") and name.removesuffix("_WHERE") in CATEGORIES:
         value, given = aggregate.take(2)
         condition = f"{condition} AND ({given})" if condition else given
@@ -150,7 +150,8 @@ def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
 def _exp_avg(aggregate: Evaluation) -> str:
     """EXP_AVG(value, INTERVAL '10' SECOND): each ten seconds further back count half as much."""
     value = aggregate.take(2)[0]
-    source, place = aggregate.select.source, aggregate.call.arguments[1]
+    source = aggregate.select.source
+    place = source.span(aggregate.call.arguments[1])
     try:
         micros = read_interval(source.tokens_in(place)).micros
     except IntervalError as error:
@@ -241,7 +242,8 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
         if not rows.condition or at is None or len(aggregate.arguments) <= at:
             return f"{head}{rows.filter}{over}"
         argument = aggregate.arguments[at]
-        before = aggregate.select.render((aggregate.call.call[0], aggregate.call.arguments[at][0]))
+        source, call = aggregate.select.source, aggregate.call
+        before = source.render((call.call[0], source.span(call.arguments[at])[0]))
         return f"{before}{rows.only(argument)}{head[len(before) + len(argument) :]}{over}"
 
     return aggregate.past(of, default=default, condition=condition)

@@ -80,7 +80,7 @@ class GroupedCalls:
     def _call(self, node: exp.Anonymous, select: FramedSelect) -> Iterator[Edit]:
         span = self._source.call_span(node)
         window = Window(None, WindowSpec(span, _WHOLE), span)
-        group = _Group(select, read_call(self._source, self._source.tokens.at(span[0]), window))
+        group = _Group(select, read_call(self._source, node, self._source.tokens.at(span[0]), window))
         if group.name in _IN_ORDER:
             raise group.fail(
                 f"{group.word} goes by the order of rows, and needs a window",
@@ -97,7 +97,7 @@ class GroupedCalls:
         """The argument of SUM or AVG, as nobody knows its type here: of a time, Spark would sum the seconds."""
         kinds = ", ".join(f"'{kind}'" for kind in _NO_NUMBERS)
         words = f"{group.word} takes a number here, or a column whose type is known"
-        argument = group.call.arguments[0]
+        argument = self._source.span(group.call.arguments[0])
 
         def text() -> str:
             value = self._source.render(argument)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import over_array
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
@@ -45,16 +48,16 @@ class Lowering:
         inner = [(c.span, self._placed(c)) for c in call.inner]
         fields: dict[str, str] = {}
         arguments: list[str] = []
-        for span in call.arguments:
+        for argument in call.arguments:
             replaced = list(inner)
-            for column in select.block.columns(span):
+            for column in own(argument, exp.Column):
                 place = select.source.span(column)
                 if any(s[0] <= place[0] and place[1] <= s[1] for s, _ in inner):
                     continue
                 text = select.render(place)
                 fields.setdefault(text, f"c{len(fields)}")
                 replaced.append((place, f"r.{fields[text]}"))
-            arguments.append(select.block.text(span, replaced))
+            arguments.append(select.block.text(select.source.span(argument), replaced))
         fields = fields or {"1": "c0"}
         evaluation = self._evaluation(call)
         rows = self.additions.column(evaluation.rows({name: text for text, name in fields.items()}))

@@ -114,7 +114,7 @@ class Plan:
         key_type: str | None = None
         if spec.order:
             key = select.render(spec.order[0].span)
-            key_type = select.type_of(spec.order[0].span)
+            key_type = select.type_of(spec.order[0].expression)
             check_order_type(select, spec, key_type)
         elif select.dialect == "sqlstream":
             key = self._rowtime()

@@ -153,7 +153,7 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
     right = name_of(join.this)
     if right is None:
         return None
-    keys: list[tuple[Span, Span]] = []
+    keys: list[tuple[exp.Expr, exp.Expr]] = []
     conditions: list[str] = []
     for part in conjuncts(join.args["on"]):
         equal = equality(select, part, right)
@@ -167,9 +167,9 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
         return None
     order = [f"{select.render(join.args['order'].span)} DESC"] if join.args.get("order") else []
     order.append("monotonically_increasing_id() DESC")
-    partition = ", ".join(select.render(key) for _, key in keys)
+    partition = ", ".join(select.source.rendered(key) for _, key in keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    on = " AND ".join(f"{select.render(one)} <=> {select.render(other)}" for one, other in keys)
+    on = " AND ".join(f"{select.source.rendered(one)} <=> {select.source.rendered(other)}" for one, other in keys)
     return [
         f"/* last join: of {right}, the last row of each key */ LEFT JOIN (",
         "    SELECT * EXCEPT (__nth)",
@@ -226,9 +226,7 @@ def _choosing(
         parts = []
         for part in conjuncts(join.args["on"]):
             sides = equality(select, part, right)
-            parts.append(
-                f"{select.render(sides[0])} <=> {select.render(sides[1])}" if sides else select.source.term(part)
-            )
+            parts.append(" <=> ".join(map(select.source.rendered, sides)) if sides else select.source.term(part))
         pieces.append((join.meta[SPAN], [f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"]))
         if join.args.get("order"):
             order.append(f"{select.render(join.args['order'].span)} DESC")

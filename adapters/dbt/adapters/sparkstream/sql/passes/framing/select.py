@@ -16,7 +16,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, in
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.passes.framing.times import likely_times, may_be_time
-from dbt.adapters.sparkstream.sql.passes.framing.typing import parsed, type_of
 
 
 class FramedSelect:
@@ -88,10 +87,9 @@ class FramedSelect:
     def _times(self) -> frozenset[str]:
         return likely_times(self.select)
 
-    def may_be_time(self, span: Span) -> bool:
-        """Whether the expression in a span is a column that may well be a time, or such a column and milliseconds."""
-        node = parsed(self.source.text[slice(*span)], self.dialect)
-        return node is not None and may_be_time(node, self._times)
+    def may_be_time(self, node: exp.Expr) -> bool:
+        """Whether an expression is a column that may well be a time, or such a column and milliseconds."""
+        return may_be_time(node, self._times)
 
     @property
     def has_unions(self) -> bool:
@@ -106,9 +104,9 @@ class FramedSelect:
             return False
         return all(name_of(table) and self.resolver.columns(table).complete for table in tables)
 
-    def type_of(self, span: Span) -> str | None:
-        """The Spark type of the expression that stands in a span."""
-        return type_of(self.source.text[slice(*span)], self.dialect, self.select, self.resolver)
+    def type_of(self, node: exp.Expr) -> str | None:
+        """The Spark type of an expression."""
+        return self.resolver.type(node, self.select)
 
     def render(self, span: Span) -> str:
         """The text of a span with the edits made so far."""

@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
-from dbt.adapters.sparkstream.sql.core.source import Span
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 
 
@@ -27,14 +26,11 @@ def side(select: FramedSelect, node: exp.Expr, right: str) -> str:
     return found.pop() if found else "left"
 
 
-def equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[Span, Span] | None:
+def equality(select: FramedSelect, node: exp.Expr, right: str) -> tuple[exp.Expr, exp.Expr] | None:
     """The left and the right side of a comparison of left rows with the right table by `=` or IS NOT DISTINCT FROM."""
     if not isinstance(node, (exp.EQ, exp.NullSafeEQ)):
         return None
     sides = side(select, node.this, right), side(select, node.expression, right)
-    one, other = select.source.span(node.this), select.source.span(node.expression)
     if sides == ("left", "right"):
-        return one, other
-    if sides == ("right", "left"):
-        return other, one
-    return None
+        return node.this, node.expression
+    return (node.expression, node.this) if sides == ("right", "left") else None
