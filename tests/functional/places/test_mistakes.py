@@ -16,7 +16,7 @@ from tests.support import Done
 
 T = "{{ ref('t') }}"
 HOP = f"<< hop({T}, ts, '1 hour', '1 day') >>"
-FRAMED = f"FROM {T} WINDOW w AS (PARTITION BY s ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW)"
+FRAMED = f"FROM {T}\nWINDOW w AS (PARTITION BY s ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW)"
 BOUNDS = "group by window_start, window_end"
 
 ANALYSED = {
