@@ -45,17 +45,21 @@ def test_none_is_no_option(archive: Archive) -> None:
 
 def test_java_says_nothing_of_it_in_the_terminal(archive: Archive) -> None:
     archive.file.touch(0o600)
-    assert f'"-XX:SharedArchiveFile={archive.file}"' in archive.options()
+    assert archive.options() == ""
+    archive.base.touch(0o600)
+    assert f'"-XX:SharedArchiveFile={archive.base}:{archive.file}"' in archive.options()
     assert "-Xlog:disable -Xlog:all=warning:stderr" in archive.options()
 
 
 def test_one_that_others_can_write_is_not_read(archive: Archive) -> None:
-    archive.file.touch()
-    archive.file.chmod(0o622)
+    archive.file.touch(0o600)
+    archive.base.touch(0o600)
+    archive.base.chmod(0o622)
     assert archive.options() == ""
 
 
 def test_a_link_is_not_read(archive: Archive) -> None:
+    archive.base.touch(0o600)
     (archive.folder / "other").touch(0o600)
     archive.file.symlink_to(archive.folder / "other")
     assert archive.options() == ""
@@ -64,6 +68,7 @@ def test_a_link_is_not_read(archive: Archive) -> None:
 def test_it_is_made_once(archive: Archive, at_exit: list[object]) -> None:
     archive.make_at_exit()
     assert at_exit == [(archive.log,)]
+    archive.base.touch(0o600)
     archive.file.touch(0o600)
     archive.make_at_exit()
     assert len(at_exit) == 1
@@ -84,9 +89,10 @@ def test_those_of_other_sparks_go(archive: Archive, tmp_path: Path) -> None:
     for name, spark in logs.items():
         (archive.folder / f"{name}.log").write_text(f"{spark}\nNOTE\n")
         (archive.folder / f"{name}.jsa").touch()
+        (archive.folder / f"{name}-base.jsa").touch()
     (archive.folder / "making-1").mkdir()
     archive._remove_old()
-    assert {path.name for path in archive.folder.iterdir()} == {"other.log", "other.jsa"}
+    assert {path.name for path in archive.folder.iterdir()} == {"other.log", "other.jsa", "other-base.jsa"}
 
 
 @pytest.mark.parametrize("name", classdata._OTHERS)

@@ -112,7 +112,7 @@ def test_java_reads_its_classes_from_the_archive(shop: Path) -> None:
         [sys.executable, "-m", "dbt.adapters.sparkstream.spark.classdata"], env={**os.environ, **cache}, check=True
     )
     assert archive.is_made and archive.log.read_text().startswith(f"{archive.spark}\n")
-    assert {path.name for path in archive.folder.iterdir()} == {archive.file.name, archive.log.name}
+    assert {*archive.folder.iterdir()} == {archive.base, archive.file, archive.log}
     loaded = shop.parent / "loaded.txt"
     profile = FILES["profiles.yml"].replace(
         "1g", f"1g, spark.driver.extraJavaOptions: '-Xlog:class+load:file={loaded}'"

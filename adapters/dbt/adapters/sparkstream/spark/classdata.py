@@ -58,6 +58,11 @@ class Archive:
         return self.folder / f"{self.name}.jsa"
 
     @property
+    def base(self) -> Path:
+        """Classes of Java's own, on which the archive stands. Not every Java brings them, such as the one from PyPI."""
+        return self.folder / f"{self.name}-base.jsa"
+
+    @property
     def log(self) -> Path:
         """What its making has printed: first the folder of Spark. It is locked meanwhile."""
         return self.folder / f"{self.name}.log"
@@ -66,17 +71,19 @@ class Archive:
     def is_made(self) -> bool:
         """Whether it is there, and nobody else can have written it."""
         try:
-            private.check_file(self.file)
+            for file in (self.base, self.file):
+                private.check_file(file)
         except OSError:
             return False
-        return self.file.is_file()
+        return self.base.is_file() and self.file.is_file()
 
     def options(self) -> str:
         """The options with which Java reads it; none where it isn't made."""
         if not self.is_made:
             return ""
         # Java says on its standard output, which is dbt's terminal, why it goes without an archive.
-        return f"{java_option(f'-XX:SharedArchiveFile={self.file}')} -Xlog:disable -Xlog:all=warning:stderr"
+        archive = java_option(f"-XX:SharedArchiveFile={self.base}{os.pathsep}{self.file}")
+        return f"{archive} -Xlog:disable -Xlog:all=warning:stderr"
 
     def make_at_exit(self) -> None:
         """Has another process make it when this one ends, unless it is made or was tried not long ago."""
@@ -90,14 +97,20 @@ class Archive:
 
         Raises:
             OSError: no archive has come of it, or the folder can't be written.
+        CalledProcessError: Java makes none of its own classes.
         """
         from dbt.adapters.sparkstream.spark.session import spark_session
 
         self._remove_old()
         with TemporaryDirectory(prefix="making-", dir=self.folder) as temporary:
-            made = Path(temporary) / self.file.name
-            option = java_option(f"-XX:ArchiveClassesAtExit={made}")
-            session = spark_session({DEFAULT_JAVA_OPTIONS: option}, Path(temporary))
+            base, made = Path(temporary) / self.base.name, Path(temporary) / self.file.name
+            dump = ["-XX:+UseG1GC", "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+            subprocess.run([self.java.executable, *dump], stdout=subprocess.DEVNULL, check=True)
+            base.chmod(0o600)
+            base.replace(self.base)
+            options = f"-XX:SharedArchiveFile={self.base}", f"-XX:ArchiveClassesAtExit={made}"
+            settings = {DEFAULT_JAVA_OPTIONS: " ".join(map(java_option, options))}
+            session = spark_session(settings, Path(temporary))
             for statement in _STATEMENTS.split(";\n"):
                 session.sql(statement).collect()
             gateway = session.sparkContext._gateway
@@ -117,8 +130,8 @@ class Archive:
             spark = log.read_text("utf-8", "replace").partition("\n")[0]
             same = spark == str(self.spark) and log != self.log
             if same or not Path(spark).is_dir():
-                log.with_suffix(".jsa").unlink(missing_ok=True)
-                log.unlink()
+                for file in self.folder.glob(f"{log.stem}*"):
+                    file.unlink()
 
 
 def archive_of(java: Java, environ: Mapping[str, str] = os.environ) -> Archive | None:
@@ -139,19 +152,12 @@ def archive_of(java: Java, environ: Mapping[str, str] = os.environ) -> Archive |
 
 def _spawn(log: Path) -> None:
     """Starts the process that makes the archive, on its own, for the time that nobody else needs the machine."""
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
-        and (name == "SPARK_HOME" or not name.startswith(("SPARK_", "PYSPARK_")))
-    }
     try:
         private.make_folder(log.parent)
         with open(private.opened(log, os.O_WRONLY | os.O_APPEND), "ab") as output:
             subprocess.Popen(
                 [sys.executable, "-m", __name__],
                 cwd=log.parent,
-                env=environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -164,6 +170,10 @@ def _spawn(log: Path) -> None:
 def _main() -> None:
     import fcntl
 
+    # Options and settings for another Java are none for this one.
+    for name in [*os.environ]:
+        if name != "SPARK_HOME" and name.startswith(("JDK_JAVA_", "JAVA_TOOL_", "SPARK_", "PYSPARK_")):
+            del os.environ[name]
     archive = archive_of(find_java())
     if archive is None:
         return
