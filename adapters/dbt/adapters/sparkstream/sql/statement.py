@@ -151,7 +151,7 @@ class Statement:
                 f"arrival is the name of one column, and {arrival!r} is none",
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
-        if optimize and (may_pay(self.trees) or self._has_frames):
+        if optimize and (may_pay(self.trees, self._resolver(schema)) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
         return self._edited(schema, arrival, batch=batch, request=request)[0].traced()

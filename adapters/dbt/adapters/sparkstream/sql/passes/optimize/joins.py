@@ -70,7 +70,7 @@ class HopJoin(Rule[Hop]):
     name = "hop-join"
     window = Hop
 
-    def may_apply(self, function: WindowFunction) -> bool:
+    def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
         window = function.window
         return isinstance(window, Hop) and window.overlap >= LEAST_OVERLAP and joining(function) is not None
 

@@ -36,10 +36,10 @@ def has_frames(trees: Iterable[exp.Expr]) -> bool:
     return any(tree.find(exp.WindowSpec, FramedWindow) is not None for tree in trees)
 
 
-def may_pay(trees: Iterable[exp.Expr]) -> bool:
+def may_pay(trees: Iterable[exp.Expr], resolver: Resolver) -> bool:
     """Whether a rule for windows may apply to a statement; a quick test."""
     functions = [function for tree in trees for function in window_functions(tree)]
-    return any(rule.may_apply(function) for function in functions for rule in _rules(function))
+    return any(rule.may_apply(function, resolver) for function in functions for rule in _rules(function))
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Rule(ABC, Generic[W]):
     window: type[W]
 
     @abstractmethod
-    def may_apply(self, function: WindowFunction) -> bool:
+    def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
         """Whether it may be a rule for the query over a window function; a quick test."""
 
     @abstractmethod
@@ -104,9 +104,16 @@ class AggregateRule(Rule[W]):
 
     identity: ClassVar[frozenset[str]]
 
-    def may_apply(self, function: WindowFunction) -> bool:
+    def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
         select = enclosing(function, exp.Select)
-        return select is not None and bool(select.args.get("group"))
+        window = function.window
+        if select is None or not select.args.get("group") or not isinstance(window, self.window):
+            return False
+        try:
+            self.pays(window)
+        except NoRule:
+            return False
+        return True
 
     def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting:
         self.pays(window)

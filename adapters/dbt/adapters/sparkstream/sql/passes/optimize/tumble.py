@@ -6,7 +6,8 @@ a TIMESTAMP, each bound is a time on the clock that becomes an instant, which ta
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
@@ -22,6 +23,11 @@ class TumbleGroups(AggregateRule[Tumble]):
     name = "tumble-groups"
     window = Tumble
     identity = frozenset(WINDOW_COLUMNS)
+
+    def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
+        """For a TUMBLE of a time that is known to be a TIMESTAMP: no other statement is parsed again for it."""
+        time = resolver.columns(function.this).find(function.timecol.name)
+        return time is not None and time.type == LTZ and super().may_apply(function, resolver)
 
     def pays(self, window: Tumble) -> None:
         """It pays for every TUMBLE."""
