@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, check_source
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import OfSessions, OfWindows, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -67,9 +67,9 @@ def test_models_that_are_refused() -> None:
 )
 def test_sources_that_are_refused(reader: dict[str, Any], words: str) -> None:
     with pytest.raises(StreamingError, match=words):
-        check_source(StreamSource("stream_bid", "shop.bid", reader=reader))
+        StreamSource("stream_bid", "shop.bid", reader=reader).kind.check_backfill()
 
 
 def test_sources_that_can_be_read_again() -> None:
-    check_source(StreamSource("stream_bid", "shop.bid"))
-    check_source(StreamSource("stream_bid", "shop.bid", reader={"format": "csv", "path": "in"}))
+    StreamSource("stream_bid", "shop.bid").kind.check_backfill()
+    StreamSource("stream_bid", "shop.bid", reader={"format": "csv", "path": "in"}).kind.check_backfill()

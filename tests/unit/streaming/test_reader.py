@@ -10,8 +10,9 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.reader import given_options, is_archived, located, reader_of
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.kind import given_options
+from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, kind_of
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import _offset
 
 ROOT = Path("no/project")
@@ -145,4 +146,4 @@ def test_the_place_of_a_project_and_of_an_archive_make_no_other_query() -> None:
     ],
 )
 def test_files_that_go(reader: dict[str, Any], expected: bool) -> None:
-    assert is_archived({"format": "csv", "path": "/in", **reader}) is expected
+    assert kind_of("shop.bid", {"format": "csv", "path": "/in", **reader}).is_archived is expected

@@ -17,6 +17,9 @@ from dbt.adapters.sparkstream.streaming import settings
 from dbt.adapters.sparkstream.streaming.settings import Kind, Setting
 from dbt.adapters.sparkstream.streaming.sinks import topic
 from dbt.adapters.sparkstream.streaming.sources import reader
+from dbt.adapters.sparkstream.streaming.sources.avro import FORMATS
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA
+from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE
 
 Schema = dict[str, Any]
 
@@ -52,7 +55,7 @@ def _names() -> Schema:
 
 def _sink() -> Schema:
     keys: dict[str, Any] = {
-        "format": {"const": reader.KAFKA},
+        "format": {"const": KAFKA},
         "topic": {"type": "string"},
         "key": _names(),
         "value_format": _one_of(topic.FORMATS),
@@ -67,18 +70,18 @@ def _sink() -> Schema:
 def _stream() -> Schema:
     """What `meta: stream:` of a source says."""
     keys: dict[str, Any] = {
-        "format": {"type": "string", "examples": [reader.KAFKA, "json", "csv", "parquet", "text"]},
-        reader.DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
+        "format": {"type": "string", "examples": [KAFKA, "json", "csv", "parquet", "text"]},
+        DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
         "path": {"type": "string"},
         "archived": _described({"type": "boolean"}, "files go from the folder once they were read"),
         "schema": {"description": "names and types, or for Avro a schema or its file"},
         "options": _OPTIONS,
-        "value_format": _one_of(reader.FORMATS),
+        "value_format": _one_of(FORMATS),
         "value_options": _OPTIONS,
         "schema_registry": {"type": ["object", "string"]},
         "select": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     }
-    one = [{"required": ["format"]}, {"required": [reader.DATA_SOURCE]}]
+    one = [{"required": ["format"]}, {"required": [DATA_SOURCE]}]
     return {**_closed({key: keys[key] for key in reader.KEYS}), "oneOf": one}
 
 

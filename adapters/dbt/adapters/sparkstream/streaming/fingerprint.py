@@ -13,7 +13,6 @@ from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.streaming.form import differences, form
-from dbt.adapters.sparkstream.streaming.sources.reader import state_depends_on
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 LOWERING = 1
@@ -63,7 +62,7 @@ class Definition:
                 s.relation,
                 s.event_time or "",
                 s.watermark.micros if s.watermark else -1,
-                json.dumps(state_depends_on(s.as_written)),
+                json.dumps(s.kind.state_depends_on),
                 *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
             )
             for s in self.sources
@@ -102,7 +101,7 @@ class Definition:
             "the event time": source.event_time or "none",
             "the watermark": _words(watermark),
         }
-        for key, value in state_depends_on(source.as_written).items():
+        for key, value in source.kind.state_depends_on.items():
             if isinstance(value, Mapping):
                 facts |= {f"{key}'s {name}": _digest(its) for name, its in value.items()}
             else:

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
-from dbt.adapters.sparkstream.streaming.sources.reader import has_values, located, reader_of
+from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH, DELTA, is_in_catalog
@@ -203,7 +203,7 @@ def read_model(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
             "  write the catalog's format in the model's config, such as file_format='iceberg'"
         )
-    if read.swaps and read.keep_unreadable and any(has_values(source.reader) for source in streams.values()):
+    if read.swaps and read.keep_unreadable and any(source.kind.has_values for source in streams.values()):
         raise StreamingError(
             f"{read.swaps}='{SWAP}' can't be where rows with values that can't be read are kept, in a table beside\n"
             f"  write unreadable_rows='drop', or {read.swaps}='rebuild'"

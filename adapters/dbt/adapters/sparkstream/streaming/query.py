@@ -11,7 +11,6 @@ from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
-from dbt.adapters.sparkstream.streaming.sources.reader import brokers_of, is_kafka
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources.views import seen
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
@@ -45,13 +44,8 @@ class ModelQuery:
             source = seen(self._engine, source, self._sources.facts_of)
         self._sources.check_streams(source)
         options |= self._sources.options(source)
-        if is_kafka(source.reader):
-            where = f"the options of {source.relation}, in meta: stream:"
-            self._engine.check_brokers(brokers_of(source.reader), where)
-        if source.reader:
-            stream = self._engine.streams.of_format(source, options)
-        else:
-            stream = self._engine.streams.of_table(source.relation, options, source.seen)
+        self._engine.check_brokers(source.kind.brokers, f"the options of {source.relation}, in meta: stream:")
+        stream = self._engine.streams.of(source, options)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark
         if watermark is not None and config.lateness is not None:

@@ -24,7 +24,6 @@ from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import Places
 from dbt.adapters.sparkstream.streaming.sinks.chosen import sink_of
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
-from dbt.adapters.sparkstream.streaming.sources.reader import is_other
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
@@ -348,7 +347,7 @@ class Run:
             late.create()
             watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
             told_to_end = self._follow(running, watch, lease)
-            if begun > last and not told_to_end and any(is_other(source.reader) for source in sources):
+            if begun > last and not told_to_end and not all(s.kind.has_portions for s in sources):
                 # Of such sources Spark ends with the micro-batch that was interrupted.
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
                 told_to_end = self._follow(running, watch, lease)

@@ -30,7 +30,6 @@ from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import counted
 from dbt.adapters.sparkstream.streaming.sidecars import Places
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
-from dbt.adapters.sparkstream.streaming.sources.reader import given_options, is_kafka, is_other
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -92,7 +91,7 @@ class Backfill:
         sources = [self._query.define(source) for source in self._model.sources if source.view in self._plan.streams]
         _, columns = self._query.understood()
         for source in sources:
-            check_source(source)
+            source.kind.check_backfill()
         if not self._plan.waits:
             self._time(columns, sources)
         definition, table = self._query.definition(sources, columns), self._table
@@ -275,22 +274,6 @@ class Backfill:
 
     def _count(self, rows: str) -> int:
         return int(self._engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
-
-
-def check_source(source: StreamSource) -> None:
-    """Refuses a source whose rows of earlier times may be gone, or can't be read again.
-
-    Raises:
-        StreamingError: it is one.
-    """
-    if is_kafka(source.reader):
-        raise StreamingError(
-            f"{source.relation} is a topic, and nobody can tell whether it has all rows of a range still\n"
-            "  write its rows into a table with a streaming model, and let this model read that with stream()"
-        )
-    options = {name.casefold() for name in given_options(source.reader)} if source.reader else set()
-    if is_other(source.reader) or "cleansource" in options:
-        raise StreamingError(f"{source.relation} can't be read a second time\n  run the model with --full-refresh")
 
 
 def _folder(checkpoint: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
-from dbt.adapters.sparkstream.streaming.sources.reader import SERVERS, given_options, is_kafka
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 
@@ -87,17 +85,10 @@ def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
         namespace: of the catalog.
         source: the stream.
     """
-    reader = source.reader
-    if reader and is_kafka(reader):
-        options = {name.casefold(): text for name, text in given_options(reader).items()}
-        if "assign" in options:
-            names = list(json.loads(options["assign"]))
-        else:
-            # Which topics a pattern means changes while a run goes on.
-            names = [options["subscribepattern"]] if "subscribepattern" in options else options["subscribe"].split(",")
-        return [topic(options[SERVERS], name.strip(), source.view) for name in names]
-    if "path" in reader:
-        return [Dataset(*in_files(str(reader["path"])), view=source.view)]
+    if names := source.kind.topics:
+        return [topic(source.kind.brokers, name, source.view) for name in names]
+    if "path" in source.reader:
+        return [Dataset(*in_files(str(source.reader["path"])), view=source.view)]
     return [table(namespace, source.relation, source.view)]
 
 

@@ -18,8 +18,9 @@ from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, counted
+from dbt.adapters.sparkstream.streaming.sources.kind import Portion
 from dbt.adapters.sparkstream.streaming.sources.portions import Portions
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.sources.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
 from dbt.adapters.sparkstream.streaming.sources.unreadable import UnreadableRows
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets

@@ -12,7 +12,8 @@ from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO
-from dbt.adapters.sparkstream.streaming.sources.reader import KAFKA, SERVERS, given_options
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS
+from dbt.adapters.sparkstream.streaming.sources.kind import given_options
 from dbt.adapters.sparkstream.streaming.worker.producer import Producer
 
 KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")

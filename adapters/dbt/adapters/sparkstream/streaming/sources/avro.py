@@ -19,6 +19,9 @@ from dbt.adapters.sparkstream.streaming.sources.schema_registry import SchemaReg
 
 AVRO = "avro"
 
+FORMATS = ("json", "csv", AVRO)
+"""How values may be written."""
+
 SUFFIX = ".avsc"
 """How the name of a file with a schema ends."""
 

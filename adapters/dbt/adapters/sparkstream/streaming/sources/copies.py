@@ -6,8 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.reader import listing_options
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
@@ -27,7 +26,7 @@ class Copies:
         checkpoint: the model's checkpoint.
     """
 
-    def __init__(self, engine: Engine, source: StreamSource, checkpoint: str) -> None:
+    def __init__(self, engine: Engine, source: Kind, checkpoint: str) -> None:
         self._engine = engine
         self._source = source
         self._records = f"{checkpoint}_read"
@@ -101,10 +100,9 @@ class Copies:
         return {name: f"the lines of {other}" for name, other in found.items() if other is not None}
 
     def _digests(self, files: Mapping[str, Stored]) -> dict[str, str]:
-        reader = self._source.reader
         try:
             uris = [file.uri for file in files.values()]
-            return self._engine.folders.digests(str(reader["path"]), listing_options(reader), uris)
+            return self._engine.folders.digests(str(self._source.folder), self._source.listing, uris)
         except StreamingError:  # a file goes just now, or can't be read: the stream will say so
             return {}
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.spark.descriptions import asks_columns
 from dbt.adapters.sparkstream.sql.streaming.standins import Name, name_of, replaced
 from dbt.adapters.sparkstream.streaming.nodes import meta_of, read_from
-from dbt.adapters.sparkstream.streaming.sources.reader import brokers_of, is_kafka
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 if TYPE_CHECKING:
@@ -63,8 +62,8 @@ class BatchSources:
         engine = Engine.open(environment)
         try:
             name = _name(source)
-            if is_kafka(source.reader) and not is_question:
-                engine.check_brokers(brokers_of(source.reader), f"the options of {source.relation}, in meta: stream:")
+            if not is_question:
+                engine.check_brokers(source.kind.brokers, f"the options of {source.relation}, in meta: stream:")
             engine.streams.define_globally(source, name, is_question)
             return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
         finally:

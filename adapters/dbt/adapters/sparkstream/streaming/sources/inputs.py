@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
-from dbt.adapters.sparkstream.streaming.sources.reader import (
-    DATA_SOURCE,
-    is_archived,
-    kind_of,
-    listing_options,
-    reads_files,
-)
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
@@ -98,7 +89,7 @@ class Sources:
         return self._format(source) in FILE_FORMATS
 
     def _format(self, source: StreamSource) -> str:
-        return kind_of(source.reader) if source.reader else self.facts_of(source.relation).provider.casefold()
+        return source.kind.name if source.reader else self.facts_of(source.relation).provider.casefold()
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """How Spark has to read a source that was changed, where the model accepts that."""
@@ -155,7 +146,7 @@ class Sources:
     def identity(self, source: StreamSource) -> str:
         """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
         if source.reader:
-            return _identity(source.reader)
+            return source.kind.identities[0]
         facts = self.facts_of(source.relation)
         if source.checksum is not None and self._format(source) not in SKIPPING:
             return f"seed {source.checksum}"
@@ -169,7 +160,7 @@ class Sources:
             before: what told it from others then.
         """
         # Up to version 0.2.0, it had a relative path as it is written.
-        if before in (self.identity(source), _identity(source.as_written) if source.reader else None):
+        if before == self.identity(source) or (source.reader and before in source.kind.identities):
             return None
         if source.path is not None:
             return (
@@ -277,7 +268,7 @@ class Sources:
                 )
             files = {name: file.time for name, file in self._stored(source).items()}
             lies_there = within(folder)
-            if is_archived(source.reader) and (gone := [n for n in read.done if n not in files and lies_there(n)]):
+            if source.kind.is_archived and (gone := [n for n in read.done if n not in files and lies_there(n)]):
                 raise StreamingError(
                     f"{source.relation} lacks {len(gone)} files that were read, such as {min(gone)}, "
                     "and may need their rows\n  put them back from the archive for as long as this takes"
@@ -303,10 +294,10 @@ class Sources:
         lost = frozenset(name for name in gone if name in read.done)
         pending = frozenset(gone) - lost
         if source.reader:
-            copies = Copies(self._engine, source, checkpoint)
+            copies = Copies(self._engine, source.kind, checkpoint)
             if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
                 self._warn(text)
-        if is_archived(source.reader):
+        if source.kind.is_archived:
             lost = frozenset()
         if not lost and not pending and not again:
             return None
@@ -326,20 +317,17 @@ class Sources:
 
     def note(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
         """Records what the files that were read hold, of sources whose files go."""
-        archived = [source for source in sources if is_archived(source.reader) and reads_files(source.reader)]
+        archived = [source for source in sources if source.kind.is_archived and source.kind.folder]
         if not archived:
             return
         read = _ReadFiles.of(Noted.of(self._engine, checkpoint, -1))
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
-            Copies(self._engine, source, checkpoint).note(stored)
+            Copies(self._engine, source.kind, checkpoint).note(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
         """The files of a source that has a folder."""
-        folder = str(self._folder(source))
-        if not source.reader:
-            return self._engine.folders.stored_files(folder)
-        return self._engine.folders.stored_files(folder, listing_options(source.reader))
+        return self._engine.folders.stored_files(str(self._folder(source)), source.kind.listing)
 
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files, such as Kafka."""
@@ -347,7 +335,7 @@ class Sources:
             return (
                 self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
             )
-        return str(source.reader["path"]) if reads_files(source.reader) else None
+        return source.kind.folder
 
     def _judge(self, change: Change) -> bool:
         """Whether a change makes the table be rebuilt.
@@ -392,10 +380,6 @@ class Sources:
                 f"  to remove old rows, {advice} the model after that and before new rows come"
             )
         return False
-
-
-def _identity(reader: Mapping[str, Any]) -> str:
-    return json.dumps([reader.get(DATA_SOURCE) or reader["format"], reader.get("path")])
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 
-from dbt.adapters.sparkstream.streaming.sources.reader import given_options, is_kafka, is_other
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, Read
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, first_positions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 from dbt.adapters.sparkstream.streaming.tables.table import Facts
 
 
@@ -39,7 +37,7 @@ class Portions:
             before: of the micro-batch before.
             now: of the micro-batch.
         """
-        if any(is_other(source.reader) for source in self._sources):
+        if not all(source.kind.has_portions for source in self._sources):
             return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []
         positions: dict[int, Positions] = {}
@@ -51,19 +49,16 @@ class Portions:
                 return None
             else:
                 positions[i] = offset
-        found: dict[str, Portion] = {}
-        for source in self._sources:
-            if not is_kafka(source.reader):
-                found[source.view] = Portion(tuple(name for name in dict.fromkeys(files) if self._is_of(source, name)))
-                continue
-            own = [i for i, until in positions.items() if all(_reads(source.reader, topic) for topic in until)]
-            if len(own) != 1:
-                return None
-            since = before.sources[own[0]] if own[0] < len(before.sources) else None
-            if not isinstance(since, Mapping):
-                since = first_positions(self._engine, self._checkpoint, own[0])
-            found[source.view] = Portion(since=since, until=positions[own[0]])
-        return found
+
+        def since(number: int) -> Positions:
+            first = before.sources[number] if number < len(before.sources) else None
+            return first if isinstance(first, Mapping) else first_positions(self._engine, self._checkpoint, number)
+
+        is_only = len(self._sources) == 1
+        read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self._facts_of(table).location)
+        found = {source.view: source.kind.portion(read) for source in self._sources}
+        known = {view: portion for view, portion in found.items() if portion is not None}
+        return known if len(known) == len(found) else None
 
     def _files(self, source: int, after: int, until: int) -> list[str]:
         entries = [
@@ -72,21 +67,3 @@ class Portions:
             if line.startswith("{")
         ]
         return [str(entry["path"]) for entry in entries if after < int(entry["batchId"]) <= until]
-
-    def _is_of(self, source: StreamSource, file: str) -> bool:
-        """Whether a file is one of a source's."""
-        if source.reader:
-            # Its path may be relative to where Spark was started, which may be on another machine.
-            folder = str(source.reader.get("path", "")).strip("./")
-            return f"/{folder}/" in path_of(file) or "*" in folder or len(self._sources) == 1
-        return path_of(file).startswith(path_of(self._facts_of(source.relation).location).rstrip("/") + "/")
-
-
-def _reads(reader: Mapping[str, object], topic: str) -> bool:
-    """Whether a source reads a topic of Kafka."""
-    options = {name.casefold(): text for name, text in given_options(reader).items()}
-    if "subscribe" in options:
-        return topic in [name.strip() for name in options["subscribe"].split(",")]
-    if "assign" in options:
-        return topic in json.loads(options["assign"])
-    return re.fullmatch(options["subscribepattern"], topic) is not None

@@ -11,16 +11,36 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.reader import DATA_SOURCE
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+DATA_SOURCE = "data_source"
+"""The key of a Python data source, which stands in place of `format`."""
 
 _STREAM_READERS = ("streamReader", "simpleStreamReader")
 """The methods of a class, one of which gives what reads a stream."""
 
 
-def registered(spark: SparkSession, place: str, project: Path | None) -> str:
+class PythonClass(Kind):
+    """A class in Python that Spark reads from."""
+
+    without_batch = "give the class a method reader, beside the one for streams"
+
+    @property
+    def name(self) -> str:
+        """Where the class is."""
+        return str(self.reader[DATA_SOURCE])
+
+    def _what(self) -> str:
+        return self.name
+
+    def _format(self, spark: SparkSession, project: Path | None) -> str:
+        return _registered(spark, self.name, project)
+
+
+def _registered(spark: SparkSession, place: str, project: Path | None) -> str:
     """Makes a data source known to a session, and gives the name that it has there.
 
     Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.

@@ -7,44 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
-from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, registry_of, schema_of, strange_option
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of, strange_option
+from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE
+from dbt.adapters.sparkstream.streaming.sources.source import kind_of
 from dbt.adapters.sparkstream.streaming.spark.paths import is_relative
-from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
-
-KAFKA = "kafka"
-DATA_SOURCE = "data_source"
-"""The key of a Python data source, which stands in place of `format`."""
 
 KEYS = (
     *("format", DATA_SOURCE, "path", "archived", "schema", "options"),
     *("value_format", "value_options", "schema_registry", "select"),
 )
 
-FORMATS = ("json", "csv", AVRO)
-"""How values may be written."""
-
-_LISTING = ("recursivefilelookup", "pathglobfilter")
-
 READ_FROM = "__read"
 """What a `select` reads from."""
-
-SERVERS = "kafka.bootstrap.servers"
-"""The option that says where Kafka is."""
-
-WHERE_FROM = ("subscribe", "subscribePattern", "assign")
-"""The options that name Kafka's topics."""
-
-_OF_THE_WAY = (
-    *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
-    *("maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "maxrecordsperpartition"),
-)
-"""What the names of options begin with that say where Kafka is and how it is read, and not what."""
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
@@ -74,12 +52,12 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
     for key in ("options", "value_options"):
         if not isinstance(reader.get(key) or {}, Mapping):
             raise StreamingError(f"{relation}: {key} is not a mapping\n  write it such as {key}: {{name: value}}")
-    _check_files(reader, relation)
+    if not isinstance(reader.get("path", ""), str):
+        raise StreamingError(f"{relation}: path is no text: {reader['path']!r}\n  write it such as path: incoming")
     _check_values(reader, relation)
     if reader.get("value_format") == AVRO:
         reader |= _avro(reader, relation, root)
-    if is_kafka(reader):
-        _check_kafka(reader, relation)
+    kind_of(relation, reader).check()
     if "select" in reader:
         select = reader["select"]
         if not isinstance(select, list) or not select or not all(isinstance(item, str) for item in select):
@@ -108,19 +86,6 @@ def _check_kind(reader: Mapping[str, Any], relation: str) -> None:
         raise StreamingError(
             f"{relation}: {DATA_SOURCE} can't be {reader[DATA_SOURCE]!r}\n"
             f"  write the module and the class, such as {DATA_SOURCE}: my_package.my_module:MySource"
-        )
-
-
-def _check_files(reader: Mapping[str, Any], relation: str) -> None:
-    if not isinstance(reader.get("path", ""), str):
-        raise StreamingError(f"{relation}: path is no text: {reader['path']!r}\n  write it such as path: incoming")
-    if "archived" not in reader:
-        return
-    if not isinstance(reader["archived"], bool):
-        raise StreamingError(f"{relation}: archived can't be {reader['archived']!r}\n  write true or false")
-    if not reads_files(reader):
-        raise StreamingError(
-            f"{relation}: archived says that files go once they were read, and this source has none\n  leave it out"
         )
 
 
@@ -156,59 +121,9 @@ def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any
     """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
     registry = {}
     if "schema_registry" in reader:
-        topics = _folded_options(reader).get("subscribe", "")
+        topics = kind_of(relation, reader).folded.get("subscribe", "")
         registry = {"schema_registry": registry_of(reader["schema_registry"], relation, topics)}
     return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
-
-
-def _check_kafka(reader: Mapping[str, Any], relation: str) -> None:
-    options = _folded_options(reader)
-    if "path" in reader:
-        raise StreamingError(
-            f"{relation}: format: kafka has no path\n  write options: {{subscribe: {reader['path']}, ...}} for a topic"
-        )
-    if "schema" in reader and "value_format" not in reader:
-        raise StreamingError(
-            f"{relation}: what has a schema is the value of Kafka's records, and nothing says how it is written\n"
-            f"  write value_format: one of {', '.join(FORMATS)}"
-        )
-    if SERVERS not in options:
-        raise StreamingError(
-            f"{relation}: nothing says where Kafka is\n  write options: {{kafka.bootstrap.servers: 'HOST:9092', ...}}"
-        )
-    named = [name for name in WHERE_FROM if name.casefold() in options]
-    if len(named) != 1:
-        raise StreamingError(
-            f"{relation}: {'nothing says' if not named else ' and '.join(named) + ' both say'} which topics to read\n"
-            "  write options: {subscribe: TOPIC, ...}, with commas between several; or subscribePattern, or assign"
-        )
-    if options.get("failondataloss", "true").casefold() != "true":
-        raise StreamingError(
-            f"{relation}: failOnDataLoss can't be {options['failondataloss']}: rows would be lost without a word\n"
-            "  leave it out"
-        )
-    if ending := next((name for name in options if name.startswith("endingoffsets")), None):
-        raise StreamingError(f"{relation}: a stream has no end, and so no {ending}\n  leave it out")
-
-
-def is_kafka(reader: Mapping[str, Any]) -> bool:
-    """Whether a source is topics of Kafka."""
-    return str(reader.get("format", "")).casefold() == KAFKA
-
-
-def reads_files(reader: Mapping[str, Any]) -> bool:
-    """Whether a source is the files in a folder."""
-    return "path" in reader and kind_of(reader) in IN_FOLDERS
-
-
-def is_archived(reader: Mapping[str, Any]) -> bool:
-    """Whether files of a source go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
-    return bool(reader.get("archived")) or _folded_options(reader).get("cleansource", "off").casefold() != "off"
-
-
-def listing_options(reader: Mapping[str, Any]) -> dict[str, str]:
-    """The options that say which files of its folder a source reads."""
-    return {name: text for name, text in given_options(reader).items() if name.casefold() in _LISTING}
 
 
 def located(path: str, relation: str, root: Path, is_here: bool) -> str:
@@ -232,50 +147,6 @@ def located(path: str, relation: str, root: Path, is_here: bool) -> str:
             "  write a path that Spark's machines share, such as /data/incoming or s3a://bucket/incoming"
         )
     return os.path.normpath(root.absolute() / path)
-
-
-def brokers_of(reader: Mapping[str, Any]) -> str:
-    """The brokers of a source in Kafka."""
-    return _folded_options(reader)[SERVERS]
-
-
-def is_other(reader: Mapping[str, Any]) -> bool:
-    """Whether a source is neither files nor Kafka, so that its offsets say nothing of what a micro-batch has read."""
-    return bool(reader) and not is_kafka(reader) and (DATA_SOURCE in reader or "path" not in reader)
-
-
-def kind_of(reader: Mapping[str, Any]) -> str:
-    """What a source is: the name of its format, in lower case, or where its class in Python is."""
-    return str(reader[DATA_SOURCE]) if DATA_SOURCE in reader else str(reader["format"]).casefold()
-
-
-def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
-    """The options for Spark, as texts: YAML has true where Spark wants `true`."""
-    learn(reader)
-    for kind in ("options", "value_options"):
-        learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
-    given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
-    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-
-
-def _folded_options(reader: Mapping[str, Any]) -> dict[str, str]:
-    """The options by their names in lower case, as Spark makes no difference."""
-    return {name.casefold(): text for name, text in given_options(reader).items()}
-
-
-def state_depends_on(reader: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What of a reader makes it another stream; where Kafka is, and how fast it is read, makes no difference."""
-    if not is_kafka(reader):
-        return {key: value for key, value in reader.items() if key != "archived"}
-    options = reader.get("options") or {}
-    if "schema_registry" in reader:  # it has the schemas of values, wherever it is
-        reader = {**reader, "schema_registry": True}
-    return {**reader, "options": {k: v for k, v in options.items() if not str(k).casefold().startswith(_OF_THE_WAY)}}
-
-
-def has_values(reader: Mapping[str, Any]) -> bool:
-    """Whether columns are made of a source's `value`."""
-    return "value_format" in reader
 
 
 def row_view(select: Sequence[str]) -> RowView:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.kind import Positions
 from dbt.adapters.sparkstream.streaming.sources.portions import Portions
-from dbt.adapters.sparkstream.streaming.sources.reader import is_kafka
-from dbt.adapters.sparkstream.streaming.sources.source import Positions, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.table import Facts
@@ -34,7 +34,7 @@ class Topics:
         self, engine: Engine, sources: Sequence[StreamSource], checkpoint: str, facts_of: Callable[[str], Facts]
     ) -> None:
         self._engine = engine
-        self._sources = {source.view: source for source in sources if is_kafka(source.reader)}
+        self._sources = {source.view: source for source in sources if source.kind.topics}
         self._portions = Portions(engine, sources, checkpoint, facts_of)
         self._checkpoint = checkpoint
         self._notes = f"{checkpoint}_topics"

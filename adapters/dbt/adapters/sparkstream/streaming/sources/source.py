@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import RowView
+from dbt.adapters.sparkstream.streaming.sources.files import Files
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, Kafka
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind
+from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, PythonClass
+from dbt.adapters.sparkstream.streaming.sources.table import Table
 
 
 @dataclass(frozen=True)
@@ -21,25 +27,6 @@ class View:
 
     query: RowView
     columns: tuple[str, ...]
-
-
-Positions = Mapping[str, Mapping[str, int]]
-"""Of Kafka: topic -> partition -> an offset."""
-
-
-@dataclass(frozen=True)
-class Portion:
-    """What a micro-batch has read of a stream.
-
-    Attributes:
-        files: the files.
-        since: of Kafka, where the first records are.
-        until: the same, of the first records that come after it.
-    """
-
-    files: tuple[str, ...] = ()
-    since: Positions = field(default_factory=dict)
-    until: Positions = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,7 +53,24 @@ class StreamSource:
     seen: View | None = None
     path: str | None = None
 
-    @property
-    def as_written(self) -> Mapping[str, Any]:
-        """The reader with its path as the source's meta has it: the same wherever the project lies."""
-        return self.reader if self.path is None else {**self.reader, "path": self.path}
+    @cached_property
+    def kind(self) -> Kind:
+        """What kind of source it is."""
+        return kind_of(self.relation, self.reader, self.path)
+
+
+def kind_of(relation: str, reader: Mapping[str, Any], path: str | None = None) -> Kind:
+    """The kind of a source.
+
+    Args:
+        relation: the source, as SQL names it.
+        reader: what `meta: stream:` of it says; empty for a table.
+        path: the reader's path as the source's meta has it; None for the same.
+    """
+    if not reader:
+        return Table(relation, reader)
+    if DATA_SOURCE in reader:
+        return PythonClass(relation, reader, path)
+    if str(reader.get("format", "")).casefold() == KAFKA:
+        return Kafka(relation, reader, path)
+    return (Files if "path" in reader else Kind)(relation, reader, path)

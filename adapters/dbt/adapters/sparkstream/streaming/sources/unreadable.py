@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt.adapters.sparkstream.streaming.sources.portions import Portions
-from dbt.adapters.sparkstream.streaming.sources.reader import has_values
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -53,7 +52,7 @@ class UnreadableRows:
         file_format: str,
     ) -> None:
         self._engine = engine
-        self._sources = [source for source in sources if has_values(source.reader)]
+        self._sources = [source for source in sources if source.kind.has_values]
         self._portions = portions
         self._checkpoint = checkpoint
         self._table = table

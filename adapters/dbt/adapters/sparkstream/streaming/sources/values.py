@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal, string_map
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
-from dbt.adapters.sparkstream.streaming.sources.reader import READ_FROM, has_values, is_kafka, row_view
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind
+from dbt.adapters.sparkstream.streaming.sources.reader import READ_FROM, row_view
 from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = {"json": "from_json", "csv": "from_csv"}
 """Format of text -> the function of Spark that reads it."""
-
-PREFIX = "kafka_"
-"""What the names of Kafka's own columns begin with, where the columns are the value's."""
 
 OBSERVED = "sparkstream_values_"
 """What the names of observations of values begin with."""
@@ -33,18 +31,18 @@ _NO_AVRO = "AVRO_NOT_LOADED"
 """Part of what Spark says where its package for Avro isn't there."""
 
 
-def parsed(rows: DataFrame, reader: Mapping[str, Any], relation: str, schemas: Schemas | None) -> DataFrame:
+def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
     """Rows of a source, with what is read of each value beside them.
 
     Args:
         rows: the rows.
-        reader: what `meta: stream:` of the source says.
-        relation: the source, for words.
+        kind: the source's.
         schemas: of values in Avro; None for values of another format.
 
     Raises:
         StreamingError: the source has no value, or the schema can't be understood.
     """
+    reader, relation = kind.reader, kind.relation
     format_ = reader["value_format"]
     if "value" not in rows.columns:
         raise StreamingError(
@@ -112,18 +110,18 @@ _SEVERAL = {
 """Whether a value has more than one record: Spark reads the first one, and says nothing of the others."""
 
 
-def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame:
+def seen(rows: DataFrame, kind: Kind) -> DataFrame:
     """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them.
 
     Raises:
         StreamingError: names collide, or `select` can't be understood.
     """
+    reader, relation = kind.reader, kind.relation
     columns = [backticked(name) for name in rows.columns]
-    if has_values(reader):
+    if kind.has_values:
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
-        prefix = PREFIX if is_kafka(reader) else ""
-        left_out = (_VALUE,) if prefix else (_VALUE, "value")
-        others = {f"{prefix}{name}": name for name in rows.columns if name not in left_out}
+        left_out = (_VALUE,) if kind.prefix else (_VALUE, "value")
+        others = {f"{kind.prefix}{name}": name for name in rows.columns if name not in left_out}
         for name in others:
             if name.casefold() in {field.casefold() for field in fields}:
                 raise StreamingError(
@@ -135,10 +133,10 @@ def seen(rows: DataFrame, reader: Mapping[str, Any], relation: str) -> DataFrame
             *(f"{_VALUE}.{name} AS {name}" for name in values),
             *(f"{backticked(name)} AS {backticked(other)}" for other, name in others.items()),
         )
-        columns = values if is_kafka(reader) else [*values, *map(backticked, others)]
+        columns = values if kind.prefix else [*values, *map(backticked, others)]
     if "select" in reader:
         items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
         rows.createOrReplaceTempView(READ_FROM)
         with spark_errors(f"{relation}: select"):
             return rows.sparkSession.sql(row_view(items).over(READ_FROM))
-    return rows.selectExpr(*columns) if has_values(reader) else rows
+    return rows.selectExpr(*columns) if kind.has_values else rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.source import Positions
+from dbt.adapters.sparkstream.streaming.sources.kind import Positions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 LOOKS = 25

@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources import brokers
-from dbt.adapters.sparkstream.streaming.sources.reader import KAFKA, SERVERS
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS
 from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
 from dbt.adapters.sparkstream.streaming.spark.connect import expression, started
 from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once

@@ -1,0 +1,156 @@
+"""Topics of Kafka as sources of streams."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.avro import FORMATS
+from dbt.adapters.sparkstream.streaming.sources.kind import ORIGIN, Kind, Portion, Positions, Read
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+KAFKA = "kafka"
+
+SERVERS = "kafka.bootstrap.servers"
+"""The option that says where Kafka is."""
+
+_WHERE_FROM = ("subscribe", "subscribePattern", "assign")
+"""The options that name topics."""
+
+_OF_THE_WAY = (
+    *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
+    *("maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "maxrecordsperpartition"),
+)
+"""What the names of options begin with that say where Kafka is and how it is read, and not what."""
+
+_EARLIEST = -2
+"""As Spark reads a partition that was added."""
+
+
+class Kafka(Kind):
+    """Topics of Kafka."""
+
+    has_portions = True
+    prefix = "kafka_"
+    without_batch = None
+
+    @property
+    def brokers(self) -> str:
+        """Where Kafka is."""
+        return self.folded[SERVERS]
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """The topics that it reads, or their pattern: which topics that means changes while a run goes on."""
+        if "assign" in self.folded:
+            return list(json.loads(self.folded["assign"]))
+        if "subscribepattern" in self.folded:
+            return [self.folded["subscribepattern"]]
+        return [name.strip() for name in self.folded["subscribe"].split(",")]
+
+    @property
+    def state_depends_on(self) -> Mapping[str, Any]:
+        """What makes it another stream; where Kafka is, and how fast it is read, makes no difference."""
+        reader = dict(self.as_written)
+        if "schema_registry" in reader:  # it has the schemas of values, wherever it is
+            reader["schema_registry"] = True
+        options = reader.get("options") or {}
+        kept = {k: v for k, v in options.items() if not str(k).casefold().startswith(_OF_THE_WAY)}
+        return {**reader, "options": kept}
+
+    def check(self) -> None:
+        """Checks where it is, and which topics are read."""
+        super().check()
+        relation, reader, options = self.relation, self.reader, self.folded
+        if "path" in reader:
+            raise StreamingError(
+                f"{relation}: format: kafka has no path\n"
+                f"  write options: {{subscribe: {reader['path']}, ...}} for a topic"
+            )
+        if "schema" in reader and "value_format" not in reader:
+            raise StreamingError(
+                f"{relation}: what has a schema is the value of Kafka's records, and nothing says how it is written\n"
+                f"  write value_format: one of {', '.join(FORMATS)}"
+            )
+        if SERVERS not in options:
+            raise StreamingError(
+                f"{relation}: nothing says where Kafka is\n"
+                "  write options: {kafka.bootstrap.servers: 'HOST:9092', ...}"
+            )
+        named = [name for name in _WHERE_FROM if name.casefold() in options]
+        if len(named) != 1:
+            said = " and ".join(named) + " both say" if named else "nothing says"
+            raise StreamingError(
+                f"{relation}: {said} which topics to read\n"
+                "  write options: {subscribe: TOPIC, ...}, with commas between several; or subscribePattern, or assign"
+            )
+        if options.get("failondataloss", "true").casefold() != "true":
+            raise StreamingError(
+                f"{relation}: failOnDataLoss can't be {options['failondataloss']}: rows would be lost without a word\n"
+                "  leave it out"
+            )
+        if ending := next((name for name in options if name.startswith("endingoffsets")), None):
+            raise StreamingError(f"{relation}: a stream has no end, and so no {ending}\n  leave it out")
+
+    def check_backfill(self) -> None:
+        """Refuses it: the first records may be gone."""
+        raise StreamingError(
+            f"{self.relation} is a topic, and nobody can tell whether it has all rows of a range still\n"
+            "  write its rows into a table with a streaming model, and let this model read that with stream()"
+        )
+
+    def origin(self) -> list[str]:
+        """Where a record comes from."""
+        return [f"{name} :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
+
+    def portion(self, read: Read) -> Portion | None:
+        """The records of the micro-batch in its topics; None where another stream has the same ones."""
+        own = [i for i, until in read.until.items() if all(map(self._reads, until))]
+        return Portion(since=read.since(own[0]), until=read.until[own[0]]) if len(own) == 1 else None
+
+    def _reads(self, topic: str) -> bool:
+        if "subscribepattern" in self.folded:
+            return re.fullmatch(self.folded["subscribepattern"], topic) is not None
+        return topic in self.topics
+
+    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
+        """The records that a micro-batch has read, by their offsets."""
+        return self._records(spark, portion, self.options)
+
+    def records(self, spark: SparkSession, places: Positions) -> list[tuple[str, int, int, int, int]]:
+        """Some records: topic, partition, offset, time in microseconds, and a hash of key and value.
+
+        Args:
+            spark: the session.
+            places: topic -> partition -> offset. A record that is gone is left out.
+        """
+        until = {topic: {n: offset + 1 for n, offset in of.items()} for topic, of in places.items()}
+        lenient = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "10000"}
+        facts = ("topic", "partition", "offset", "unix_micros(timestamp)", "xxhash64(key, value)")
+        found = self._records(spark, Portion(since=places, until=until), {**self.options, **lenient})
+        return [tuple(row) for row in found.selectExpr(*facts).collect()]
+
+    def _records(self, spark: SparkSession, portion: Portion, options: Mapping[str, str]) -> DataFrame:
+        given = {name: text for name, text in options.items() if not name.casefold().startswith("starting")}
+        loader = spark.read.format(str(self.reader["format"]))
+        if not portion.until:
+            return loader.options(**given).load().where("FALSE")
+        topics = {name.casefold() for name in _WHERE_FROM}
+        given = {name: text for name, text in given.items() if name.casefold() not in topics}
+        partitions = {topic: sorted(map(int, until)) for topic, until in portion.until.items()}
+        since = {
+            topic: {number: portion.since.get(topic, {}).get(number, _EARLIEST) for number in until}
+            for topic, until in portion.until.items()
+        }
+        places = {"assign": partitions, "startingOffsets": since, "endingOffsets": portion.until}
+        return loader.options(**given, **{name: json.dumps(place) for name, place in places.items()}).load()
+
+    def _batch_options(self) -> Mapping[str, str]:
+        """A batch has to begin somewhere, and has an end."""
+        return {name: text for name, text in self.options.items() if text.casefold() != "latest"}

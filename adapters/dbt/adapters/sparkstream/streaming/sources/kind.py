@@ -1,0 +1,233 @@
+"""What kind a source is: all in which sources differ is here, and in a class for each kind beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
+
+from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
+from dbt.adapters.sparkstream.secrecy.redaction import learn
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_LISTING = ("recursivefilelookup", "pathglobfilter")
+
+ORIGIN = {"topic": "string", "partition": "int", "offset": "bigint", "timestamp": "timestamp", "key": "binary"}
+"""Columns of Kafka, which rows with values that can't be read have."""
+
+Positions = Mapping[str, Mapping[str, int]]
+"""Of Kafka: topic -> partition -> an offset."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What a micro-batch has read of a stream.
+
+    Attributes:
+        files: the files.
+        since: of Kafka, where the first records are.
+        until: the same, of the first records that come after it.
+    """
+
+    files: tuple[str, ...] = ()
+    since: Positions = field(default_factory=dict)
+    until: Positions = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a micro-batch has read of all streams of a model, as Spark numbers them.
+
+    Attributes:
+        files: the files, each once.
+        until: of Kafka, the number that Spark has for a stream -> the first records that come after it.
+        since: tells by this number where the first records are.
+        is_only: whether the model has one stream.
+        location: tells the folder of a table.
+    """
+
+    files: Sequence[str]
+    until: Mapping[int, Positions]
+    since: Callable[[int], Positions]
+    is_only: bool
+    location: Callable[[str], str]
+
+
+class Kind:
+    """A source that Spark knows by a name, and of which nobody can tell what a micro-batch has read: a socket, for one.
+
+    Args:
+        relation: the source, for words; a table, as SQL names it.
+        reader: what `meta: stream:` of the source says, with the path where the files are.
+        path: the path as the source's meta has it, which may be relative; None for the same.
+    """
+
+    has_portions: ClassVar[bool] = False
+    """Whether the checkpoint tells what a micro-batch has read, so that it can be read again."""
+
+    prefix: ClassVar[str] = ""
+    """What the names of its own columns begin with, where the columns are the value's."""
+
+    without_batch: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
+    """What to do where a batch can't read it; None where Spark's error says it."""
+
+    folder: str | None = None
+    """Where its files lie, each of which a stream reads once; None for a source without such files."""
+
+    def __init__(self, relation: str, reader: Mapping[str, Any], path: str | None = None) -> None:
+        self.relation = relation
+        self.reader = reader
+        self.as_written = reader if path is None else {**reader, "path": path}
+        """The reader with its path as the source's meta has it: the same wherever the project lies."""
+
+    @property
+    def name(self) -> str:
+        """The name of its format, in lower case."""
+        return str(self.reader["format"]).casefold()
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """The options for Spark."""
+        return given_options(self.reader)
+
+    @cached_property
+    def folded(self) -> Mapping[str, str]:
+        """The options by their names in lower case, as Spark makes no difference."""
+        return {name.casefold(): text for name, text in self.options.items()}
+
+    @property
+    def brokers(self) -> str:
+        """Where Kafka is, as `kafka.bootstrap.servers` has it; empty for any other source."""
+        return ""
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """The topics that it reads, or their pattern."""
+        return ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether columns are made of its `value`."""
+        return "value_format" in self.reader
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether its files go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
+        return bool(self.reader.get("archived")) or self.folded.get("cleansource", "off").casefold() != "off"
+
+    @property
+    def listing(self) -> dict[str, str]:
+        """The options that say which files of its folder it reads."""
+        return {name: text for name, text in self.options.items() if name.casefold() in _LISTING}
+
+    @property
+    def state_depends_on(self) -> Mapping[str, Any]:
+        """What of the reader makes it another stream."""
+        return {key: value for key, value in self.as_written.items() if key != "archived"}
+
+    @property
+    def identities(self) -> list[str]:
+        """What tells it from a new source of the same name; after that, what did so in version 0.2.0."""
+        return [json.dumps([self._what(), reader.get("path")]) for reader in (self.reader, self.as_written)]
+
+    def _what(self) -> str:
+        return str(self.reader["format"])
+
+    def check(self) -> None:
+        """Checks what only sources of some kinds may say.
+
+        Raises:
+            StreamingError: what is wrong, and what to write.
+        """
+        if "archived" in self.reader:
+            raise StreamingError(
+                f"{self.relation}: archived says that files go once they were read, and this source has none\n"
+                "  leave it out"
+            )
+
+    def check_backfill(self) -> None:
+        """Refuses a source whose rows of earlier times may be gone, or can't be read again.
+
+        Raises:
+            StreamingError: it is one.
+        """
+        if not self.has_portions or "cleansource" in self.folded:
+            raise StreamingError(f"{self.relation} can't be read a second time\n  run the model with --full-refresh")
+
+    @property
+    def states_columns(self) -> bool:
+        """Whether its columns are known before it has anything."""
+        return "schema" in self.reader or not self.has_portions
+
+    def origin(self) -> list[str]:
+        """Where a row of it comes from, as SQL for each column of `ORIGIN`."""
+        return [f"NULL :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
+
+    def portion(self, read: Read) -> Portion | None:
+        """What of all that a micro-batch has read is its own; None where nobody can tell."""
+        return None
+
+    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+        """Its rows as a stream.
+
+        Args:
+            spark: the session.
+            project: the folder of the dbt project; None for no project.
+            options: how Spark has to read it, where the source says nothing else.
+        """
+        loader = spark.readStream.format(self._format(spark, project)).options(**{**options, **self.options})
+        return self._loaded(loader)
+
+    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """All rows that it has by now."""
+        return self._loaded(spark.read.format(self._format(spark, project)).options(**self._batch_options()))
+
+    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
+        """The rows that a micro-batch has read; none of a source that can't be read again."""
+        return self.without_rows(spark, project)
+
+    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """Its columns without a row."""
+        return spark.createDataFrame([], self.stream(spark, project, {}).schema)
+
+    def _batch_options(self) -> Mapping[str, str]:
+        return self.options
+
+    def _format(self, spark: SparkSession, project: Path | None) -> str:
+        """The name that Spark knows it by."""
+        return str(self.reader["format"])
+
+    def _loaded(self, loader: Any) -> DataFrame:
+        if "schema" in self.reader and not self.has_values:
+            loader = loader.schema(str(self.reader["schema"]))
+        rows: DataFrame = loader.load(str(self.reader["path"])) if "path" in self.reader else loader.load()
+        return rows
+
+
+def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options for Spark, as texts: YAML has true where Spark wants `true`."""
+    learn(reader)
+    for kind in ("options", "value_options"):
+        learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
+    given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+
+
+def in_files(rows: DataFrame, files: Sequence[str]) -> DataFrame:
+    """The rows that lie in some files."""
+    names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
+    return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
+
+
+def _spellings(file: str) -> set[str]:
+    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
+    spellings = {file, unquote(file)}
+    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
