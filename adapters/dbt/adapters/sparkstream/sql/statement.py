@@ -27,11 +27,11 @@ from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import check_several, read, split, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
+from dbt.adapters.sparkstream.sql.passes.comments import comments
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
 from dbt.adapters.sparkstream.sql.passes.flink.unheeded import unheeded
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
-from dbt.adapters.sparkstream.sql.passes.framing.hashes import hash_comments
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
 from dbt.adapters.sparkstream.sql.passes.match import Matches
@@ -249,9 +249,10 @@ class Statement:
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
             passes.append(SQLstreamSpelling(source, resolver, arrival=arrival))
-        between = (
-            Hints(source).edits() if self._strict else hash_comments(source) if self._dialect == "openmldb" else ()
-        )
+        between = [
+            *(Hints(source).edits() if self._strict else ()),
+            *(comments(source) if self._dialect != "spark" else ()),
+        ]
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
