@@ -244,7 +244,7 @@ class TestRowsOfAUnitTest:
     def test_no_such_test(self, shop: Project) -> None:
         result = run(shop, "tumbling", "--unit-test", "before_1971", "--html", "x.html")
         assert result.exit_code == 1
-        assert "tumbling has did you mean before_1970?" in result.output
+        assert "tumbling has no unit test before_1971\n    did you mean before_1970?" in result.output
         assert not Path("x.html").exists()
 
 
