@@ -116,7 +116,7 @@ STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 
 
 # Not those with a backtick: Delta's own MERGE, and its partitions, read such a name as two, and fail.
-HOSTILE = ["q'u", "b\\s", "${env:HOME}", 'd"q', "my col", "\u202ea", "x int) using parquet location '/p' -- "]
+HOSTILE = ["q'u", "b\\s", "${env:HOME}", 'd"q', "my col", "\u202ea", "x int) using parquet location '/p' --"]
 MAPPED = {"delta.columnMapping.mode": "name"}
 
 
