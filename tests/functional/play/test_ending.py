@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,14 @@ def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started
     """Spark has started when the folder of its blocks is there."""
     command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "play", "--no-open"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as playground:
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background, SIGINT is ignored, and by their children too.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    ) as playground:
         assert playground.stdout is not None
         assert "The playground is at" in playground.stdout.readline()
         [folder] = tmp_path.glob("sparkstream-play-*")
@@ -28,7 +36,10 @@ def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started
             time.sleep(0.2)
         assert bool(list(folder.rglob("blockmgr-*"))) == started
         playground.send_signal(request_to_end)
-        playground.wait(timeout=60)
+        try:
+            playground.wait(timeout=60)
+        finally:
+            playground.kill()
     until = time.monotonic() + 20
     while list(tmp_path.glob("sparkstream-play-*")) and time.monotonic() < until:
         time.sleep(0.2)
