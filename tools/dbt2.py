@@ -38,10 +38,23 @@ WINDOWS = {
     "cumulate": "sparkstream.cumulate(ref('rows'), 'ts', '1 hour', '1 day')",
     "session": "sparkstream.session(ref('rows'), 'ts', '15 minutes', partition_by='k')",
 }
-COUNTS = """select k, window_start, window_end, count(*) as n, cast(window_start as date) as day
-from {{ WINDOW }} group by k, window_start, window_end
+BOUNDS = ("window_start", "window_end", "window_time")
+COUNTS = """select k, window_start, window_end, window_time, count(*) as n, cast(TIME as date) as day
+from {{ WINDOW }} group by k, window_start, window_end, window_time
 """
-SAME = """with expected as (select * from {{ ref('all_NAME') }} where day >= '2024-01-01')
+SPENT = """with near as (
+  select *, count(*) over (partition by k order by ts range between interval 1 hour preceding and current row) as n
+  from {{ sparkstream.read(ref('rows'), before='1 hour') }}
+)
+select *, cast(ts as date) as day from near where {{ sparkstream.in_batch('ts') }}
+"""
+TESTS = """models:
+  - name: all_hop_window_start
+    data_tests:
+      - sparkstream.window_complete: {arguments: {size: 1 hour, slide: 20 minutes}}
+      - sparkstream.window_aligned: {arguments: {size: 1 hour, slide: 20 minutes}}
+"""
+SAME = """with expected as (select * from {{ ref('all_NAME') }} where day between '2024-01-01' and '2024-01-03')
 (table expected except all table {{ ref('in_batches_NAME') }})
 union all (table {{ ref('in_batches_NAME') }} except all table expected)
 """
@@ -52,17 +65,23 @@ def files() -> Iterator[tuple[str, str]]:
     yield "dbt_project.yml", PROJECT
     yield "profiles.yml", PROFILE
     yield "packages.yml", "packages: [{local: package}]\n"
+    yield "models/tests.yml", TESTS
     for suffix, type_ in (("", "timestamp_ntz"), ("_tz", "timestamp")):
         yield f"models/rows{suffix}.sql", ROWS.replace("TYPE", type_)
-        plain = f"select *, cast(ts as date) as day from {{{{ ref('rows{suffix}') }}}}\n"
-        yield f"models/in_batches_plain{suffix}.sql", BATCHES.replace("TIME", "ts") + plain
-        yield f"models/all_plain{suffix}.sql", plain
-        yield f"tests/same_plain{suffix}.sql", SAME.replace("NAME", f"plain{suffix}")
+        yield from _twice(
+            f"plain{suffix}", "ts", f"select *, cast(ts as date) as day from {{{{ ref('rows{suffix}') }}}}\n"
+        )
+    yield from _twice("spent", "ts", SPENT)
     for name, window in WINDOWS.items():
-        counts = COUNTS.replace("WINDOW", window)
-        yield f"models/all_{name}.sql", counts
-        yield f"models/in_batches_{name}.sql", BATCHES.replace("TIME", "window_start") + counts
-        yield f"tests/same_{name}.sql", SAME.replace("NAME", name)
+        for time in BOUNDS:
+            yield from _twice(f"{name}_{time}", time, COUNTS.replace("WINDOW", window).replace("TIME", time))
+
+
+def _twice(name: str, time: str, query: str) -> Iterator[tuple[str, str]]:
+    """A query as a view over all rows and as a microbatch model, and the test that both have the same rows."""
+    yield f"models/all_{name}.sql", query
+    yield f"models/in_batches_{name}.sql", BATCHES.replace("TIME", time) + query
+    yield f"tests/same_{name}.sql", SAME.replace("NAME", name)
 
 
 def compiled(folder: Path) -> dict[str, str]:
