@@ -21,6 +21,7 @@ _HARMLESS = frozenset(
         "dispatch",
         "type",
         "quote",
+        "named",
         "window_sql",
         "refuse_argument",
         "check_columns",

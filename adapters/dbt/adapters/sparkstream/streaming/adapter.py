@@ -270,7 +270,7 @@ class StreamingModels:
         outputs = [datasets.table(catalog, model.relation)]
         if model.config.topic is not None:
             outputs.append(datasets.of_sink(model.config.topic, model.relation))
-        return lineage.Lineage(client, model, engine, inputs, outputs, logger.warning)
+        return lineage.Lineage(client, model, engine, inputs, outputs, logger.info)
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What is known of the project's streaming models.

@@ -1,6 +1,7 @@
 """Tells OpenLineage of the runs of streaming models, where that is configured as for its other clients.
 
-Nothing of its client is imported before. What it can't be told is a warning, and never the end of a run.
+Nothing of its client is imported before. What it can't be told is a line in the log, and never the end of a run: under
+`--warn-error`, a warning would be one.
 """
 
 from __future__ import annotations
