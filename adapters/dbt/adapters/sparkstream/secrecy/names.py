@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+ENV_SECRET = "DBT_ENV_SECRET_"  # noqa: S105 - a name
+"""The beginning of dbt's secret variables, whatever else their names say: DBT_ENV_SECRET_TOKEN_ID is one."""
+
 _SECRET = re.compile(
     r"secret|passw(?:or)?d|passphrase|pwd|token|authorization|signature|jaas[._-]?config|auth[._-]user[._-]info"
     r"|credential(?!s?[._-]?provider)"
@@ -98,9 +101,13 @@ _SOURCES = (
 )
 """Options of Spark's sources and sinks, of Delta's and of Iceberg's that hold no secret, in lower case."""
 
+_OF_KAFKA, _OF_SOURCES = frozenset(_KAFKA.split()), frozenset(_SOURCES.split())
+
 
 def is_secret(name: str) -> bool:
     """Whether a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
+    if name.startswith(ENV_SECRET):
+        return True
     return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
 
 
@@ -118,13 +125,13 @@ def is_harmless(name: str) -> bool:
 
 def is_harmless_option(name: str) -> bool:
     """Whether an option of a source or sink, such as `subscribe` or `kafka.group.id`, is known to hold no secret."""
-    known = name.casefold() in _SOURCES.split() or is_of_kafka(name.casefold().removeprefix("kafka."))
+    known = name.casefold() in _OF_SOURCES or is_of_kafka(name.casefold().removeprefix("kafka."))
     return not is_secret(name) and (known or _ends_harmlessly(name))
 
 
 def is_of_kafka(name: str) -> bool:
     """Whether a setting of Kafka's client is known to hold no secret."""
-    return name in _KAFKA.split()
+    return name in _OF_KAFKA
 
 
 def _ends_harmlessly(name: str) -> bool:

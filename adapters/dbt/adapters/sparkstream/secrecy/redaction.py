@@ -17,13 +17,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, unquote
 
-from dbt.adapters.sparkstream.secrecy.names import holds_none, is_common, is_harmless, is_secret
+from dbt.adapters.sparkstream.secrecy.names import ENV_SECRET, holds_none, is_common, is_harmless, is_secret
 
 HIDDEN = "*****"
 """What stands for a secret, as in dbt's own output."""
-
-ENV_SECRET = "DBT_ENV_SECRET_"  # noqa: S105 - a name
-"""How the names of dbt's secret variables begin."""
 
 _NAME = re.compile(r"[\w.$-]+")
 _ASSIGNS = re.compile(
@@ -100,10 +97,7 @@ def forms_of(values: Mapping[str, object], harmless: Callable[[str], bool] = hol
 
 def learn_environment() -> None:
     """Takes note of the values of dbt's secret variables."""
-    # Whatever else a name says: that of DBT_ENV_SECRET_TOKEN_ID ends as the names of harmless settings do.
-    learn(
-        {f"{ENV_SECRET}{i}": value for i, (name, value) in enumerate(os.environ.items()) if name.startswith(ENV_SECRET)}
-    )
+    learn({name: value for name, value in os.environ.items() if name.startswith(ENV_SECRET)})
 
 
 def _parts(name: str, value: str, harmless: Callable[[str], bool]) -> Iterator[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+import click
 
 
 def _flag(name: str, otherwise: Any) -> Any:
@@ -25,13 +28,9 @@ _WITHOUT_SPARK = frozenset({"clean", "debug", "deps", "init", "list", "ls", "par
 
 def will_need_spark() -> bool:
     """Whether this thread runs a command of dbt's command line that reads the project first, and asks Spark then."""
-    try:
-        import click
-        from dbt.cli.main import cli
-    except ImportError:
-        return False
     context = click.get_current_context(silent=True)
-    if context is None or context.find_root().command is not cli:
+    dbt = sys.modules.get("dbt.cli.main")  # loaded where its command runs
+    if context is None or dbt is None or context.find_root().command is not dbt.cli:
         return False
     return context.info_name not in _WITHOUT_SPARK and context.params.get("populate_cache", True) is not False
 

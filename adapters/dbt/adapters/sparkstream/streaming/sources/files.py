@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind, Portion, Read, in_files
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind, Portion, Read
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
 
@@ -40,10 +40,6 @@ class Files(Kind):
         folder = str(self.reader["path"]).strip("./")
         is_any = "*" in folder or read.is_only
         return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
-
-    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
-        """The rows that a micro-batch has read."""
-        return in_files(self.rows(spark, project), portion.files)
 
     def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
         """The columns that it states, without a row: the folder may not be there yet."""

@@ -192,7 +192,10 @@ class Kind:
 
     def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
         """The rows that a micro-batch has read; none of a source that can't be read again."""
-        return self.without_rows(spark, project)
+        if not self.has_portions:
+            return self.without_rows(spark, project)
+        names = ", ".join(string_literal(spelled) for name in portion.files for spelled in _spellings(name))
+        return self.rows(spark, project).where(f"_metadata.file_path IN ({names})" if names else "FALSE")
 
     def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
         """Its columns without a row."""
@@ -219,12 +222,6 @@ def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
         learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
     given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-
-
-def in_files(rows: DataFrame, files: Sequence[str]) -> DataFrame:
-    """The rows that lie in some files."""
-    names = ", ".join(string_literal(spelled) for name in files for spelled in _spellings(name))
-    return rows.where(f"_metadata.file_path IN ({names})" if files else "FALSE")
 
 
 def _spellings(file: str) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind, Portion, Read, in_files
+from dbt.adapters.sparkstream.streaming.sources.kind import Kind, Portion, Read
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,3 @@ class Table(Kind):
     def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
         """All rows that it has by now."""
         return spark.read.table(self.relation)
-
-    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
-        """The rows that a micro-batch has read."""
-        return in_files(self.rows(spark, project), portion.files)

@@ -64,20 +64,10 @@ class FileTable(GivesWay):
         self._facts = None
         self.refresh()
 
-    def create(
-        self,
-        columns: Sequence[tuple[str, str]],
-        config: StreamConfig,
-        properties: Mapping[str, str],
-        comments: Mapping[str, str],
-        identifier: str,
-        description: str | None,
-    ) -> None:
-        if config.compact_every is not None:
-            properties = {**properties, COMPACTS: "true"}
-        if config.swaps:
-            properties = {**properties, SWAPS: "true"}
-        super().create(columns, config, properties, comments, identifier, description)
+    def _marks(self, config: StreamConfig) -> dict[str, str]:
+        compacts = {COMPACTS: "true"} if config.compact_every is not None else {}
+        swaps = {SWAPS: "true"} if config.swaps else {}
+        return {**compacts, **swaps, **super()._marks(config)}
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         if config.location_root is None and config.compact_every is None and not config.swaps:

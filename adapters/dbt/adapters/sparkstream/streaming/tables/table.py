@@ -189,11 +189,9 @@ class StreamTable:
         lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         if self._numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-        if config.lateness is not None:
-            properties = {**properties, UPDATES: "true"}
         folder = self._place(config, identifier)
         listed = ",\n  ".join(lines)
-        definition = self._definition(config, folder, description, properties)
+        definition = self._definition(config, folder, description, {**properties, **self._marks(config)})
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
         replaced = "OR REPLACE " if self.replaces() else ""
@@ -214,6 +212,10 @@ class StreamTable:
     def _partitioned(self, config: StreamConfig) -> list[str]:
         """The columns that it is partitioned by, as SQL has them."""
         return [*map(backticked, config.partition_by), *([BATCH] if self._numbers_rows else [])]
+
+    def _marks(self, config: StreamConfig) -> dict[str, str]:
+        """The properties that say what its configs make of it."""
+        return {UPDATES: "true"} if config.lateness is not None else {}
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         """The table's folder; None for the catalog's choice."""

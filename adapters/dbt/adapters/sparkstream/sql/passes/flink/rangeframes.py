@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -38,10 +39,8 @@ class RangeFrames(Rewriter):
             assert key is not None
             yield Edit(self.source.span(key), lambda: f"UNIX_MICROS({self.text(key)})", level=1)
             for bound, length in zip(bounds, lengths, strict=True):
-                yield self.edit(bound, lambda micros=length.micros: str(micros))  # type: ignore[misc]
+                yield self.edit(bound, partial(str, length.micros))
         elif len(bounds) == 2 and bounds[0].args.get("unit") != bounds[1].args.get("unit"):
             # Spark's are of one type, and an HOUR is no MINUTE.
-            yield from map(self._in_unit_of, bounds, lengths, reversed(lengths))
-
-    def _in_unit_of(self, bound: exp.Interval, length: Interval, other: Interval) -> Edit:
-        return self.edit(bound, lambda: length.sql(other))
+            for bound, length, other in zip(bounds, lengths, reversed(lengths), strict=True):
+                yield self.edit(bound, partial(length.sql, other))
