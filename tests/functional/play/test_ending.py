@@ -17,7 +17,7 @@ import pytest
 @pytest.mark.parametrize("request_to_end", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("started", [False, True], ids=["at once", "with Spark"])
 def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started: bool) -> None:
-    """Spark has started when the folder of its blocks is there."""
+    """Java is being started at first, and has Spark in it when the folder of its blocks is there."""
     command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "play", "--no-open"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(

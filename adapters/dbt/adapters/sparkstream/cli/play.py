@@ -40,7 +40,8 @@ def play(port: int, show: bool) -> None:
         except OSError as error:
             fail(f"can't listen on port {port}: {error.strerror}\n  name another one, or none: --port N")
         # Whoever looks at the page meanwhile needn't wait so long afterwards; a failure is said to the first query.
-        threading.Thread(target=_start, args=(runner,), name="sparkstream-play", daemon=True).start()
+        starting = threading.Thread(target=_start, args=(runner,), name="sparkstream-play", daemon=True)
+        starting.start()
         click.echo(f"The playground is at {server.url}\nCtrl-C ends it.")
         if show:
             # The address has the token, and everybody on the machine sees the browser's command line.
@@ -53,6 +54,7 @@ def play(port: int, show: bool) -> None:
             click.echo()
         finally:
             server.server_close()
+            starting.join()  # else Java goes on writing into the folder that is removed
             runner.stop()
 
 
