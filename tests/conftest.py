@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.functional.adapter.project import PARAMETERS, Project
 from tests.integration.targets import SMALL_QUERIES, ClusterTarget, ConnectTarget, SessionTarget, Target, ThriftTarget
@@ -23,6 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
     config.addinivalue_line("markers", "long: takes ten seconds and more; in `make test-long`, and not in `make test`")
     config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
+    # A machine with more to do than this is slow at times, and no example is wrong for that.
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
     config.addinivalue_line("markers", "spark: uses the Spark of this process; left out of `make unit`")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -92,11 +94,36 @@ def without_waiting_for_the_disk() -> AbstractContextManager[None]:
     return java_options("-Dderby.system.durability=test")
 
 
+PATIENCE = 300.0
+"""Seconds to wait for what takes one or two on an idle machine. A test that has to wait so long fails."""
+
+
+def wait_for(happened: Callable[[], object], what: Callable[[], str] = lambda: "this did not happen") -> None:
+    """Waits until something holds.
+
+    Args:
+        happened: whether it holds; may raise what else is wrong.
+        what: words for the failure.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, what()
+        time.sleep(0.1)
+
+
+_ports = random.SystemRandom()
+
+
 def free_port() -> int:
-    """A port on this machine that nobody listens on at the moment."""
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
+    """A port on this machine that nobody listens on, for a server that starts in a while.
+
+    The system gives ports of its own range to every connection that is opened meanwhile: this one is below the range.
+    """
+    while True:
+        port = _ports.randrange(12_000, 32_000)
+        with socket.socket() as trial, suppress(OSError):
+            trial.bind(("127.0.0.1", port))
+            return port
 
 
 def quick_session(spark: SparkSession) -> SparkSession:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import pty
 import threading
-import time
 from typing import TextIO
+
+from tests.support import PATIENCE, wait_for
 
 #: A byte that no program writes: whatever came before it was read.
 END = "\0"
@@ -39,11 +40,9 @@ class Terminal:
         # Linux may drop what waits in a terminal that its last writer closes: close it when all was read.
         self.stream.write(END)
         self.stream.flush()
-        deadline = time.monotonic() + 60
-        while END not in self.seen and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: END in self.seen)
         self.stream.close()
-        self._reader.join(60)
+        self._reader.join(PATIENCE)
         return screen(self.seen.partition(END)[0])
 
 

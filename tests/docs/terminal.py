@@ -8,15 +8,17 @@ import select
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tests.support import PATIENCE
+
 
 def answer(
     command: Sequence[str],
     answers: Sequence[str | Callable[[str], str]],
     folder: Path,
     environment: Mapping[str, str],
-    patience: float = 120,
+    patience: float = PATIENCE,
 ) -> tuple[int, str]:
-    """Runs a program and answers each of its questions, which end with a colon.
+    """Runs a program and answers each of its questions, which end with a colon and a space.
 
     Args:
         command: program and arguments.
@@ -41,8 +43,8 @@ def answer(
         if not read:
             break
         screen += read
-        # What was typed comes back in pieces, of which one may end with a colon, too.
-        if left and screen[asked:].rstrip().endswith(b":") and not select.select([terminal], [], [], 0.2)[0]:
+        # What was typed comes back in pieces, of which one may end with a colon, and none with the space.
+        if left and screen[asked:].endswith(b": ") and not select.select([terminal], [], [], 0.2)[0]:
             asked = len(screen)
             typed = left.pop(0)
             os.write(terminal, (typed if isinstance(typed, str) else typed(screen.decode())).encode() + b"\n")

@@ -19,7 +19,7 @@ import dbt
 from dbt.adapters.sparkstream.starter import project_files
 from tests.docs.blocks import PAGES, ROOT, Block, blocks
 from tests.docs.terminal import answer
-from tests.support import sampled
+from tests.support import PATIENCE, sampled
 
 PAGE = "docs/quickstart.md"
 
@@ -80,7 +80,7 @@ def test_the_page(environment: dict[str, str], tmp_path: Path) -> None:
             # `cd` stays where it leads, as in the reader's shell.
             script = f"set -e\n{block.text}\npwd > {tmp_path}/cwd"
             done = subprocess.run(
-                ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+                ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE
             )
             assert done.returncode == 0, done.stdout + done.stderr
             folder, screen = Path((tmp_path / "cwd").read_text().strip()), done.stdout

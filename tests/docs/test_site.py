@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.docs.blocks import ROOT
+from tests.support import PATIENCE
 
 
 def build_site(folder: Path) -> None:
@@ -21,7 +22,7 @@ def build_site(folder: Path) -> None:
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
 

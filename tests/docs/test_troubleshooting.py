@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.spark.environments import environment_of
 from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
 from tests.functional.adapter.project import Project
-from tests.support import sampled
+from tests.support import PATIENCE, free_port, sampled
 
 PAGE = "docs/troubleshooting.md"
 BID = """{{ config(materialized='table') }}
@@ -95,7 +95,7 @@ cli(["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats",
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stdout
     return re.sub(r"^\d\d:\d\d:\d\d  ", "", done.stdout, flags=re.M)
@@ -116,19 +116,14 @@ def test_no_such_method(tmp_path: Path) -> None:
     assert_shown("A method that doesn't exist", debug(tmp_path, {"method": "embedded"}))
 
 
-def closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def test_no_server(tmp_path: Path) -> None:
-    port = closed_port()
+    port = free_port()
     told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL"})
     assert_shown("The server isn't running", told.replace(str(port), "10000"))
 
 
 def test_no_server_for_connect(tmp_path: Path) -> None:
-    port = closed_port()
+    port = free_port()
     told = debug(tmp_path, {"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"})
     assert_shown("No Spark Connect for SQL", told.replace(str(port), "15002"))
 
@@ -165,7 +160,8 @@ def listener(*, hangs_up: bool) -> Iterator[int]:
 @pytest.mark.parametrize("auth", ["NONE", "NOSASL"])
 def test_something_else_listens(auth: str, hangs_up: bool) -> None:
     with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake) as refused:
-        shake_hands(credentials(port=port, auth=auth), greeting=0.5, session=0.5)
+        patience = PATIENCE if hangs_up else 0.5
+        shake_hands(credentials(port=port, auth=auth), greeting=patience, session=patience)
     message = f"failed to connect: {refused.value}".replace(str(port), "10000")
     if auth == "NONE":
         assert_shown("The wrong port, or the wrong auth", message)
@@ -175,14 +171,14 @@ def test_something_else_listens(auth: str, hangs_up: bool) -> None:
 def test_who_is_left_to_pyhive() -> None:
     with listener(hangs_up=True) as port:
         shake_hands(credentials(port=port, auth="KERBEROS", kerberos_service_name="hive"))
-    shake_hands(credentials(port=closed_port()))
-    shake_hands(credentials(port=closed_port(), use_ssl=True))
+    shake_hands(credentials(port=free_port()))
+    shake_hands(credentials(port=free_port(), use_ssl=True))
 
 
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_server_without_tls(hangs_up: bool) -> None:
     with listener(hangs_up=hangs_up) as port, pytest.raises(NoHandshake, match=r"gives no answer to TLS.*\n.*use_ssl"):
-        shake_hands(credentials(port=port, auth="LDAP", use_ssl=True), greeting=0.5)
+        shake_hands(credentials(port=port, auth="LDAP", use_ssl=True), greeting=PATIENCE if hangs_up else 0.5)
 
 
 def test_no_client_of_connect(tmp_path: Path) -> None:
@@ -201,13 +197,13 @@ except Exception as error:
     # pyspark takes a program without a file for a run of its own doctests.
     file = tmp_path / "program.py"
     file.write_text(program)
-    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=PATIENCE)
     shown = done.stdout.replace("not installed:", "not installed\n")
     assert_shown("Spark Connect's client isn't there", shown)
 
 
 def test_no_connect(tmp_path: Path) -> None:
-    port = closed_port()
+    port = free_port()
     with pytest.raises(Exception, match="SQL works") as refused:
         check(environment_of(credentials(connect_url=f"sc://127.0.0.1:{port}"), tmp_path), lambda: "4.2.0")
     assert_shown("Spark Connect isn't there", str(refused.value).replace(str(port), "15002"))
@@ -220,7 +216,7 @@ def test_the_server_is_gone() -> None:
 
     from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import ThriftWrapper
 
-    port = closed_port()
+    port = free_port()
     sent = []
 
     class Cursor:

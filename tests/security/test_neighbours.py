@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.server import process
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.launch import Folder
 from dbt.adapters.sparkstream.server.state import read_state
+from tests.support import PATIENCE
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
 OTHER = 65534
@@ -111,11 +112,10 @@ input()
 
 def answer(port: int) -> bytes:
     """The answer of Spark's port to a call, in its own protocol, from somebody without the secret."""
-    with socket.create_connection(("127.0.0.1", port), 5) as client:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as client:
         message = b"who are you?"
         header = struct.pack(">Bqi", 3, 1, len(message))
         client.sendall(struct.pack(">q", 8 + len(header) + len(message)) + header + message)
-        client.settimeout(5)
         try:
             return client.recv(4096)
         except ConnectionError:

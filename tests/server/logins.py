@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support import free_port
+from tests.support import PATIENCE, free_port
 
 PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 """Where programs are: Debian has servers off the PATH of others than root."""
@@ -96,7 +96,7 @@ def _running(command: list[str], port: int, folder: Path, environ: Mapping[str, 
             env={**os.environ, **(environ or {})},
         )
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from dbt.adapters.sparkstream.server.launch import find_spark
 from dbt.adapters.sparkstream.spark.java import prepare_session_environment
-from tests.support import free_port
+from tests.support import free_port, wait_for
 
 # What fits into a worker of a gigabyte.
 EXECUTORS = {"spark.executor.memory": "640m", "spark.executor.cores": "1"}
@@ -44,12 +43,9 @@ class Standalone:
         """What `master`, `worker-0`, ... has said."""
         return (self._folder / f"{name}.log").read_text()
 
-    def wait(self, sign: str, name: str = "master", times: int = 1, seconds: float = 60) -> None:
+    def wait(self, sign: str, name: str = "master", times: int = 1) -> None:
         """Waits until a process has said something so often."""
-        deadline = time.monotonic() + seconds
-        while self.log(name).count(sign) < times:
-            assert time.monotonic() < deadline, self.log(name)
-            time.sleep(0.1)
+        wait_for(lambda: self.log(name).count(sign) >= times, lambda: self.log(name))
 
     def add_worker(self, within: Sequence[str] = (), host: str = "127.0.0.1") -> None:
         """Starts a worker with a core and a gigabyte.

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,9 +184,7 @@ def test_who_is_refused(place: Place, tmp_path: Path, keys: dict[str, Any], trus
     folder = project(tmp_path / "refused", connect_url=f"sc://localhost:{place.port}", **keys)
     environ = {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(place.authority)} if trusts else {}
     for command in (("debug",), ("run", "--select", "windows")):
-        begun = time.monotonic()
         said = dbt(folder, *command, **environ)
         assert said.returncode != 0
         assert reason in said.stdout, said.stdout
-        assert time.monotonic() - begun < 90
         assert TOKEN not in said.stdout

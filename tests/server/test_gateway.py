@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -25,6 +24,7 @@ from dbt.adapters.sparkstream.server.launch import find_spark
 from tests.golden.runner import Case, covering, create_view, flink_type, load, same
 from tests.server.test_logins import dbt
 from tests.server.thriftserver import thrift_server
+from tests.support import PATIENCE, wait_for
 
 pytestmark = pytest.mark.long
 
@@ -137,7 +137,7 @@ def test_beeline(port: int) -> None:
     command = [str(spark.home / "bin" / "beeline"), "-u", f"jdbc:hive2://127.0.0.1:{port}/default;auth=noSasl"]
     options = ["-n", "me", "--silent=true", "--outputformat=csv2", "-e", f"{BID}; {WINDOWS};"]
     environ = {**os.environ, "SPARK_HOME": str(spark.home)}
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=200, env=environ)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=PATIENCE, env=environ)
     assert "2020-04-15 08:00:00.0,6\n2020-04-15 08:10:00.0,3" in done.stdout, done.stdout + done.stderr
 
 
@@ -148,9 +148,7 @@ def test_a_statement_is_cancelled(port: int) -> None:
         slow = f"SELECT count(*) FROM ({WINDOWS}) JOIN range(10000000000) r ON rand() < total"
         cursor.execute(slow, async_=True)
         cursor.cancel()
-        deadline = time.monotonic() + 60
-        while cursor.poll().operationState in (0, 1) and time.monotonic() < deadline:
-            time.sleep(0.2)
+        wait_for(lambda: cursor.poll().operationState not in (0, 1))
         assert cursor.poll().operationState == hive.ttypes.TOperationState.CANCELED_STATE
         assert rows(connection, "select 1") == [(1,)]
 

@@ -13,7 +13,7 @@ import pytest
 
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from tests.server.test_server import query, small
-from tests.support import seldom
+from tests.support import seldom, wait_for
 
 pytestmark = pytest.mark.long
 
@@ -90,8 +90,7 @@ def test_a_server_whose_cores_are_all_taken_is_running(running: ServerConfig) ->
         cursor = connection.cursor()
         join = "select sum(a.id * b.id) from range(100000000) a join range(100000000) b on a.id % 9 = b.id % 9"
         cursor.execute(join, async_=True)
-        time.sleep(3)
-        assert cursor.poll().operationState == 1
+        wait_for(lambda: cursor.poll().operationState == 1)
         assert Server(running).status().phase is Phase.RUNNING
         cursor.cancel()
 

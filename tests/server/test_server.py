@@ -8,8 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -35,10 +34,10 @@ from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
 from dbt.adapters.sparkstream.spark.environments import environment_of
 from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
-from tests.support import free_port
+from tests.support import PATIENCE, free_port, wait_for
 
 # Seconds. Generous: a start takes 10 on an idle machine and some take place side by side.
-START = 180
+START = 400
 SMALL = ("--master", "local[2]", "--memory", "1g", "--timeout", str(START))
 
 
@@ -60,13 +59,6 @@ def query(port: int | None, *statements: str) -> list[tuple[Any, ...]]:
             cursor.execute(statement)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "this did not happen in time"
-        time.sleep(0.1)
 
 
 def state_of(folder: Path) -> ServerState:
@@ -156,7 +148,7 @@ class TestRunning:
         table = Path("/proc/net/tcp6").read_text() + Path("/proc/net/tcp").read_text()
         listening = [line.split()[1].split(":") for line in table.splitlines() if line.split()[3] == "0A"]
         for port in running.ports:
-            socket.create_connection(("127.0.0.1", port), timeout=10).close()
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
             addresses = [address for address, listens in listening if int(listens, 16) == port]
             # ::ffff:127.0.0.1 or 127.0.0.1, as the kernel writes it.
             assert [address[-8:] for address in addresses] == ["0100007F"]
@@ -229,7 +221,7 @@ class TestRunning:
                 Server(running).start()
         finally:
             os.kill(state.pid, signal.SIGCONT)
-        wait_until(lambda: Server(running).status().phase is Phase.RUNNING)
+        wait_for(lambda: Server(running).status().phase is Phase.RUNNING)
 
 
 class TestDebug:
@@ -262,7 +254,7 @@ class TestLife:
         query(running.port, "create table survivor using parquet as select 42 a")
         killed = state_of(running.folder)
         os.kill(killed.pid, signal.SIGKILL)
-        wait_until(lambda: not is_alive(killed.pid, killed.birth))
+        wait_for(lambda: not is_alive(killed.pid, killed.birth))
         dead = run("status", "--dir", running.folder)
         assert (dead.returncode, dead.stdout.split()[:2]) == (1, ["status", "dead"])
 
@@ -292,7 +284,7 @@ class TestLife:
         assert not is_alive(state.pid, state.birth)
         for port in running.ports:
             with pytest.raises(ConnectionRefusedError):
-                socket.create_connection(("127.0.0.1", port), timeout=10)
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         assert {path.name for path in running.folder.iterdir()} == {
             ".gitignore",
             "conf",
@@ -352,7 +344,7 @@ ctypes.CDLL(None).pthread_exit(None)"""
         assert starter.stderr.readline().startswith("starting Spark ")
         state = state_of(tmp_path / "server")
         starter.send_signal(signal.SIGINT)
-        assert (starter.wait(60), starter.stderr.read()) == (1, "interrupted\n")
+        assert (starter.wait(PATIENCE), starter.stderr.read()) == (1, "interrupted\n")
         assert not is_alive(state.pid, state.birth)
 
     def test_stop_ends_one_that_is_starting(self, tmp_path: Path) -> None:
@@ -450,7 +442,7 @@ class TestWithoutJava:
             assert state.connect_url is None
             assert query(port, "select 1 + 1") == [(2,)]
             starter.send_signal(signal.SIGTERM)
-            rest, messages = starter.communicate(timeout=60)
+            rest, messages = starter.communicate(timeout=PATIENCE)
             assert (starter.returncode, messages.splitlines()[-1]) == (0, "stopped")
             assert "connect_url" not in rest
             assert not is_alive(state.pid, state.birth)

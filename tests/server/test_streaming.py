@@ -16,7 +16,7 @@ import yaml
 
 from dbt.adapters.sparkstream.server import Server, ServerConfig
 from dbt.adapters.sparkstream.sql import translate
-from tests.support import free_port
+from tests.support import free_port, wait_for
 
 pytestmark = pytest.mark.long
 
@@ -134,10 +134,7 @@ def test_a_query_that_outlives_its_client_is_ended(shop: Shop) -> None:
     def begun() -> set[str]:
         return {path.name for path in (old / "checkpoint" / "offsets").iterdir() if path.name.isdigit()}
 
-    deadline = time.monotonic() + 120
-    while begun() <= {"0", "1"}:  # nobody follows it, and it reads what comes
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    wait_for(lambda: not begun() <= {"0", "1"})  # nobody follows it, and it reads what comes
     output, _ = shop.dbt("run", "--full-refresh", "--select", "tumble").communicate(timeout=600)
     assert "OK created sql streaming_incremental model shop.tumble" in output, output
     assert not list(old.iterdir())

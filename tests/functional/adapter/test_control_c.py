@@ -19,6 +19,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.sparkstream.spark.environments.cancelling import TaggedJobs
 from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
 from tests.functional.adapter.project import Project
+from tests.support import PATIENCE, wait_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 ENDLESS = "select count(*) as n from range(1000000) a cross join range(1000000) b where a.id * b.id % 7 = 3"
 PAIRS = "select timestamp_seconds(a.id * b.id % 99) as at from range(1000000) a cross join range(1000000) b"
 WINDOWS = "select window_start, count(*) as n from {{ tumble(ref('pairs'), 'at', '1 minute') }} group by window_start"
-# An idle machine takes a second.
-PATIENCE = 60
 
 
 @pytest.mark.parametrize("statement", [ENDLESS, f"create table endless using parquet as {ENDLESS}"])
@@ -48,17 +47,12 @@ def test_a_statement_is_cancelled(embedded: SparkSession, statement: str) -> Non
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     tracker = embedded.sparkContext.statusTracker()
-    deadline = time.monotonic() + PATIENCE
-    while not tracker.getActiveJobsIds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for(tracker.getActiveJobsIds)
     wrapper.cancel()
     thread.join(PATIENCE)
     assert raised == ["cancelled"]
     # Spark notes the end of a job a moment later.
-    while tracker.getActiveJobsIds():
-        assert time.monotonic() < deadline + PATIENCE
-        time.sleep(0.1)
+    wait_for(lambda: not tracker.getActiveJobsIds())
     with pytest.raises(DbtDatabaseError, match="cancelled"):
         wrapper.cursor().execute("select 1")
 
@@ -84,11 +78,11 @@ class Command:
         return self._log.read_text()
 
     def wait_for(self, happened: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 4 * PATIENCE
-        while not happened():
+        def holds() -> bool:
             assert self._process.poll() is None, self.output
-            assert time.monotonic() < deadline, self.output
-            time.sleep(0.1)
+            return happened()
+
+        wait_for(holds, lambda: self.output)
 
     def control_c(self, times: int) -> int:
         """Presses Ctrl-C so often, and gives the exit code."""

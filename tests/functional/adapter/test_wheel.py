@@ -15,6 +15,7 @@ import yaml
 
 from dbt.adapters.sparkstream.starter import project_files
 from tests.functional.adapter.project import ROOT
+from tests.support import PATIENCE
 
 TEMPLATES = ROOT / "adapters/dbt/adapters/sparkstream/explain/templates"
 MACROS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "macros").rglob("*") if path.is_file()}
@@ -94,7 +95,7 @@ print(done.result.results[0].node.compiled_code)
 """
     environment = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=shop, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", program], cwd=shop, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     assert "/* tumble: windows of 1 day on ts */" in done.stdout

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import PATIENCE
+
 ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -29,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
 def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")}
     return subprocess.run(
-        ["make", *arguments], cwd=checkout, env=environment, capture_output=True, text=True, timeout=60
+        ["make", *arguments], cwd=checkout, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
 
 

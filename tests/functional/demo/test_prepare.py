@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import PATIENCE
+
 SCRIPT = Path(__file__).parents[3] / "examples" / "flights" / "prepare.py"
 ROWS = {"flights": 336_776, "weather": 26_115, "airlines": 16, "planes": 3_322}
 
@@ -24,7 +26,7 @@ def example(tmp_path: Path) -> Path:
 
 def prepare(example: Path, *options: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *options, str(example / SCRIPT.name)]
-    return subprocess.run(command, cwd=cwd or example, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=cwd or example, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_lays_every_row_from_any_folder(example: Path) -> None:

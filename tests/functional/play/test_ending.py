@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.support import PATIENCE, wait_for
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
@@ -31,16 +32,11 @@ def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started
         assert playground.stdout is not None
         assert "The playground is at" in playground.stdout.readline()
         [folder] = tmp_path.glob("sparkstream-play-*")
-        until = time.monotonic() + 120
-        while started and not list(folder.rglob("blockmgr-*")) and time.monotonic() < until:
-            time.sleep(0.2)
-        assert bool(list(folder.rglob("blockmgr-*"))) == started
+        if started:
+            wait_for(lambda: list(folder.rglob("blockmgr-*")))
         playground.send_signal(request_to_end)
         try:
-            playground.wait(timeout=60)
+            playground.wait(timeout=PATIENCE)
         finally:
             playground.kill()
-    until = time.monotonic() + 20
-    while list(tmp_path.glob("sparkstream-play-*")) and time.monotonic() < until:
-        time.sleep(0.2)
-    assert not list(tmp_path.glob("sparkstream-play-*"))
+    wait_for(lambda: not list(tmp_path.glob("sparkstream-play-*")))

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.play.examples import examples
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import PlayServer
 from tests.browser.test_page import CHROMIUM, FLAGS
+from tests.support import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -60,7 +61,7 @@ def tab(browser: Browser, server: PlayServer) -> Iterator[Page]:
 
 
 def done(tab: Page) -> None:
-    tab.wait_for_selector("#outcome[aria-busy=false] section", timeout=60_000)
+    tab.wait_for_selector("#outcome[aria-busy=false] section", timeout=1000 * PATIENCE)
 
 
 def run(tab: Page, sql: str, dialect: str = "spark") -> str:

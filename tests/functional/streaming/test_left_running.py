@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
 from tests.functional.adapter.project import Project
+from tests.support import PATIENCE, wait_for
 
 pytestmark = pytest.mark.full
 
@@ -62,19 +62,19 @@ class Command:
     def output(self) -> str:
         return self._log.read_text()
 
-    def wait_for(self, what: Callable[[], Any], seconds: float = 400) -> None:
-        deadline = time.monotonic() + seconds
-        while not what():
+    def wait_for(self, what: Callable[[], Any]) -> None:
+        def holds() -> bool:
             assert self.process.poll() is None, self.output
-            assert time.monotonic() < deadline, self.output
-            time.sleep(0.1)
+            return bool(what())
+
+        wait_for(holds, lambda: self.output)
 
     def control_c(self) -> None:
         """What a terminal does: all processes of the group get the signal."""
         os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self) -> int:
-        return self.process.wait(timeout=120)
+        return self.process.wait(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming import run as runs
 from tests.functional.adapter.project import Project
-from tests.support import free_port
+from tests.support import free_port, wait_for
 
 pytest.importorskip("openlineage.client", reason="openlineage-python is not installed")
 
@@ -177,10 +176,10 @@ def test_a_run_that_goes_on(
     events = tmp_path / "events"
 
     def end_when_told() -> None:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and '"RUNNING"' not in (events.read_text() if events.exists() else ""):
-            time.sleep(0.1)
-        stop.set()
+        try:
+            wait_for(lambda: events.exists() and '"RUNNING"' in events.read_text())
+        finally:
+            stop.set()
 
     watching = threading.Thread(target=end_when_told)
     watching.start()

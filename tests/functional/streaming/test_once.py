@@ -445,6 +445,7 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypat
     refused(feed, ROWS, "another run of this model", "process 1")
     holder(4711, "elsewhere", time.time())
     refused(feed, ROWS, "process 4711 on elsewhere")
+    holder(4711, "elsewhere", time.time())
     refused(feed, TUMBLE, "process 4711 on elsewhere", on_query_change="rebuild")  # which would drop its table
     dead = os.fork()
     if dead == 0:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,19 +16,12 @@ from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import ROWS, TUMBLE
-from tests.support import quick_session
+from tests.support import PATIENCE, quick_session, wait_for
 
 
 def noted(feed: Feed) -> Noted:
     model = StreamModel("model.test.model", "model", f"{feed.schema}.model", f"{feed.schema}.sparkstream_runs")
     return Noted(Engine(quick_session(feed.spark)), model)
-
-
-def wait_for(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 def test_a_run_that_is_left_running_ends(feed: Feed) -> None:
@@ -42,8 +33,8 @@ def test_a_run_that_is_left_running_ends(feed: Feed) -> None:
     )
     run.start()
     wait_for(lambda: feed.spark.catalog.tableExists(f"{feed.schema}.model") and feed.table())
-    assert stopped({"model": noted(feed)}, 120) == {"model": ENDED}
-    run.join(60)
+    assert stopped({"model": noted(feed)}, PATIENCE) == {"model": ENDED}
+    run.join(PATIENCE)
     assert [outcome.rows for outcome in outcomes] == [1]
     assert stopped({"model": noted(feed)}, 0) == {"model": NO_RUN}
     # The wish was for that run alone.
@@ -84,7 +75,7 @@ def test_runs_in_this_process_are_known_by_files(tmp_path: Path) -> None:
     thread = threading.Thread(target=work)
     thread.start()
     wait_for(other.holder)
-    assert stopped({"bids": other}, 60) == {"bids": ENDED}
+    assert stopped({"bids": other}, PATIENCE) == {"bids": ENDED}
     thread.join()
     assert told.is_set()
     folder = tmp_path / ".sparkstream" / "running"

@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.gateway.statements import DIALECT, query_start
 from dbt.adapters.sparkstream.gateway.wire import NoMessage, read_message
 from dbt.adapters.sparkstream.sql import translate
 from tests.macros import Macros
+from tests.support import PATIENCE
 
 OK = ttypes.TStatus(ttypes.TStatusCode.SUCCESS_STATUS)
 TUMBLE = "SELECT window_start, sum(price) AS s FROM << tumble(bid, bidtime, '10 minutes') >> GROUP BY window_start"
@@ -193,7 +194,7 @@ def test_many_clients_and_some_that_are_killed(spark: SimpleNamespace) -> None:
     "sent", [b"GET / HTTP/1.1\r\n\r\n", b"\x01\x00\x00\x00\x06GSSAPI", b"\x80\x01\x00\x01\x7f\xff\xff\xff", b"\x01\xff"]
 )
 def test_other_talk_is_cut_off(spark: SimpleNamespace, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", spark.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", spark.port), PATIENCE) as client:
         client.sendall(sent)
         client.shutdown(socket.SHUT_WR)
         assert client.recv(100) == b""
@@ -207,7 +208,7 @@ def test_no_spark_behind_it() -> None:
         told: list[str] = []
         gateway = Gateway(unused.getsockname(), log=told.append)
         threading.Thread(target=gateway.serve_forever, daemon=True).start()
-        with socket.create_connection(gateway.server_address, 10) as client:  # type: ignore[arg-type]
+        with socket.create_connection(gateway.server_address, PATIENCE) as client:  # type: ignore[arg-type]
             assert client.recv(1) == b""
         gateway.shutdown()
         gateway.server_close()

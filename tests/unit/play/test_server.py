@@ -7,8 +7,7 @@ import json
 import socket
 import struct
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ import pytest
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import MOST_BYTES, MOST_CONNECTIONS, TOKEN, PlayServer
 from dbt.adapters.sparkstream.play.task import PlayError, Task
+from tests.support import PATIENCE, wait_for
 
 ASKED = {"sql": "select <b> from x", "dialect": "spark", "tables": []}
 
@@ -43,7 +43,7 @@ def ask(
     server: PlayServer, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, str, dict[str, str]]:
     """Status, text and headers of an answer; underscores in the names of headers stand for hyphens."""
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=10)  # type: ignore[arg-type]
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=PATIENCE)  # type: ignore[arg-type]
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.putrequest(method, path, skip_host="Host" in given)
     if body is not None and "Content-Length" not in given:
@@ -134,7 +134,7 @@ def test_connections_that_say_nothing(server: PlayServer, capfd: pytest.CaptureF
     """Only so many are kept, and who closes one leaves no trace."""
     port = server.server_address[1]
     threads = threading.active_count()
-    opened = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(MOST_CONNECTIONS + 20)]
+    opened = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) for _ in range(MOST_CONNECTIONS + 20)]
     for each in opened:
         with suppress(OSError):
             each.sendall(b"GET / HTTP/1.1\r\nHost: ")
@@ -147,21 +147,18 @@ def test_connections_that_say_nothing(server: PlayServer, capfd: pytest.CaptureF
     for each in opened:
         each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, as of a killed browser
         each.close()
-    wait_for(lambda: ask(server, "GET", "/")[0] == 403)
+    wait_for(lambda: answers(server))
     assert "Traceback" not in capfd.readouterr().err
 
 
 def test_who_sends_slowly_is_cut_off(server: PlayServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dbt.adapters.sparkstream.play.server.READING", 0.2)
-    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=10) as slow:
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=PATIENCE) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\n")
         assert slow.recv(1) == b""
 
 
-def wait_for(holds: Callable[[], bool]) -> None:
-    for _ in range(200):
-        with suppress(OSError, http.client.HTTPException):
-            if holds():
-                return
-        time.sleep(0.05)
-    raise AssertionError("it never holds")
+def answers(server: PlayServer) -> bool:
+    with suppress(OSError, http.client.HTTPException):
+        return ask(server, "GET", "/")[0] == 403
+    return False
