@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -183,7 +183,7 @@ def test_files_from_before_go_after_an_hour(feed: Feed, monkeypatch: pytest.Monk
     before = location(feed)
     grow(feed, 2, 2, compact_every=2)
     assert len(files(before)) == 3
-    monkeypatch.setattr(compaction, "GRACE", -1.0)  # what is left is noted in whole seconds, maybe of the next one
+    monkeypatch.setattr(ledger, "GRACE", -1.0)  # what is left is noted in whole seconds, maybe of the next one
     feed.run(ROWS, compact_every=2)
     assert files(before) == []
     assert ids(feed) == [1, 2, 3]

@@ -11,7 +11,7 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables import plain_files
 from dbt.adapters.sparkstream.streaming.worker import corrections, sink
@@ -126,7 +126,7 @@ def test_files_from_before_corrections_go(feed: Feed, monkeypatch: pytest.Monkey
         feed.add("bid", [(number, 1006, "a", 1)])
         feed.run(TUMBLE, **UPDATE)
     assert len(files()) == 3
-    for module in (compaction, plain_files):
+    for module in (ledger, plain_files):
         monkeypatch.setattr(module, "GRACE", -1)
     feed.add("bid", [(5, 1065, "b", 2)])
     feed.run(TUMBLE, **UPDATE)

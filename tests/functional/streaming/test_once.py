@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming import lease
+from dbt.adapters.sparkstream.streaming.holder import place
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
@@ -434,7 +435,7 @@ def test_a_second_run_is_refused_and_a_dead_one_taken_over(feed: Feed, monkeypat
     monkeypatch.setattr(lease, "WATCHED", 2.5)
 
     def holder(pid: int, host: str, seen: float) -> None:
-        here = {"place": lease.place(), "born": birth(1)} if host == socket.gethostname() else {}
+        here = {"place": place(), "born": birth(1)} if host == socket.gethostname() else {}
         text = json.dumps({"id": "x", "host": host, "pid": pid, "alive": seen, **here})
         feed.spark.sql(
             f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = {string_literal(text)})"

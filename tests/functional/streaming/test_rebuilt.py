@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import sink
 from tests.functional.streaming.feed import Feed
@@ -217,7 +217,7 @@ def test_files_from_before_a_swap_go_after_an_hour(feed: Feed, monkeypatch: pyte
     run(feed, sql.format("v * 10"), **options)  # compacts what was filled aside
     assert len({row[0] for row in feed.spark.table(f"{feed.schema}.model").select("micro_batch").collect()}) == 1
     assert list(before.rglob("*.parquet"))
-    monkeypatch.setattr(compaction, "GRACE", -1.0)  # noted in whole seconds, maybe of the next one
+    monkeypatch.setattr(ledger, "GRACE", -1.0)  # noted in whole seconds, maybe of the next one
     run(feed, sql.format("v * 10"), **options)
     assert not list(before.rglob("*.parquet"))
     assert strange.exists()

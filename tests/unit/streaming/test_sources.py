@@ -51,6 +51,6 @@ def test_all_files_are_read(views: list[str], read: list[dict[str, int]], expect
         for path, time in its.items()
     )
     noted = Noted(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), files)
-    sources = Sources(engine, StreamConfig(), print)
+    sources = Sources(engine, StreamConfig())
     assert sources.are_as_read([source(view) for view in views], noted) is expected
     assert not sources.are_as_read([source("bid"), source("topic", "kafka")], noted)

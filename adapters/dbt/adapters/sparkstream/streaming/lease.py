@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import socket
 import threading
 import time
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
 
-from dbt.adapters.sparkstream.server.process import birth, boot_id
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.tables.table import PREFIX, StreamTable
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 
 RENEWED = 10.0
 """Seconds between two signs of life."""
@@ -28,90 +24,8 @@ SETTLES = 0.2
 """Seconds between looking whether somebody runs the model and noting that one does, at most."""
 ENDS = 60.0
 """Seconds for the Spark of a dbt process that was killed to end."""
-KEY = "run"
-STOP = "stop"
-"""The property with the id of a run that is told to end when its micro-batch has ended."""
 LOOKS = 2.0
 """Seconds between looking whether this run is told to end."""
-
-
-@dataclass(frozen=True)
-class Holder:
-    """A run of a model, as it is recorded in the table's properties.
-
-    Attributes:
-        id: tells it from all other runs.
-        host: its machine's name, for people.
-        pid: its process.
-        alive: when it last said so, in seconds since the epoch by its own clock.
-        place: where its pid is a pid: the machine since its last start, and the container.
-        born: when its process began, as the system says it; tells it from a later process with the same pid.
-        java: the process of its Spark, and when that began, where it ends with the run's; None for a server.
-        session: its session on a server, which may go on without it: user and id; None for a Spark of its own.
-    """
-
-    id: str
-    host: str
-    pid: int
-    alive: float
-    place: str = ""
-    born: str = ""
-    java: tuple[int, str] | None = None
-    session: tuple[str, str] | None = None
-
-    @classmethod
-    def mine(cls, java: int | None = None, session: tuple[str, str] | None = None) -> Holder:
-        """A run of this process, as of now."""
-        pid = os.getpid()
-        return cls(
-            id=uuid.uuid4().hex,
-            host=socket.gethostname(),
-            pid=pid,
-            alive=time.time(),
-            place=place(),
-            born=birth(pid) or "",
-            java=None if java is None else (java, birth(java) or ""),
-            session=session,
-        )
-
-    @classmethod
-    def read(cls, text: str | None) -> Holder | None:
-        """A holder of JSON text; None for no holder."""
-        if not text:
-            return None
-        try:
-            found = json.loads(text)
-            known = {field.name: found[field.name] for field in fields(cls) if field.name in found}
-            pairs = {name: tuple(known[name]) for name in ("java", "session") if known.get(name)}
-            return cls(**{**known, **pairs})
-        except (ValueError, TypeError, AttributeError):
-            return None
-
-    def is_here(self) -> bool:
-        """Whether its pid is one of this machine's and container's."""
-        return bool(self.place) and self.place == place()
-
-    def is_alive(self) -> bool | None:
-        """Whether the run is on its way; None where that takes watching for a sign of life.
-
-        A run of this machine and container is alive as long as its process is.
-        """
-        return birth(self.pid) == self.born if self.is_here() else None
-
-    def java_runs(self) -> bool:
-        """Whether the Spark of a run of this machine still runs."""
-        return self.java is not None and self.is_here() and birth(self.java[0]) == self.java[1]
-
-
-def place() -> str:
-    """Where a pid is a pid: the machine since its last start, and the container.
-
-    The machine's name doesn't tell: containers may all have one.
-    """
-    try:
-        return f"{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
-    except OSError:  # no Linux, no containers
-        return f"{socket.gethostname()}/{uuid.getnode():x}"
 
 
 class Lease:
@@ -119,48 +33,39 @@ class Lease:
 
     Args:
         table: the model's table.
-        holder: this run.
+        mine: this run.
         report: told, in a line, what is waited for.
 
     Attributes:
         is_told_to_end: whether somebody has said that the run shall end when its micro-batch has ended.
     """
 
-    def __init__(self, table: StreamTable, holder: Holder, report: Callable[[str], None]) -> None:
+    def __init__(self, table: StreamTable, mine: Holder, report: Callable[[str], None]) -> None:
         self._table = table
-        self._holder = holder
+        self._mine = mine
         self._report = report
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._settled = 0.0
         self._held = False
-        self._made: dict[str, str] | None = None
+        self._made: Ledger | None = None
         self.is_told_to_end = False
 
     @property
-    def fact(self) -> dict[str, str]:
-        """What is recorded of a table that is this run's."""
-        return {KEY: json.dumps(asdict(replace(self._holder, alive=time.time())))}
+    def holder(self) -> Holder:
+        """This run, with a new sign of life."""
+        return self._mine.now()
 
-    @property
-    def owned(self) -> dict[str, str]:
-        """The property of a table that is this run's, and the text that stands in its value."""
-        return {PREFIX + KEY: self._holder.id}
-
-    def made(self, known: Mapping[str, str]) -> None:
-        """Says that the table was made with `fact`: of two runs that make it at the same time, one fails.
-
-        Args:
-            known: what was recorded of it, `fact` included.
-        """
+    def made(self, ledger: Ledger) -> None:
+        """Says that the table was made with this run as its holder: of two runs that make it at once, one fails."""
         self._held = True
-        self._made = dict(known)
+        self._made = ledger
 
-    def take(self, known: Mapping[str, str]) -> Holder | None:
+    def take(self, ledger: Ledger) -> Holder | None:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
         Args:
-            known: what is recorded of the table.
+            ledger: what is recorded of the table.
 
         Returns:
             Another run that had it, and has ended without giving it back.
@@ -168,7 +73,7 @@ class Lease:
         Raises:
             StreamingError: another run has it.
         """
-        other = Holder.read(known.get(KEY))
+        other = ledger.holder
         if other is not None and self._is_alive(other):
             where = f"process {other.pid}" + ("" if other.is_here() else f" on {other.host}")
             raise StreamingError(
@@ -177,7 +82,7 @@ class Lease:
             )
         if other is not None:
             self._await_java(other)
-        self._table.note(**self.fact)
+        self._table.note(holder=self.holder)
         self._held = True
         # Two runs may have looked at the same time: the run that recorded itself last has the model.
         self._settled = time.monotonic() + SETTLES
@@ -196,7 +101,7 @@ class Lease:
         deadline = time.monotonic() + WATCHED
         while time.monotonic() < deadline:
             time.sleep(1)
-            now = Holder.read(self._table.properties().get(KEY))
+            now = self._recorded_holder()
             if now is None or now.id != other.id:
                 return now is not None
             if now.alive != other.alive:
@@ -214,7 +119,11 @@ class Lease:
                 )
             time.sleep(0.2)
 
-    def confirm(self) -> dict[str, str]:
+    def _recorded_holder(self) -> Holder | None:
+        ledger = self._table.ledger()
+        return ledger.holder if ledger is not None else None
+
+    def confirm(self) -> Ledger:
         """Makes sure of the right, and keeps it from now on.
 
         Returns:
@@ -223,37 +132,37 @@ class Lease:
         Raises:
             StreamingError: another run has it.
         """
-        properties = self._made
-        if properties is None:
+        ledger = self._made
+        if ledger is None:
             time.sleep(max(0.0, self._settled - time.monotonic()))
-            properties = self._table.properties()
-            holder = Holder.read(properties.get(KEY))
-            if holder is None or holder.id != self._holder.id:
+            ledger = self._table.ledger()
+            if ledger is None or ledger.holder is None or ledger.holder.id != self._mine.id:
                 self._held = False
                 raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()
-        return properties
+        return ledger
 
     def _renew(self) -> None:
         renewed = time.monotonic()
         while not self._ended.wait(LOOKS):
             with suppress(StreamingError):
-                self.is_told_to_end = self._table.properties().get(STOP) == self._holder.id
+                ledger = self._table.ledger()
+                self.is_told_to_end = ledger is not None and ledger.told_to_end == self._mine.id
                 if time.monotonic() - renewed >= RENEWED:
-                    self._table.note(**self.fact)
+                    self._table.note(holder=self.holder)
                     renewed = time.monotonic()
 
-    def end(self) -> dict[str, str]:
-        """Stops keeping the right; what is recorded with this gives it back."""
+    def end(self) -> None:
+        """Stops keeping the right; who records that nobody holds the table gives it back."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
         self._held = False
-        return {KEY: ""}
 
     def release(self) -> None:
         """Gives the right back, if this run has it still."""
         if self._held:
             with suppress(StreamingError):
-                self._table.note(**self.end())
+                self.end()
+                self._table.note(holder=None)

@@ -26,8 +26,25 @@ class StreamingError(Exception):
         return Fault.of(cause) if cause is not None and hasattr(cause, "getCondition") else Fault("", str(self))
 
 
+ONLY_ADDED = "a stream reads what is only ever added to"
+
+
 class SourceChanged(StreamingError):
-    """A source in Delta or Iceberg has commits that don't only add rows."""
+    """A source has not only got more rows, so the table has to be rebuilt: by `on_source_change`, or by its user."""
+
+    @classmethod
+    def of(cls, relation: str, what: str, accepting: str | None = None) -> SourceChanged:
+        """A source that no stream can follow.
+
+        Args:
+            relation: the source.
+            what: what has happened to it.
+            accepting: in which case `on_source_change='accept'` is right; None where it never is.
+        """
+        return cls(
+            f"{relation} {what}\n  {ONLY_ADDED}; {REBUILD}, or write config(on_source_change='rebuild')"
+            + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")
+        )
 
 
 class UnknownSchema(StreamingError):

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import refusals
+from dbt.adapters.sparkstream.streaming.decide import Due, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.outdated import Leftovers
 from dbt.adapters.sparkstream.streaming.query import ModelQuery
-from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError, explained
+from dbt.adapters.sparkstream.streaming.refusals import (
+    REBUILD,
+    EndedAfterRepeat,
+    SourceChanged,
+    StreamingError,
+    UnknownSchema,
+    explained,
+)
 from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside
 from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.reports.watch import Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
-from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.sidecars import Places, definition_folder
 from dbt.adapters.sparkstream.streaming.sinks.chosen import sink_of
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.spark.started import Running
-from dbt.adapters.sparkstream.streaming.standing import ENDED, Due, Standing, Wanted, definition_folder
+from dbt.adapters.sparkstream.streaming.standing import Standing
 from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE, OF, WHOLE
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -71,17 +77,11 @@ class Run:
         self._settled = settled
         self._stopping = stopping
         self._table = table_of(engine, model.relation, model.config.file_format)
-        self._sources = Sources(engine, model.config, report, warn)
+        self._sources = Sources(engine, model.config, warn)
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._views = OpenWindows(engine, model, plan)
         self._places = Places(model, self._table)
-        self._standing = Standing(engine, model, self._table, self._sources, self._places, report)
         self._leftovers = Leftovers(engine, self._table, model, self._places, self._views, report)
-        self._is_new = False
-        self._goes_on = False
-        """Whether a staged rebuild is left running, now that it has its place."""
-        self._is_caught_up = False
-        """Whether the run has ended as there was nothing more to read, and not as it was told to end."""
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -94,73 +94,45 @@ class Run:
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """
-        config, changed = self.model.config, False
-        anew = Due.of(config.on_full_refresh) if rebuild else None
+        config, is_rebuilt = self.model.config, False
+        order = Due.of(config.on_full_refresh) if rebuild else None
         while True:
             try:
-                done = self._run(drop, anew, empty)
-                if not self._goes_on:
+                done = self._run(drop, order, empty)
+                if not done.goes_on:
                     return done
-                anew = None
             except SourceChanged as change:
-                if changed or config.on_source_change not in ("rebuild", SWAP):
+                if is_rebuilt or config.on_source_change not in ("rebuild", SWAP):
                     raise
                 self._report(f"{str(change).splitlines()[0]}: making the table anew")
-                anew, changed = Due.of(config.on_source_change), True
-            except refusals.UnknownSchema as unknown:
+                order, is_rebuilt = Due.of(config.on_source_change), True
+                continue
+            except UnknownSchema as unknown:
                 self._engine.streams.learn(unknown.relation, unknown.id)
                 self._report(f"{unknown}: going on with it")
-                anew = None  # that is done
-            except refusals.EndedAfterRepeat as ended:
+            except EndedAfterRepeat as ended:
                 self._report(f"{ended}: going on")
-                anew = None
+            order = None  # that is done
 
-    def _run(self, drop: Callable[[], None], anew: Due | None, empty: bool) -> Outcome:
-        sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
-        self._is_new = self._goes_on = False
-        rows, columns = self._query.understood()
-        self._query.check_contract(columns)
-        self._query.check_sink(columns)
-        self._views.check(columns)
-        definition = self._query.definition(sources, columns)
-        identities = {source.view: self._sources.identity(source) for source in sources}
-        wanted = Wanted(definition, sources, identities, self._plan.has_state)
+    def _run(self, drop: Callable[[], None], order: Due | None, empty: bool) -> Outcome:
+        """Loads the query, decides, takes the lease, and does what is due."""
+        rows, wanted = self._load(order, empty)
         lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
-            exists = self._table.found()
-            known: Mapping[str, str] = self._table.properties() if exists else {}
-            if exists and anew is None and not empty and self._standing.has_nothing_new(known, wanted):
-                return self._nothing()
-            due = Due.REBUILD
-            if exists:
-                known = self._taken(known, lease, anew)
-                due = self._due(known, wanted, anew)
+            ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
-                return self._nothing()
-            if due is Due.SWAP:
-                return self._swap(known, definition, lease, anew is not None, empty)
-            if due is Due.REBUILD:
-                self._sources.check_beginning(sources)
-                if not empty:
-                    self._query.announce_sink(columns)
-                if known.get(ASIDE) or known.get(WHOLE):
-                    known = self._leftovers.drop_staging(known)
-                before = self._leftovers.of_table(known) if exists else {}
-                if exists and not self._table.replaces():
-                    drop()
-                known = self._create(definition, identities, lease)
-                self._leftovers.clear(before, known)
+                return outcome(self._engine, Progress(), 0, None, 0, Aside())
+            if due is Due.SWAP and ledger is not None:
+                return self._swap(ledger, wanted, lease)
+            if due is Due.REBUILD or ledger is None:
+                ledger, begun = self._rebuild(ledger, wanted, lease, drop), -1
             if empty:
                 return Outcome("made, with no rows read", 0)
-            checkpoint = self._places.checkpoint(known)
-            if self._is_new or known["query"] != definition.fingerprint:
-                self._record(definition, checkpoint)
-            if self.model.config.flush is not None:
-                self._engine.folders.prepare_flush(_flush_folder(checkpoint))
-                sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
-                rows, _ = self._query.understood()
+            checkpoint = self._places.checkpoint(ledger)
+            if ledger.query != wanted.definition.fingerprint:
+                self._go_on_with(wanted.definition, checkpoint)
             try:
-                return self._process(rows, columns, sources, identities, checkpoint, lease)
+                return self._process(rows, wanted, checkpoint, begun, lease)
             except StreamingError as error:
                 told = explained(error, checkpoint)
                 if told is error:
@@ -169,66 +141,85 @@ class Run:
         finally:
             lease.release()
 
-    def _taken(self, known: Mapping[str, str], lease: Lease, anew: Due | None) -> Mapping[str, str]:
+    def _load(self, order: Due | None, empty: bool) -> tuple[Rows, Wanted]:
+        """The query, and what its table has to be made for.
+
+        Raises:
+            StreamingError: the query can't stream, or its columns aren't what was agreed.
+        """
+        sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
+        rows, columns = self._query.understood()
+        self._query.check_contract(columns)
+        self._query.check_sink(columns)
+        self._views.check(columns)
+        definition = self._query.definition(sources, columns)
+        identities = {source.view: self._sources.identity(source) for source in sources}
+        has_state = self._plan.has_state
+        return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
+
+    def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
+        """What is due, and of a table that is there: what is recorded of it, and the last micro-batch that has begun.
+
+        Raises:
+            StreamingError: another run has the table, or what `decide` says.
+        """
+        if not self._table.found():
+            return None, Due.REBUILD, -1
+        ledger, config = self._table.ledger(), self.model.config
+        if ledger is None:
+            check_replaceable(wanted)
+            return None, Due.REBUILD, -1
+        standing = self._standing(ledger, wanted)
+        decision = decide(ledger, wanted, config, standing, has_lease=False)
+        if decision.due is Due.LEASE:
+            before, ledger = ledger, self._taken(ledger, lease)
+            if ledger != before or ledger.holder is not None:  # else nobody has run it since
+                standing = self._standing(ledger, wanted)
+            decision = decide(ledger, wanted, config, standing, has_lease=True)
+        if decision.told:
+            self._report(decision.told)
+        return ledger, decision.due, standing.noted.begun if decision.due is Due.MORE else -1
+
+    def _standing(self, ledger: Ledger, wanted: Wanted) -> Standing:
+        return Standing(
+            self._engine, self.model, self._table, self._sources, self._places, self._leftovers, ledger, wanted
+        )
+
+    def _taken(self, ledger: Ledger, lease: Lease) -> Ledger:
         """Takes the right to the table that is there, and ends what an earlier run has left running.
 
         Args:
-            known: what is recorded of the table.
+            ledger: what was recorded of the table a moment ago.
             lease: the right to it.
-            anew: how it is to be rebuilt in any case; None where that isn't said.
 
         Returns:
-            What is recorded of the table then.
+            What is recorded of the table now, with the run before as its holder.
 
         Raises:
-            StreamingError: another run has the table, or it is no streaming model's.
+            StreamingError: another run has the table.
         """
-        if "query" not in known:
-            if anew is Due.REBUILD:
-                return known
-            way = REBUILD if anew is None else "drop it, or write config(on_full_refresh='rebuild')"
-            raise StreamingError(f"{self.model.relation} is there already, and no streaming model has made it\n  {way}")
-        before = lease.take(known)
+        ledger = self._table.ledger() or ledger
+        before = lease.take(ledger)
         if before is None:
-            return known
+            return ledger
         self._report("the run before this one has ended without a word; going on where it was")
         if before.session is None:
-            return known
+            return ledger
         self._engine.end_queries(before.session)
-        now = self._table.properties()
-        if now.get("table") != known["table"]:  # a statement of that run's has ended only now
+        now = self._table.ledger() or ledger
+        if now.generation != ledger.generation:  # a statement of that run's has ended only now
             lease.take(now)
         return now
 
-    def _due(self, known: Mapping[str, str], wanted: Wanted, anew: Due | None) -> Due:
-        """Says what is due, of a table that this run has.
-
-        Args:
-            known: what is recorded of the table.
-            wanted: what it has to be made for.
-            anew: how it is to be rebuilt in any case; None where that isn't said.
-
-        Raises:
-            StreamingError: it would have to be rebuilt, and nobody has said that it may.
-        """
-        if "query" not in known:
-            return Due.REBUILD
-        due = anew or self._standing.due(known, wanted)
-        # A run that was to make the table anew, whatever for, was stopped.
-        is_begun = due in (Due.MORE, Due.NOTHING) and self.model.config.swaps is not None
-        return Due.SWAP if is_begun and self._leftovers.aside(known, wanted.definition) else due
-
-    def _swap(self, known: Mapping[str, str], definition: Definition, lease: Lease, anew: bool, empty: bool) -> Outcome:
+    def _swap(self, ledger: Ledger, wanted: Wanted, lease: Lease) -> Outcome:
         """Fills a staging table, and gives it the table's name when it has all rows.
 
         Args:
-            known: what is recorded of the table.
-            definition: what the table is made for.
+            ledger: what is recorded of the table.
+            wanted: what the table is made for. With an order, a staging table that an earlier run has begun is no use.
             lease: the right to the table.
-            anew: whether a staging table that an earlier run has begun is of no use.
-            empty: whether to make the staging table only.
         """
-        model, table = self.model, self._table
+        model, table, definition = self.model, self._table, wanted.definition
         if not table.can_give_way():
             there = table.facts().provider.casefold()
             raise StreamingError(
@@ -237,14 +228,14 @@ class Run:
             )
         rebuilt = table.rebuilt
         rebuilt.check()
-        known = lease.confirm()
-        table.tidy(known)
-        folder = None if anew else self._leftovers.aside(known, definition)
-        known = self._leftovers.tidy(known, goes_on=folder is not None)
+        ledger = lease.confirm()
+        table.tidy(ledger)
+        folder = None if wanted.order else self._leftovers.staging(ledger, definition)
+        ledger = self._leftovers.tidy(ledger, goes_on=folder is not None)
         if folder is None:
-            rebuilt.drop()  # what another table of this name had aside, which was dropped by hand
+            rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
             folder = table.staging_folder(model.config, model.identifier)
-            table.note(**{ASIDE: folder})
+            table.note(staging=folder)
         run = Run(
             rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder)),
             self._plan,
@@ -254,77 +245,98 @@ class Run:
             self._show,
             self._warn,
         )
-        done = run(rebuilt.drop, empty=empty)
-        if empty:
+        done = run(rebuilt.drop, empty=wanted.is_empty)
+        if wanted.is_empty:
             return replace(done, message=f"{rebuilt.name} {done.message}")
-        if not run._is_caught_up:
+        if not done.is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(known, lease.fact, self._leftovers.of_table(known), model.config)
-        self._leftovers.tidy(table.properties())
-        self._goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
-        return replace(done, message=f"made anew, {done.message}")
+        table.give_way(ledger, lease.holder, self._leftovers.of_table(ledger), model.config)
+        if (new := table.ledger()) is not None:
+            self._leftovers.tidy(new)
+        goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
+        return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
 
-    def _record(self, definition: Definition, checkpoint: str) -> None:
+    def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
         """Records what the table is made for from now on; it gets columns that it lacks.
 
         An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
         """
         self._engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
-        if not self._is_new:
-            self._table.add_columns(definition.columns)
-            self._table.note(query=definition.fingerprint)
+        self._table.add_columns(definition.columns)
+        self._table.note(query=definition.fingerprint)
 
-    def _create(self, definition: Definition, identities: Mapping[str, str], lease: Lease) -> Mapping[str, str]:
-        """Makes the table, and gives what is recorded of it."""
-        model, generation, columns = self.model, uuid.uuid4().hex, definition.columns
-        known = {
-            "table": generation,
-            "kept": f"{model.identifier}-{generation}",
-            "query": definition.fingerprint,
-            "sources": json.dumps(identities),
-            "batch": "-1",
-            "files": "",
-            **({OF: model.aside_of} if model.aside_of else {}),
-            **lease.fact,
-        }
+    def _rebuild(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None]) -> Ledger:
+        """Makes the table, in the place of what is there, and gives what is recorded of it.
+
+        Args:
+            before: what is recorded of a streaming model's table that is there.
+            wanted: what the table is made for.
+            lease: the right to the table.
+            drop: drops what is there.
+        """
+        definition, table = wanted.definition, self._table
+        self._sources.check_beginning(wanted.sources)
+        if not wanted.is_empty:
+            self._query.announce_sink(definition.columns)
+        if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
+            before = self._leftovers.drop_staging(before)
+        left = {} if before is None else self._leftovers.of_table(before)
+        if table.found() and not table.replaces():
+            drop()
+        ledger = self._create(wanted, lease)
+        self._leftovers.clear(left, ledger)
+        self._engine.folders.write_lines(definition_folder(self._places.checkpoint(ledger)), definition.recorded())
+        return ledger
+
+    def _create(self, wanted: Wanted, lease: Lease) -> Ledger:
+        model, generation, columns = self.model, uuid.uuid4().hex, wanted.definition.columns
+        ledger = Ledger(
+            generation,
+            wanted.definition.fingerprint,
+            f"{model.identifier}-{generation}",
+            wanted.identities,
+            batch=-1,
+            files="",
+            holder=lease.holder,
+            of={Stage.REBUILD: model.aside_of} if model.aside_of else {},
+        )
         if not model.aside_of:
             # Late rows of a table that was there before are none of this one's.
             for table in tables_beside(model):
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
             self._views.drop()
         comments = model.comments
-        self._table.create(columns, model.config, known, comments, model.identifier, comments.get(""))
-        lease.made(known)
+        ledger = self._table.create(columns, model.config, ledger, comments, model.identifier, comments.get(""))
+        lease.made(ledger)
         self._views.make(columns)
-        self._is_new = True
-        return known
+        return ledger
 
-    def _nothing(self) -> Outcome:
-        self._is_caught_up = True
-        return outcome(self._engine, Progress(), 0, None, 0, Aside())
+    def _process(self, rows: Rows, wanted: Wanted, checkpoint: str, begun: int, lease: Lease) -> Outcome:
+        """Runs the query, watches it, and records what it has done.
 
-    def _process(
-        self,
-        rows: Rows,
-        columns: Sequence[tuple[str, str]],
-        sources: Sequence[StreamSource],
-        identities: Mapping[str, str],
-        checkpoint: str,
-        lease: Lease,
-    ) -> Outcome:
-        model, table = self.model, self._table
-        begun = -1 if self._is_new else self._standing.noted.begun
-        known = lease.confirm()
-        last = int(known["batch"])
+        Args:
+            rows: of the query.
+            wanted: what the table is made for.
+            checkpoint: the table's checkpoint.
+            begun: the last micro-batch that an earlier run has begun; -1 for none.
+            lease: the right to the table.
+        """
+        model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
+        if model.config.flush is not None:
+            self._engine.folders.prepare_flush(_flush_folder(checkpoint))
+            sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
+            rows, _ = self._query.understood()
+        ledger = lease.confirm()
+        last = ledger.batch
         if begun < last:
             raise StreamingError(
                 f"the checkpoint in {checkpoint} is gone, or not the table's: nobody knows which rows it has\n"
                 f"  {REBUILD}"
             )
-        table.tidy(known)
-        self._leftovers.tidy(known)
-        table.check_foreign(known, last, begun, model.config.on_foreign_write == "accept")
-        sink = sink_of(model, self._plan, table, columns, known, lease.owned, begun, checkpoint, self._views)
+        table.tidy(ledger)
+        self._leftovers.tidy(ledger)
+        table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
+        sink = sink_of(model, self._plan, table, columns, ledger, lease.holder, begun, checkpoint, self._views)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
         watch = Watch(
             self._engine,
@@ -333,9 +345,9 @@ class Run:
             table,
             checkpoint,
             late,
-            identities,
+            wanted.identities,
             last,
-            known["table"],
+            ledger.generation,
             self._report,
             self._warn,
         )
@@ -361,17 +373,17 @@ class Run:
         except BaseException:
             running.stop(patience=0)
             raise
-        self._is_caught_up = not told_to_end
-        ended = {} if told_to_end else {ENDED: str(watch.finished)}
-        noted = begun == last and known["sources"] == json.dumps(identities) and table.is_recorded(known)
+        ended = {} if told_to_end else {"ended": watch.finished}
+        is_recorded = begun == last and ledger.sources == wanted.identities and table.is_recorded(ledger)
         newest = watch.progress.last
-        is_scattered = table.is_scattered(known, model.compact_every)
-        if newest is not None or not noted or is_scattered or not ended.items() <= known.items():
+        is_scattered = table.is_scattered(ledger, model.compact_every)
+        if newest is not None or not is_recorded or is_scattered or not (told_to_end or ledger.ended == watch.finished):
             watch.end(last, ended, lease)
         if newest is not None:
             Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(newest.number)
             self._sources.note(sources, checkpoint)
-        return outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
+        done = outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
+        return replace(done, is_caught_up=not told_to_end)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:
         """Watches a query until it has ended; whether it was told to end."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.spark.paths import beside
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+
+
+def definition_folder(checkpoint: str) -> str:
+    """Where it is recorded what a table was made for."""
+    return f"{checkpoint}_query"
 
 
 class Places:
@@ -22,12 +26,12 @@ class Places:
         self._model = model
         self._table = table
 
-    def folder(self, known: Mapping[str, str]) -> str:
+    def folder(self, ledger: Ledger) -> str:
         """The folder of all that is kept of a table beside its rows. A table that is rebuilt gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """
-        return self.root(self._model.config, self._table.facts().location) + known["kept"]
+        return self.root(self._model.config, self._table.facts().location) + ledger.sidecars
 
     @staticmethod
     def root(config: StreamConfig, location: str) -> str:
@@ -39,12 +43,12 @@ class Places:
         """
         return (config.checkpoint_location or f"{beside(location)}/_sparkstream").rstrip("/") + "/"
 
-    def checkpoint(self, known: Mapping[str, str]) -> str:
+    def checkpoint(self, ledger: Ledger) -> str:
         """The folder with a table's offsets and state."""
-        if "kept" in known:
-            return f"{self.folder(known)}/checkpoint"
+        if ledger.sidecars:
+            return f"{self.folder(ledger)}/checkpoint"
         # A table of version 0.1.0.
         root = self._model.config.checkpoint_location
         if root is None:
             return f"{self._table.facts().location}/_checkpoint"
-        return f"{root.rstrip('/')}/{self._model.identifier}-{known['table']}"
+        return f"{root.rstrip('/')}/{self._model.identifier}-{ledger.generation}"

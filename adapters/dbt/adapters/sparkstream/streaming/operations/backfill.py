@@ -8,12 +8,13 @@ it writes the rest itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
-from dbt.adapters.sparkstream.streaming.lease import Holder, Lease
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
     Goes,
@@ -36,7 +37,6 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 
 _STAGED = "__rows_of_backfill"
@@ -68,7 +68,7 @@ class Backfill:
         self._engine = engine
         self._report = report
         self._table = table_of(engine, model.relation, model.config.file_format)
-        self._sources = Sources(engine, model.config, report)
+        self._sources = Sources(engine, model.config)
         self._query = ModelQuery(model, plan, engine, self._sources)
         self._places = Places(model, self._table)
 
@@ -95,11 +95,11 @@ class Backfill:
         if not self._plan.waits:
             self._time(columns, sources)
         definition, table = self._query.definition(sources, columns), self._table
-        known: Mapping[str, str] = table.properties() if table.found() else {}
-        if "kept" not in known:
-            what = "there is no table that a run of this model has made" if not known else "it is of version 0.1.0"
+        ledger = table.ledger() if table.found() else None
+        if ledger is None or not ledger.sidecars:
+            what = "there is no table that a run of this model has made" if ledger is None else "it is of version 0.1.0"
             raise StreamingError(f"{self._model.relation}: {what}\n  run the model, with --full-refresh if it is there")
-        if not definition.is_of(known["query"]):
+        if not definition.is_of(ledger.query):
             raise StreamingError(
                 "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
                 "made\n  run the model first: it says what to do"
@@ -107,7 +107,7 @@ class Backfill:
         started = time.time()
         lease = Lease(table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
         try:
-            before = lease.take(known)
+            before = lease.take(ledger)
             if before is not None and before.session is not None:
                 self._engine.end_queries(before.session)
             return self._run(range_, sources, columns, lease, removes, started)
@@ -124,18 +124,18 @@ class Backfill:
         started: float,
     ) -> str:
         model, table, engine = self._model, self._table, self._engine
-        known = lease.confirm()
-        last, checkpoint = int(known["batch"]), self._places.checkpoint(known)
+        ledger = lease.confirm()
+        last, checkpoint = ledger.batch, self._places.checkpoint(ledger)
         noted = Noted.of(engine, checkpoint, last)
-        if known.get(ASIDE):
+        if ledger.staging:
             raise StreamingError("its table is being made anew aside\n  run the model first, until that has its place")
         if not noted.begun == noted.done == last:
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
         views = OpenWindows(engine, model, self._plan)
-        table.tidy(known)
-        Leftovers(engine, table, model, self._places, views, self._report).tidy(table.properties())
-        known = table.properties()
-        table.check_foreign(known, last, last, model.config.on_foreign_write == "accept")
+        table.tidy(ledger)
+        leftovers = Leftovers(engine, table, model, self._places, views, self._report)
+        ledger = leftovers.tidy(table.ledger() or ledger)
+        table.check_foreign(ledger, last, model.config.on_foreign_write == "accept")
         offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"
@@ -155,10 +155,10 @@ class Backfill:
                 "  if these are to go, write --remove"
             )
         windows = self._windows(goes)
-        table.replace(replaced, known, lease.fact)
+        table.replace(replaced, ledger, lease.holder)
         engine.folders.clear(_folder(checkpoint))
         done = runs_table.Backfilled(str(range_), replaced.added, replaced.removed, windows)
-        run = runs_table.RunRecord(model.run_id, model.unique_id, model.relation, known["table"])
+        run = runs_table.RunRecord(model.run_id, model.unique_id, model.relation, ledger.generation)
         try:
             runs_table.record_backfill(engine, model.runs, run, done, last, started, model.config.file_format)
         except StreamingError as error:

@@ -12,31 +12,17 @@ is written to the table meanwhile, as the run that compacts it has it to itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over, properties
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, COMPACTS, Facts
-
-SUFFIX = "__compacted"
-
-OF = "compaction_of"
-"""The property of a staging table: the name of the table whose rows it has."""
-
-WHOLE = "whole"
-"""The property of a staging table that has all rows: the generation of the table."""
-
-LEFT = "left_files"
-"""The property that says when a compaction, or the first of several corrections, has left the files from before;
-seconds since the epoch."""
-
-GRACE = 3600.0
-"""Seconds that queries may go on reading these files."""
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts
 
 
 class Compaction(StagingTable):
@@ -49,19 +35,19 @@ class Compaction(StagingTable):
 
     def __init__(self, engine: Engine, table: str) -> None:
         foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
-        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
+        super().__init__(engine, table, Stage.COMPACTION, foreign)
 
-    def tidy(self, known: Mapping[str, str]) -> bool:
+    def tidy(self, ledger: Ledger) -> bool:
         """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
 
         Args:
-            known: what is recorded of the table, by a run that has it to itself.
+            ledger: what is recorded of the table, by a run that has it to itself.
 
         Returns:
-            Whether files were removed: then `LEFT` is to be recorded as empty.
+            Whether files were removed: then `files_left` is to be recorded as None.
         """
         self.drop()
-        if not is_over(known.get(LEFT)):
+        if not is_over(ledger.files_left):
             return False
         self._clear(self.other(Facts.of(self._engine, self._table).location))
         return True
@@ -89,8 +75,8 @@ class Compaction(StagingTable):
         Raises:
             StreamingError: what Spark says is wrong.
         """
-        known = self._properties(self._table)
-        if COMPACTS not in known:
+        before = self._ledger(self._table)
+        if before is None or not before.compacts:
             raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
         facts = Facts.of(self._engine, self._table)
         self.drop()
@@ -101,15 +87,15 @@ class Compaction(StagingTable):
         hint = f"REBALANCE({', '.join(map(backticked, partition_by))})" if partition_by else "REBALANCE"
         self._engine.write_few_files()
         self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
-        before, after = self._count(self._table), self._count(self.name)
-        if before != after:
-            raise StreamingError(f"{self._table} has {before} rows, and {self.name} got {after}: it stays as it is")
+        rows, got = self._count(self._table), self._count(self.name)
+        if rows != got:
+            raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
         files = noted(self.name)
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with noting:
-            now = self._properties(self._table)
-            self._check_own(now, known, known)
-            self._take_place({**now, "files": files, WHOLE: now["table"], LEFT: f"{time.time():.0f}"})
+            now = checked_own(self._ledger(self._table), before, before.holder)
+            own = properties(files=files, whole={Stage.COMPACTION: now.generation}, files_left=time.time())
+            self._take_place({**now.properties(), **own})
         return files
 
     def _clear(self, folder: str) -> None:
@@ -126,9 +112,5 @@ class Compaction(StagingTable):
     def other(location: str) -> str:
         """The folder that the next compaction writes to: a table has two, in turns."""
         folder = location.rstrip("/")
-        return folder.removesuffix(SUFFIX) if folder.endswith(SUFFIX) else f"{folder}{SUFFIX}"
-
-
-def is_over(left: str | None) -> bool:
-    """Whether nobody reads any more what was left, by what is recorded under `LEFT`."""
-    return bool(left) and time.time() - float(left or 0) >= GRACE
+        suffix = Stage.COMPACTION.suffix
+        return folder.removesuffix(suffix) if folder.endswith(suffix) else f"{folder}{suffix}"

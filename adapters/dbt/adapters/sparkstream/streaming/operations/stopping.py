@@ -7,16 +7,14 @@ project's folder.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
 from dbt.adapters.sparkstream.secrecy import private
-from dbt.adapters.sparkstream.streaming.lease import KEY, STOP, Holder
+from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
@@ -59,7 +57,7 @@ class Announced:
         private.write(self._run.parent / ".gitignore", "*\n")
         self._stop.unlink(missing_ok=True)
         aside = self._run.with_suffix(".new")
-        private.write(aside, json.dumps(asdict(Holder.mine())))
+        private.write(aside, Holder.mine().text())
         aside.replace(self._run)
         return self
 
@@ -96,10 +94,11 @@ class Noted:
         self._table = table_of(engine, model.relation, model.file_format)
 
     def holder(self) -> Holder | None:
-        return Holder.read(self._table.properties().get(KEY)) if self._is_there else None
+        ledger = self._table.ledger() if self._is_there else None
+        return ledger.holder if ledger is not None else None
 
     def tell(self, holder: Holder) -> None:
-        self._table.note(**{STOP: holder.id})
+        self._table.note(told_to_end=holder.id)
 
 
 def stopped(ways: Mapping[str, Way], patience: float) -> dict[str, str]:

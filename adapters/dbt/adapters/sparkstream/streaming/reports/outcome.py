@@ -18,11 +18,15 @@ class Outcome:
         message: for the line that dbt prints.
         rows: how many were appended.
         late: how many came too late.
+        is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
+        goes_on: whether it is to be left running, now that a staged rebuild has its place.
     """
 
     message: str
     rows: int
     late: int = 0
+    is_caught_up: bool = True
+    goes_on: bool = False
 
 
 def outcome(engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: Aside) -> Outcome:

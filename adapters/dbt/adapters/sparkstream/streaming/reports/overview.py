@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming.lease import EXPIRES, KEY, Holder
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.lease import EXPIRES
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
 
@@ -66,24 +68,24 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
     Raises:
         StreamingError: what Spark says is wrong.
     """
-    of_runs: dict[str, dict[StreamModel, Mapping[str, str]]] = defaultdict(dict)
+    of_runs: dict[str, dict[StreamModel, Ledger | None]] = defaultdict(dict)
     for model in models:
         exists = engine.exists(model.relation)
-        known = table_of(engine, model.relation, model.file_format).properties() if exists else {}
-        of_runs[model.runs][model] = known
+        table = table_of(engine, model.relation, model.file_format)
+        of_runs[model.runs][model] = table.ledger() if exists else None
     found = []
     for runs, of_schema in of_runs.items():
-        tables = {model.id: known["table"] for model, known in of_schema.items() if "table" in known}
+        tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}
         noted = _noted(engine, runs, tables) if tables and engine.exists(runs) else {}
-        found += [_told(model, known, noted.get(model.id, {})) for model, known in of_schema.items()]
+        found += [_told(model, ledger, noted.get(model.id, {})) for model, ledger in of_schema.items()]
     return sorted(found, key=lambda told: str(told["model"]))
 
 
-def _told(model: StreamModel, known: Mapping[str, str], noted: Mapping[str, Any]) -> dict[str, Any]:
+def _told(model: StreamModel, ledger: Ledger | None, noted: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
-    if "table" not in known:
+    if ledger is None:
         return {**told, "status": NOT_BUILT}
-    holder = Holder.read(known.get(KEY))
+    holder = ledger.holder
     if holder is None:
         return {**told, "status": STOPPED, **noted}
     status = RUNNING if _is_alive(holder) else KILLED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dbt.adapters.sparkstream.streaming.lease import Lease
@@ -93,12 +92,12 @@ class Watch:
         self.progress.add(batch)
         self.finished = max(self.finished, batch.number)
 
-    def end(self, last: int, ended: Mapping[str, str], lease: Lease) -> None:
+    def end(self, last: int, ended: Mapping[str, int], lease: Lease) -> None:
         """Notes what was done, and that the table is free; puts its rows into few files before, if that is due.
 
         Args:
             last: the last micro-batch that was recorded before this run.
-            ended: what is recorded of the run's end.
+            ended: the fields to record of the run's end.
             lease: the right to the table.
         """
         config = self._model.config
@@ -115,22 +114,25 @@ class Watch:
                 files = self._table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
                 self._warn(f"{self._model.unique_id}: the table can't be compacted: {error}")
-        self._table.note(**({} if files is None else {"files": files}), **ended, **lease.end())
+        lease.end()
+        self._table.note(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def settle(self) -> None:
         """Notes what was done since the last time."""
         self._settle({})
 
-    def _settle(self, ended: Mapping[str, str], ending: Lease | None = None) -> None:
+    def _settle(self, ended: Mapping[str, int], ending: Lease | None = None) -> None:
         model, table = self._model, self._table
         # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()
         appended, noted = table.settled(self._settled, self.finished, self._names)
         corrected = self._corrected()
         left = table.corrected() if corrected else {}
-        free = ending.end() if ending else {}
-        sources = json.dumps(self._identities)
-        table.note(batch=str(self.finished), files=noted, sources=sources, **left, **ended, **free)
+        free = {}
+        if ending is not None:
+            ending.end()
+            free = {"holder": None}
+        table.note(batch=self.finished, files=noted, sources=self._identities, **left, **ended, **free)
         self._warn_of_rows(Aside.total(self._aside.values()))
         try:
             relation, is_aside = model.aside_of or model.relation, bool(model.aside_of)

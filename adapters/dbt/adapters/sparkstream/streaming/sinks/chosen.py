@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -18,6 +18,8 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import done_folder
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
@@ -33,8 +35,8 @@ def sink_of(
     plan: StreamPlan,
     table: StreamTable,
     columns: Sequence[tuple[str, str]],
-    known: Mapping[str, str],
-    lease: Mapping[str, str],
+    ledger: Ledger,
+    holder: Holder,
     begun: int,
     checkpoint: str,
     views: OpenWindows,
@@ -46,8 +48,8 @@ def sink_of(
         plan: of its query.
         table: its table.
         columns: names and types of the columns that the query gives.
-        known: what is recorded of the table.
-        lease: name -> text, of the property that says whose run the table is.
+        ledger: what is recorded of the table.
+        holder: the run that has it.
         begun: the last micro-batch that an earlier run has begun.
         checkpoint: the checkpoint.
         views: the views of the windows that are open.
@@ -59,15 +61,15 @@ def sink_of(
         "closed": CLOSED,
         "query": plan.ending.query,
         "begun": begun,
-        "fence": Fence(model.relation, table.owned(known, lease)),
+        "fence": Fence(model.relation, table.owned(ledger.generation, holder)),
         "done": Done(done_folder(checkpoint)),
         "history": _history(plan.ending, checkpoint, config.lateness),
-        "producer": config.topic.producer(columns, known["table"]) if config.topic else None,
+        "producer": config.topic.producer(columns, ledger.generation) if config.topic else None,
         "views": views.of(names),
         "corrections": _corrections(plan.ending, model, table),
     }
     if config.file_format == DELTA:
-        return DeltaAppend(generation=known["table"], **common)
+        return DeltaAppend(generation=ledger.generation, **common)
     kind = IcebergAppend if config.file_format == ICEBERG else Append
     return kind(
         partitions=len(config.partition_by) + 1,

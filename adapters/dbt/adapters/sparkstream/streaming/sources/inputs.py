@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.settings import SWAP
+from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -18,8 +17,6 @@ from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 from dbt.adapters.sparkstream.streaming.spark.paths import beside, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, SKIPPING, Facts
-
-ONLY_ADDED = "a stream reads what is only ever added to"
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,6 @@ class Sources:
     Args:
         engine: the Spark that has them.
         config: the model's configs.
-        report: told, in a line, what is worth telling.
         warn: told what a person has to know.
     """
 
@@ -69,12 +65,10 @@ class Sources:
         self,
         engine: Engine,
         config: StreamConfig,
-        report: Callable[[str], None],
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._engine = engine
         self._choice = config.on_source_change
-        self._report = report
         self._warn = warn
         self._facts: dict[str, Facts] = {}
 
@@ -168,27 +162,8 @@ class Sources:
             )
         return "is not the table that it was: it has been made anew, and its rows would be processed again"
 
-    def must_rebuild(self, relation: str, what: str, accepting: str | None = None) -> bool:
-        """Whether the model's table is rebuilt, be it in staging, after a change of a source that no stream can follow.
-
-        Args:
-            relation: the source.
-            what: what has happened to it.
-            accepting: in which case `on_source_change='accept'` is right; None where it never is.
-
-        Raises:
-            StreamingError: the model doesn't say that its table may be rebuilt.
-        """
-        if self._choice in ("rebuild", SWAP):
-            self._report(f"{relation} {what}: making the table anew")
-            return True
-        raise StreamingError(
-            f"{relation} {what}\n  {ONLY_ADDED}; {REBUILD}, or write config(on_source_change='rebuild')"
-            + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")
-        )
-
-    def follow(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool | None:
-        """Compares the files of the sources with the files that were read, and says what the run does.
+    def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool:
+        """Compares the files of the sources with the files that were read, and says whether there may be others.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
         reads each new path, though the rows there may be rows of files that are gone.
@@ -199,36 +174,36 @@ class Sources:
             noted: what it says.
 
         Returns:
-            True to make the table anew; None where nothing is to be read, as seeds were loaded again with the rows that
-            they had; False to go on.
+            False where nothing is to be read, as seeds were loaded again with the rows that they had.
 
         Raises:
-            StreamingError: going on would lose rows or double them, or nobody has said that it may.
+            SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
+            StreamingError: going on would lose rows or double them.
         """
         for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
-            return self.must_rebuild(relation, what)
+            raise SourceChanged.of(relation, what)
         read = _ReadFiles.of(noted)
         if strays := self._strays(sources, checkpoint, read):
             sources_ = ", ".join(source.relation for source in sources)
             what = f"lies in another folder than before: {len(strays)} files were read elsewhere, such as {min(strays)}"
-            return self.must_rebuild(sources_, what)
+            raise SourceChanged.of(sources_, what)
         changes = [change for source in sources if (change := self._change(source, read, checkpoint))]
         # The rows of files that an interrupted run had begun to read aren't in the model, so they aren't nothing new.
         reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
         if reloaded and len(reloaded) == len(sources):
-            return None
+            return False
         notes = f"{checkpoint}_accepted"
         accepted = set(self._engine.folders.lines(notes)) if changes else set()
         changes = [change.without(accepted) for change in changes]
-        if any(self._judge(change) for change in changes):
-            return True
+        for change in changes:
+            self._judge(change)
         if any(change.pending for change in changes):
             self._engine.pass_missing_files()
         new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
         if not new <= accepted:
             self._engine.folders.write_lines(notes, sorted(accepted | new))
-        return False
+        return True
 
     def are_as_read(self, sources: Sequence[StreamSource], noted: Noted) -> bool:
         """Whether all sources are files, and the files are the files that were read, all and no others.
@@ -337,30 +312,31 @@ class Sources:
             )
         return source.kind.folder
 
-    def _judge(self, change: Change) -> bool:
-        """Whether a change makes the table be rebuilt.
+    def _judge(self, change: Change) -> None:
+        """Looks whether a run can go on after a change.
 
         Raises:
-            StreamingError: the run can't go on.
+            SourceChanged: it can't, and the table has to be rebuilt.
+            StreamingError: it can't.
         """
         relation, is_seed = change.source.relation, change.source.checksum is not None
         accepts = self._choice == "accept" and not is_seed
         if change.rewritten and not accepts:
-            return self.must_rebuild(
+            raise SourceChanged.of(
                 relation,
                 f"has changed: {len(change.rewritten)} of its files were written again after they were read, such as "
                 f"{min(change.rewritten).rpartition(' of ')[0]}, and Spark reads no file twice",
                 None if is_seed else "if what was written into them may be left out",
             )
         if change.pending and not accepts:
-            return self.must_rebuild(
+            raise SourceChanged.of(
                 relation,
                 f"lacks {len(change.pending)} files that an interrupted run has begun to read, such as "
                 f"{min(change.pending)}: put them back",
                 None if is_seed else "or, if the rows in them may be left out",
             )
         if not change.lost:
-            return False
+            return
         is_folder = bool(change.source.reader)
         what = f"{len(change.lost)} of the files that were read are gone"
         what = f"lacks files: {what}, such as {min(change.lost)}" if is_folder else f"was overwritten: {what}"
@@ -369,7 +345,7 @@ class Sources:
             if is_folder:
                 accepting = f"if files go once they were read, write archived: true in the source's meta\n  {accepting}"
             again = "and rows processed before may be processed again"
-            return self.must_rebuild(relation, f"{what}, {again}", None if is_seed else accepting)
+            raise SourceChanged.of(relation, f"{what}, {again}", None if is_seed else accepting)
         if change.doubtful:
             cause, advice = "after a compaction", "remove whole partitions, or run"
             if is_folder:
@@ -379,7 +355,6 @@ class Sources:
                 f"they hold the same rows\n  {ONLY_ADDED}; {REBUILD}\n"
                 f"  to remove old rows, {advice} the model after that and before new rows come"
             )
-        return False
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,14 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.replacing import merge_rows
-from dbt.adapters.sparkstream.streaming.tables.table import (
-    DELTA,
-    PREFIX,
-    Facts,
-    named_beside,
-    pairs,
-    properties_of,
-)
+from dbt.adapters.sparkstream.streaming.tables.table import DELTA, Facts, named_beside, pairs, properties_of
 
 SUFFIX = "__stream"
 
@@ -76,15 +71,15 @@ class DeltaTable(LoggedTable):
     def _replaced(self) -> None:
         self._version = self._newest()
         with self._noting:
-            self._note({"files": self._noted()})
+            self._note(properties(files=self._noted()))
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
-            properties = properties_of(self._engine, f"delta.{backticked(folder)}")
+            found = Ledger.read(properties_of(self._engine, f"delta.{backticked(folder)}"))
         except StreamingError:
             super()._clear(folder, occupied)  # there is no table in Delta
             return
-        if "table" not in properties:
+        if found is None:
             raise StreamingError(
                 f"the folder of {self.name} holds a table of something else: {folder}\n"
                 "  move it away, or give the model another name or location_root"
@@ -95,8 +90,8 @@ class DeltaTable(LoggedTable):
         # One of a streaming model, which the catalog has forgotten. It is replaced then.
         self._engine.sql(f"CREATE TABLE {self.name} USING delta LOCATION {string_literal(folder)}")
 
-    def properties(self) -> dict[str, str]:
-        own = super().properties()
+    def _properties(self) -> dict[str, str]:
+        own = super()._properties()
         noted = self._recorded_apart() or {}
         if "table" not in own:
             return own
@@ -112,7 +107,7 @@ class DeltaTable(LoggedTable):
         return properties_of(self._engine, self._beside) if self._engine.exists(self._beside) else None
 
     def _note(self, facts: Mapping[str, str]) -> None:
-        known, noted = self.properties(), self._recorded_apart()
+        known, noted = self._properties(), self._recorded_apart()
         if noted and noted.get("table") == known.get("table"):
             self._engine.sql(f"ALTER TABLE {self._beside} SET TBLPROPERTIES ({pairs(facts)})")
             return
@@ -127,13 +122,13 @@ class DeltaTable(LoggedTable):
             f"TBLPROPERTIES ({pairs({**known, **facts})})",
         )
 
-    def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        made = {PREFIX + "table": known["table"]}
-        return {self.name: made, self._beside: {**made, **lease}}
+    def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
+        [owned] = super().owned(generation, holder).values()
+        return {self.name: {f"{PREFIX}table": generation}, self._beside: owned}
 
-    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+    def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.
-        with settings(self._engine, {_METADATA: f"{known['table']} {BACKFILL}"}):
+        with settings(self._engine, {_METADATA: f"{ledger.generation} {BACKFILL}"}):
             merge_rows(self._engine, self.name, replaced)
 
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
@@ -153,28 +148,28 @@ class DeltaTable(LoggedTable):
         return f"/*+ REBALANCE({partitions}) */ " if partitions else "/*+ REBALANCE */ "
 
     # -- what the log says -------------------------------------------------------------------------
-    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
-        self._version = max(self._version, _version_of(known.get("files")))
+    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
+        self._version = max(self._version, _version_of(ledger.files))
         commits = self._commits()
-        strange = next((commit for commit in commits if not self._is_own(commit, known["table"])), None)
+        strange = next((commit for commit in commits if not self._is_own(commit, ledger.generation)), None)
         if strange is not None and not accepts:
             raise StreamingError(
                 f"something else has written to {self.name}: version {strange['version']} is a {strange['operation']}\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
         for commit in commits:
-            number = _batch(commit, known["table"])
-            if number is not None and number > last:
+            number = _batch(commit, ledger.generation)
+            if number is not None and number > ledger.batch:
                 break  # of a run that was killed before it counted the rows
             self._version = int(commit["version"])
 
-    def is_recorded(self, known: Mapping[str, str]) -> bool:
-        return known["files"] == self._noted()
+    def is_recorded(self, ledger: Ledger) -> bool:
+        return ledger.files == self._noted()
 
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        generation = super().properties()["table"]
+        generation = super()._properties()["table"]
         found: dict[int, tuple[int, int | None]] = {}
         clean = True
         for commit in self._commits():
@@ -221,5 +216,5 @@ def _batch(commit: Any, generation: str) -> int | None:
     return int(number) if owner == generation and number.isdigit() else None
 
 
-def _version_of(noted: str | None) -> int:
-    return int(noted.removeprefix("version ")) if noted and noted.startswith("version ") else -1
+def _version_of(noted: str) -> int:
+    return int(noted.removeprefix("version ")) if noted.startswith("version ") else -1

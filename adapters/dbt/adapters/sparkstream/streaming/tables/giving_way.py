@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.operations.compaction import is_over
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.sidecars import Places
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import ASIDE, LEAVES, OF, SUFFIX, WHOLE, Rebuilt, left
+from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.table import Facts, StreamTable, is_in_catalog, namespace_of
 
 ONLY_ROWS = "spark.sql.files.ignoreMissingFiles"
@@ -32,9 +33,9 @@ class GivesWay(StreamTable):
         """Whether the table that is there is of a format in which one can take its place."""
         return False
 
-    def is_tidy(self, known: Mapping[str, str]) -> bool:
-        waits = any(is_over(str(since)) for since in left(known).values())
-        return not (known.get(WHOLE) or known.get(ASIDE) or waits)
+    def is_tidy(self, ledger: Ledger) -> bool:
+        waits = any(map(is_over, ledger.left.values()))
+        return not (ledger.whole.get(Stage.REBUILD) or ledger.staging or waits)
 
     def staging_folder(self, config: StreamConfig, identifier: str) -> str:
         """A folder for a staged rebuild, which nothing has been in.
@@ -45,7 +46,7 @@ class GivesWay(StreamTable):
             config: the configs of the model.
             identifier: the last part of the name of its table.
         """
-        return f"{self._root(config)}/{identifier}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+        return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
 
     def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
         """What the names of the folders begin with that are kept of a staging table.
@@ -56,15 +57,13 @@ class GivesWay(StreamTable):
         """
         return Places.root(config, folder)
 
-    def give_way(
-        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
-    ) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
         """Lets the staging table, which has all rows, take the table's place.
 
         Args:
-            known: what is recorded of the table, by the run that has it.
-            fact: says that the table is that run's.
-            leaves: the folders that the table leaves, as `LEAVES` has them.
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
             config: the configs of the model.
 
         Raises:
@@ -104,25 +103,20 @@ class LoggedTable(GivesWay):
         """Whether a staging table is made in a folder that a run chooses: some catalogs let nobody choose."""
         return config.location_root is not None or not is_in_catalog(self.name)
 
-    def give_way(
-        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
-    ) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
         rebuilt = self.rebuilt
-        now, its = self.properties(), type(self)(self._engine, rebuilt.name).properties()
-        rebuilt.check_swap(now, its, known, fact)
+        now, its = self._properties(), type(self)(self._engine, rebuilt.name).ledger()
+        its = rebuilt.check_swap(Ledger.read(now), its, ledger, holder)
         facts = Facts.of(self._engine, rebuilt.name)
         if self._places_staging(config):
-            leaves = {**leaves, facts.location: 0}
-        noted = {
-            **dict.fromkeys(now, ""),  # Iceberg keeps properties that aren't given
-            **{name: text for name, text in its.items() if name != OF},
-            **{"files": "", LEAVES: json.dumps(dict(leaves)), WHOLE: known["table"]},
-            **fact,
-        }
+            left = {**left, facts.location: 0}
+        whole = {Stage.REBUILD: ledger.generation}
+        new = replace(its, of={}, whole=whole, files="", left=left, holder=holder)
+        noted = {**dict.fromkeys(now, ""), **new.properties()}  # Iceberg keeps properties that aren't given
         self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
         self._engine.write_few_files()
         definition = self._definition(config, None, facts.comment, noted)
-        with settings(self._engine, self._said(its["table"], int(its["batch"]))):
+        with settings(self._engine, self._said(its.generation, its.batch)):
             self._engine.sql(
                 f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint(config)}* FROM {rebuilt.name}"
             )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.replacing import merge_rows
-from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, PREFIX, is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, is_in_catalog
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"
 
@@ -23,9 +25,9 @@ class IcebergTable(LoggedTable):
         # DROP leaves files of others, and of a table whose folder the catalog chose nobody else knows them.
         return Rebuilt(self._engine, self.name, purges=is_in_catalog(self.name))
 
-    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+    def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         merge_rows(self._engine, self.name, replaced)
 
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
-        said = {"table": generation, "batch": str(batch)}
+        said = properties(generation=generation, batch=batch)
         return {f"{_SUMMARY}.{PREFIX}{name}": text for name, text in said.items()}

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import GRACE, Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
-from dbt.adapters.sparkstream.streaming.operations.compaction import GRACE, LEFT, Compaction, is_over
+from dbt.adapters.sparkstream.streaming.operations.compaction import Compaction
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import LEAVES, left
-from dbt.adapters.sparkstream.streaming.tables.replacing import OF as OF_BACKFILLED
-from dbt.adapters.sparkstream.streaming.tables.replacing import SUFFIX as SUFFIX_OF_BACKFILLED
 from dbt.adapters.sparkstream.streaming.tables.replacing import Backfilled
-from dbt.adapters.sparkstream.streaming.tables.table import (
-    BATCH,
-    COMPACTS,
-    SWAPS,
-    UPDATES,
-    batch_of,
-    up_to,
-)
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, batch_of, up_to
 from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
 
 
 class FileTable(GivesWay):
     """A table that is the files in a folder, with no list of their own."""
 
-    _left = ""
-    """Since when files from before corrections are there, as `LEFT` has it."""
+    _files_left: float | None = None
+    """Since when files from before corrections are there, as its ledger has it."""
     _seen: Sequence[str] = ()
     """What was written, as it was at `check_foreign`."""
     _files: Sequence[str] = ()
@@ -54,20 +46,17 @@ class FileTable(GivesWay):
     def can_give_way(self) -> bool:
         return self.facts().provider.casefold() in FILE_FORMATS
 
-    def give_way(
-        self, known: Mapping[str, str], fact: Mapping[str, str], leaves: Mapping[str, int], config: StreamConfig
-    ) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
         facts = self.facts()
         # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
         since = round(time.time()) if facts.kind == "EXTERNAL" else 0
-        self.rebuilt.swap(known, fact, {**leaves, facts.location: since}, self._noting)
+        self.rebuilt.swap(ledger, holder, {**left, facts.location: since}, self._noting)
         self._facts = None
         self.refresh()
 
-    def _marks(self, config: StreamConfig) -> dict[str, str]:
-        compacts = {COMPACTS: "true"} if config.compact_every is not None else {}
-        swaps = {SWAPS: "true"} if config.swaps else {}
-        return {**compacts, **swaps, **super()._marks(config)}
+    def _marked(self, ledger: Ledger, config: StreamConfig) -> Ledger:
+        marked = super()._marked(ledger, config)
+        return dataclasses.replace(marked, compacts=config.compact_every is not None, swaps=bool(config.swaps))
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         if config.location_root is None and config.compact_every is None and not config.swaps:
@@ -75,29 +64,29 @@ class FileTable(GivesWay):
         # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
         return f"{self._root(config)}/{identifier}"
 
-    def tidy(self, known: Mapping[str, str]) -> None:
-        if any(not since and SUFFIX_OF_BACKFILLED in folder for folder, since in left(known).items()):
+    def tidy(self, ledger: Ledger) -> None:
+        if any(not since and Stage.BACKFILL.suffix in folder for folder, since in ledger.left.items()):
             self._backfilled.drop()  # of a backfill that was killed
-        self._left = known.get(LEFT, "")
-        if UPDATES in known and is_over(self._left):
-            self._left = self._forget()
-            self.note(**{LEFT: self._left})
-        if COMPACTS in known and self._compaction.tidy(known):
-            self.note(**{LEFT: ""})
+        self._files_left = ledger.files_left
+        if ledger.updates and is_over(self._files_left):
+            self._files_left = self._forget()
+            self.note(files_left=self._files_left)
+        if ledger.compacts and self._compaction.tidy(ledger):
+            self.note(files_left=None)
 
-    def is_tidy(self, known: Mapping[str, str]) -> bool:
-        return super().is_tidy(known) and not is_over(known.get(LEFT))
+    def is_tidy(self, ledger: Ledger) -> bool:
+        return super().is_tidy(ledger) and not is_over(ledger.files_left)
 
-    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
-        return every is not None and COMPACTS in known and self._has_many(every)
+    def is_scattered(self, ledger: Ledger, every: int | None) -> bool:
+        return every is not None and ledger.compacts and self._has_many(every)
 
     def _has_many(self, every: int) -> bool:
         return len({batch_of(name) for name in self._files}) > every
 
-    def remains(self, known: Mapping[str, str]) -> list[str]:
+    def remains(self, ledger: Ledger) -> list[str]:
         location = self.facts().location
-        if COMPACTS not in known:
-            return [location] if SWAPS in known or OF_BACKFILLED in known else []
+        if not ledger.compacts:
+            return [location] if ledger.swaps or Stage.BACKFILL in ledger.of else []
         return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
@@ -109,16 +98,16 @@ class FileTable(GivesWay):
         self.refresh()
         return noted
 
-    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+    def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         facts, now = self.facts(), round(time.time())
         place = Backfilled.place(facts.location)
         # For a run that is killed meanwhile: nobody reads the folder yet.
-        self.note(**{LEAVES: json.dumps({**left(known), place: 0})})
+        self.note(left={**ledger.left, place: 0})
         self._backfilled.fill(replaced, place, self.columns(), self._partitions())
-        leaves = left(known) | dict.fromkeys([facts.location, *self.remains(known)], now)
+        left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
-            leaves[facts.location] = 0  # the files of a MANAGED table go with it
-        self._backfilled.give_place(known, fact, leaves, self._files_of, self._noting)
+            left[facts.location] = 0  # the files of a MANAGED table go with it
+        self._backfilled.give_place(ledger, holder, left, self._files_of, self._noting)
         self._facts = None
         self.refresh()
 
@@ -147,7 +136,7 @@ class FileTable(GivesWay):
         names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
         return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
 
-    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
         self._seen = self._files = self._written()
         own = set(up_to(self._seen, begun))
         strange = [name for name in self._seen if name not in own]
@@ -160,7 +149,7 @@ class FileTable(GivesWay):
             )
         if accepts:
             return
-        noted, own_files = known.get("files"), up_to(self._seen, last)
+        noted, own_files = ledger.files, up_to(self._seen, ledger.batch)
         # Version 0.1.0 has recorded whole paths.
         if noted and noted not in (self._digest(own_files), digest(own_files)):
             raise StreamingError(
@@ -168,8 +157,8 @@ class FileTable(GivesWay):
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
             )
 
-    def is_recorded(self, known: Mapping[str, str]) -> bool:
-        return known["files"] == self._digest(self._seen)
+    def is_recorded(self, ledger: Ledger) -> bool:
+        return ledger.files == self._digest(self._seen)
 
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
@@ -179,11 +168,11 @@ class FileTable(GivesWay):
         found = self._appended(after, windows, len(new))
         return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(self._files, finished))
 
-    def corrected(self) -> dict[str, str]:
-        if self._left:
+    def corrected(self) -> dict[str, float]:
+        if self._files_left is not None:
             return {}
-        self._left = f"{time.time():.0f}"
-        return {LEFT: self._left}
+        self._files_left = time.time()
+        return {"files_left": self._files_left}
 
     def _digest(self, files: Sequence[str]) -> str:
         """A hash of files of the table, the same when the table has got another name and folder."""
@@ -192,8 +181,8 @@ class FileTable(GivesWay):
         folder = f"{path_of(self.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
 
-    def _forget(self) -> str:
-        """Removes files from before corrections that nobody reads any more; gives what `LEFT` is to say of others."""
+    def _forget(self) -> float | None:
+        """Removes files from before corrections that nobody reads any more; gives since when others are there."""
         place, clock = self.facts().location.rstrip("/"), time.time()
         files = {path_of(name) for name in self.files()}
         written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
@@ -204,4 +193,4 @@ class FileTable(GivesWay):
         left = {name.rpartition("/")[0] for name in stored if name not in files and batch_of(name) in old}
         for folder in left - {name.rpartition("/")[0] for name in files}:
             self._engine.folders.clear(folder)
-        return f"{clock:.0f}" if len(old) < len(since) else ""
+        return clock if len(old) < len(since) else None

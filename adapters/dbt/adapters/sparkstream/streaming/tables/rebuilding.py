@@ -11,36 +11,19 @@ puts the rows, columns and properties of the staging table into the table; then 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from dbt.adapters.sparkstream.streaming.lease import KEY
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, properties
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
-from dbt.adapters.sparkstream.streaming.tables.table import named_beside
-
-SUFFIX = "__rebuilt"
-
-ASIDE = "aside"
-"""The property with the folder of a staging table, recorded before that is made; empty when it is gone. Where the
-catalog chooses the folder, a name stands for it, without a slash."""
-
-OF = "rebuilt_of"
-"""The property of a staging table: the name of the table whose place it is to take."""
-
-WHOLE = "rebuilt_whole"
-"""The property of a staged rebuild: the generation of the table whose place it takes. It is empty when the
-sidecar folders of that table are gone, too, and the staging table."""
-
-LEAVES = "leaves"
-"""The property with the folders that tables before have left, as JSON: folder -> since when queries may read its files,
-in seconds since the epoch; 0 for a folder that nobody reads."""
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
+from dbt.adapters.sparkstream.streaming.tables.table import named_beside, properties_of
 
 
 class Rebuilt(StagingTable):
@@ -60,13 +43,16 @@ class Rebuilt(StagingTable):
             f"is there, and was not made to take the place of {table}\n"
             f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
         )
-        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
+        super().__init__(engine, table, Stage.REBUILD, foreign)
 
     def drop(self) -> None:
         self.check()
         if self._notes:
             notes = named_beside(self.name, self._notes)
-            if self._engine.exists(notes) and self._properties(notes).get(OF) == self._table:
+            if (
+                self._engine.exists(notes)
+                and properties_of(self._engine, notes).get(Stage.REBUILD.keys["of"]) == self._table
+            ):
                 self._engine.sql(f"DROP TABLE IF EXISTS {notes}")
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 
@@ -93,46 +79,42 @@ class Rebuilt(StagingTable):
 
     def swap(
         self,
-        known: Mapping[str, str],
-        fact: Mapping[str, str],
-        leaves: Mapping[str, int],
+        ledger: Ledger,
+        holder: Holder,
+        left: Mapping[str, int],
         noting: AbstractContextManager[Any],
     ) -> None:
         """Gives the table's name to the staging table, which has all rows.
 
         Args:
-            known: what is recorded of the table, by the run that has it.
-            fact: says that the table is that run's.
-            leaves: what is recorded under `LEAVES`.
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
             noting: held while something is recorded of the table.
 
         Raises:
             StreamingError: another run has one of the tables, or what Spark says is wrong.
         """
         with noting:
-            now, aside = self._properties(self._table), self._properties(self.name)
-            self.check_swap(now, aside, known, fact)
-            self._take_place({**fact, LEAVES: json.dumps(dict(leaves)), WHOLE: known["table"]})
+            self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
+            self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 
-    def check_swap(
-        self, now: Mapping[str, str], aside: Mapping[str, str], known: Mapping[str, str], fact: Mapping[str, str]
-    ) -> None:
+    def check_swap(self, now: Ledger | None, its: Ledger | None, before: Ledger, holder: Holder) -> Ledger:
         """Makes sure that both tables are the run's.
 
         Args:
             now: what is recorded of the table now.
-            aside: the same, of the staging table.
-            known: what was recorded of the table when the run took it.
-            fact: says that the staging table is this run's.
+            its: the same, of the staging table.
+            before: what was recorded of the table when the run took it.
+            holder: the run.
+
+        Returns:
+            What is recorded of the staging table.
 
         Raises:
             StreamingError: another run has one of them.
         """
-        self._check_own(now, known, fact)
-        if aside.get(OF) != self._table or aside.get(KEY):
+        checked_own(now, before, holder)
+        if its is None or not self._is_ours(its) or its.holder is not None:
             raise StreamingError(f"another run has {self.name}")
-
-
-def left(known: Mapping[str, str]) -> dict[str, int]:
-    """The folders that tables before have left, as `LEAVES` has them."""
-    return dict(json.loads(known.get(LEAVES) or "{}"))
+        return its

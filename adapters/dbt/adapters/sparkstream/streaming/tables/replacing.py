@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, properties
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
-from dbt.adapters.sparkstream.streaming.operations.compaction import LEFT
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import beside
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import LEAVES
-from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable
+from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
-
-SUFFIX = "__backfilled"
-
-OF = "backfill_of"
-"""The property of a staging table: the name of the table whose place it is to take. It stays when it has taken it."""
-
-WHOLE = "backfill_whole"
-"""The property of a staging table that has all rows: the generation of the table."""
 
 _MARKED = "__rows_and_marks"
 
@@ -68,7 +59,7 @@ class Backfilled(StagingTable):
 
     def __init__(self, engine: Engine, table: str) -> None:
         foreign = "is there, and no backfill has made it\n  give it another name"
-        super().__init__(engine, table, suffix=SUFFIX, of=OF, whole=WHOLE, foreign=foreign)
+        super().__init__(engine, table, Stage.BACKFILL, foreign)
 
     @staticmethod
     def place(location: str) -> str:
@@ -78,8 +69,8 @@ class Backfilled(StagingTable):
             location: the folder of the table.
         """
         folder = location.rstrip("/")
-        name = folder.rpartition("/")[2].partition(SUFFIX)[0]
-        return f"{beside(folder)}/{name}{SUFFIX}-{uuid.uuid4().hex[:8]}"
+        name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
+        return f"{beside(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
 
     def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
         """Makes the staging table, with all rows that the table is to have.
@@ -109,18 +100,18 @@ class Backfilled(StagingTable):
 
     def give_place(
         self,
-        known: Mapping[str, str],
-        fact: Mapping[str, str],
-        leaves: Mapping[str, int],
+        ledger: Ledger,
+        holder: Holder,
+        left: Mapping[str, int],
         noted: Callable[[str], str],
         noting: AbstractContextManager[Any],
     ) -> None:
         """Gives the table's name to the staging table.
 
         Args:
-            known: what is recorded of the table, by the run that has it.
-            fact: says that the table is that run's.
-            leaves: what is recorded under `LEAVES`, as a value.
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
             noted: gives what `check_foreign` needs of a table, by its name.
             noting: held while something is recorded of the table.
 
@@ -129,7 +120,6 @@ class Backfilled(StagingTable):
         """
         files = noted(self.name)
         with noting:
-            now = self._properties(self._table)
-            self._check_own(now, known, fact)
-            own = {"files": files, WHOLE: now["table"], LEFT: "", LEAVES: json.dumps(dict(leaves))}
-            self._take_place({**now, **own})
+            now = checked_own(self._ledger(self._table), ledger, holder)
+            own = properties(files=files, whole={Stage.BACKFILL: now.generation}, files_left=None, left=left)
+            self._take_place({**now.properties(), **own})

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming.lease import KEY, Holder
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, Stage
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.table import PREFIX, Facts, named_beside, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.tables.table import Facts, named_beside, pairs, properties_of
 
 _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""
@@ -24,23 +25,20 @@ class StagingTable:
     Args:
         engine: the session of a run.
         table: the table's name, as SQL has it.
-        suffix: what the name of the staging table has behind that.
-        of: its property with the name of the table whose place it is to take.
-        whole: its property that isn't empty when it has all rows.
+        stage: its kind.
         foreign: what is said behind its name where it is somebody else's.
     """
 
-    def __init__(self, engine: Engine, table: str, *, suffix: str, of: str, whole: str, foreign: str) -> None:
+    def __init__(self, engine: Engine, table: str, stage: Stage, foreign: str) -> None:
         self._engine = engine
         self._table = table
-        self._of = of
-        self._whole = whole
+        self._stage = stage
         self._foreign = foreign
-        self.name = named_beside(table, suffix)
+        self.name = named_beside(table, stage.suffix)
 
     def is_foreign(self) -> bool:
         """Whether the name of the staging table, and its folder with it, is somebody else's."""
-        return self._engine.exists(self.name) and self._properties(self.name).get(self._of) != self._table
+        return self._engine.exists(self.name) and not self._is_ours(self._ledger(self.name))
 
     def check(self) -> None:
         """Makes sure that the name of the staging table is free, or a table's that was made for this one.
@@ -60,14 +58,18 @@ class StagingTable:
         self.check()
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
 
-    def noted(self) -> dict[str, str] | None:
+    def ledger(self) -> Ledger | None:
         """What is recorded of the staging table; None where there is none, or only somebody else's."""
-        known = self._properties(self.name) if self._engine.exists(self.name) else {}
-        return known if known.get(self._of) == self._table else None
+        found = self._ledger(self.name) if self._engine.exists(self.name) else None
+        return found if self._is_ours(found) else None
+
+    def _is_ours(self, ledger: Ledger | None) -> bool:
+        return ledger is not None and ledger.of.get(self._stage) == self._table
 
     def restore(self) -> bool:
         """Gives the table's name to a whole staging table, where a run was killed before it did; False for none."""
-        if not (self.noted() or {}).get(self._whole):
+        ledger = self.ledger()
+        if ledger is None or not ledger.whole.get(self._stage):
             return False
         self._rename()
         return True
@@ -81,8 +83,8 @@ class StagingTable:
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
         given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
-        given = {name: text for name, text in given.items() if name != PREFIX + self._whole}
-        given[PREFIX + self._of] = self._table
+        given = {name: text for name, text in given.items() if name != PREFIX + self._stage.keys["whole"]}
+        given[PREFIX + self._stage.keys["of"]] = self._table
         properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
         self._engine.sql(
             f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
@@ -95,23 +97,13 @@ class StagingTable:
         """How many rows a table has."""
         return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
 
-    def _check_own(self, now: Mapping[str, str], known: Mapping[str, str], fact: Mapping[str, str]) -> None:
-        """Makes sure that the table is still the run's.
+    def _take_place(self, properties: Mapping[str, str]) -> None:
+        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it.
 
         Args:
-            now: what is recorded of it now.
-            known: what was recorded when the run took it.
-            fact: says whose it is.
-
-        Raises:
-            StreamingError: it is another run's.
+            properties: what is recorded of it, by keys of the ledger.
         """
-        if now.get("table") != known["table"] or _run(now) != _run(fact):
-            raise StreamingError("another run has taken it over")
-
-    def _take_place(self, noted: Mapping[str, str]) -> None:
-        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it: `noted`."""
-        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(noted)})")
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
 
@@ -122,11 +114,25 @@ class StagingTable:
             if not self._engine.exists(self._table):  # else a run that came at the same moment has done it
                 raise
 
-    def _properties(self, table: str) -> dict[str, str]:
-        return properties_of(self._engine, table)
+    def _ledger(self, table: str) -> Ledger | None:
+        return Ledger.read(properties_of(self._engine, table))
 
 
-def _run(known: Mapping[str, str]) -> str | None:
-    """The id of the run that has a table."""
-    holder = Holder.read(known.get(KEY))
+def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Ledger:
+    """What is recorded of a table now, once it is certain that it is still a run's.
+
+    Args:
+        now: what is recorded of it now.
+        before: what was recorded when the run took it.
+        holder: the run.
+
+    Raises:
+        StreamingError: it is another run's.
+    """
+    if now is None or now.generation != before.generation or _id(now.holder) != _id(holder):
+        raise StreamingError("another run has taken it over")
+    return now
+
+
+def _id(holder: Holder | None) -> str | None:
     return holder.id if holder is not None else None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -18,8 +21,6 @@ from dbt.adapters.sparkstream.streaming.spark.making import make
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""
 
-PREFIX = "sparkstream."
-
 FEW_FILES = 16
 """So many data files are read by one task."""
 
@@ -27,15 +28,6 @@ DELTA = "delta"
 """The format whose log says which micro-batches are in the table, so that no partitions have to."""
 
 ICEBERG = "iceberg"
-
-UPDATES = "updates"
-"""The property of a table in which late rows correct windows."""
-
-COMPACTS = "compacts"
-"""The property of a table in plain files that is made for compaction."""
-
-SWAPS = "swaps"
-"""The property of a table in plain files that may give way to one that is rebuilt in staging."""
 
 SKIPPING = {
     DELTA: {"skipChangeCommits": "true"},
@@ -86,12 +78,12 @@ class Facts:
     @property
     def compacts(self) -> bool:
         """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
-        return f"{PREFIX}{COMPACTS}=true" in self.properties
+        return f"{PREFIX}compacts=true" in self.properties
 
     @property
     def updates(self) -> bool:
         """Whether it is a streaming model's table in which late rows correct windows."""
-        return f"{PREFIX}{UPDATES}=true" in self.properties
+        return f"{PREFIX}updates=true" in self.properties
 
 
 class StreamTable:
@@ -115,26 +107,22 @@ class StreamTable:
         """Whether the table is there."""
         return self._engine.exists(self.name)
 
-    def tidy(self, known: Mapping[str, str]) -> None:
-        """Removes what earlier runs have left beside the table.
+    def tidy(self, ledger: Ledger) -> None:
+        """Removes what earlier runs have left of the table, for a run that has it to itself."""
 
-        Args:
-            known: what is recorded of it, by a run that has it to itself.
-        """
-
-    def is_tidy(self, known: Mapping[str, str]) -> bool:
-        """Whether earlier runs have left nothing beside the table that `tidy` would look for."""
+    def is_tidy(self, ledger: Ledger) -> bool:
+        """Whether earlier runs have left nothing that `tidy` would look for."""
         return True
 
-    def remains(self, known: Mapping[str, str]) -> list[str]:
+    def remains(self, ledger: Ledger) -> list[str]:
         """The folders with rows that stay when the table is dropped, by what is recorded of it."""
         return []
 
-    def is_scattered(self, known: Mapping[str, str], every: int | None) -> bool:
+    def is_scattered(self, ledger: Ledger, every: int | None) -> bool:
         """Whether its rows are due to be put into few files, though no micro-batch has come: the last try has failed.
 
         Args:
-            known: what is recorded of it. `check_foreign` has seen it since.
+            ledger: what is recorded of it. `check_foreign` has seen it since.
             every: after so many micro-batches; None for never.
         """
         return False
@@ -164,12 +152,15 @@ class StreamTable:
         self,
         columns: Sequence[tuple[str, str]],
         config: StreamConfig,
-        properties: Mapping[str, str],
+        ledger: Ledger,
         comments: Mapping[str, str],
         identifier: str,
         description: str | None,
-    ) -> None:
+    ) -> Ledger:
         """Makes the table.
+
+        Returns:
+            What is recorded of it.
 
         Raises:
             StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
@@ -191,12 +182,14 @@ class StreamTable:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
         folder = self._place(config, identifier)
         listed = ",\n  ".join(lines)
-        definition = self._definition(config, folder, description, {**properties, **self._marks(config)})
+        ledger = self._marked(ledger, config)
+        definition = self._definition(config, folder, description, ledger.properties())
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
         replaced = "OR REPLACE " if self.replaces() else ""
         self._make(self.name, f"CREATE {replaced}TABLE {self.name} (\n  {listed}\n){definition}", folder)
         self._facts = None
+        return ledger
 
     def _definition(
         self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
@@ -213,9 +206,9 @@ class StreamTable:
         """The columns that it is partitioned by, as SQL has them."""
         return [*map(backticked, config.partition_by), *([BATCH] if self._numbers_rows else [])]
 
-    def _marks(self, config: StreamConfig) -> dict[str, str]:
-        """The properties that say what its configs make of it."""
-        return {UPDATES: "true"} if config.lateness is not None else {}
+    def _marked(self, ledger: Ledger, config: StreamConfig) -> Ledger:
+        """Its ledger, with what its configs make of it."""
+        return replace(ledger, updates=config.lateness is not None)
 
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         """The table's folder; None for the catalog's choice."""
@@ -245,27 +238,25 @@ class StreamTable:
         if files or occupied:
             self._engine.folders.clear(folder)
 
-    def properties(self) -> dict[str, str]:
-        """What was recorded of the table, by `note`."""
+    def ledger(self) -> Ledger | None:
+        """What is recorded of the table now; None for a table that no streaming model has made."""
+        return Ledger.read(self._properties())
+
+    def _properties(self) -> dict[str, str]:
         return properties_of(self._engine, self.name)
 
-    def note(self, **facts: str) -> None:
-        """Notes facts in the table's properties."""
+    def note(self, **changes: Any) -> None:
+        """Records values of its ledger's fields."""
         # The catalog reads all properties and writes them back: of two at a time, one would be lost.
         with self._noting:
-            self._note(facts)
+            self._note(properties(**changes))
 
     def _note(self, facts: Mapping[str, str]) -> None:
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
 
-    def owned(self, known: Mapping[str, str], lease: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """What stands in properties as long as the table is a run's: table -> name -> a text in the value.
-
-        Args:
-            known: what is recorded of the table.
-            lease: name -> text, of the property that says whose run it is.
-        """
-        return {self.name: {PREFIX + "table": known["table"], **lease}}
+    def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
+        """What stands in properties as long as the table is a run's: table -> name -> a text in the value."""
+        return {self.name: {f"{PREFIX}table": generation, f"{PREFIX}run": holder.id}}
 
     def facts(self) -> Facts:
         """What the catalog says of it; asked once."""
@@ -298,20 +289,19 @@ class StreamTable:
         """Its data files."""
         return self._engine.files(self.name, self.facts().location)
 
-    def check_foreign(self, known: Mapping[str, str], last: int, begun: int, accepts: bool) -> None:
+    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
         """Looks whether something else has written to the table.
 
         Args:
-            known: what is recorded of it.
-            last: the last micro-batch that is recorded.
-            begun: the last one that has begun.
+            ledger: what is recorded of it.
+            begun: the last micro-batch that has begun.
             accepts: whether the model takes that as it is.
 
         Raises:
             StreamingError: it has, and the model doesn't.
         """
 
-    def is_recorded(self, known: Mapping[str, str]) -> bool:
+    def is_recorded(self, ledger: Ledger) -> bool:
         """Whether what is recorded is all that was there at `check_foreign`."""
         return True
 
@@ -328,21 +318,21 @@ class StreamTable:
         found = self._appended(after, windows, None)
         return {n: counts for n, counts in found.items() if n <= finished}, ""
 
-    def replace(self, replaced: Replacement, known: Mapping[str, str], fact: Mapping[str, str]) -> None:
+    def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         """Replaces rows, in one step that readers see.
 
         Args:
             replaced: the rows.
-            known: what is recorded of the table, by the run that has it.
-            fact: says that the table is that run's.
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
 
         Raises:
             StreamingError: what keeps it from that; the table stays as it is.
         """
         raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
 
-    def corrected(self) -> dict[str, str]:
-        """What is to be recorded of it when late rows have corrected windows."""
+    def corrected(self) -> dict[str, float]:
+        """The fields to record when late rows have corrected windows."""
         return {}
 
     def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:

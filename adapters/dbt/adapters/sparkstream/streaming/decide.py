@@ -1,0 +1,244 @@
+"""Decision of a run: what it does, by what is recorded of the table and what Spark says of checkpoint and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError
+from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
+
+
+class Due(Enum):
+    """What a run has to do."""
+
+    NOTHING = auto()
+    """There is nothing to read."""
+    MORE = auto()
+    """What is new goes into the table."""
+    REBUILD = auto()
+    """The table is rebuilt, in its place."""
+    SWAP = auto()
+    """The table is rebuilt in staging."""
+    LEASE = auto()
+    """Only a run that has the table to itself can tell: it takes the lease, and asks again."""
+
+    @classmethod
+    def of(cls, choice: str) -> Due:
+        """How a table is rebuilt, by the setting that says so."""
+        return cls.SWAP if choice == SWAP else cls.REBUILD
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is due, and a line to report about it."""
+
+    due: Due
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the table has to be made for.
+
+    Attributes:
+        relation: the table, as SQL names it.
+        definition: the query, with all that state depends on.
+        sources: the streams.
+        identities: for each source, what tells it from a new source of the same name.
+        has_state: whether the query has any.
+        order: how the table is rebuilt in any case; None where that isn't said.
+        is_empty: whether the table is only made, and no rows are read.
+    """
+
+    relation: str
+    definition: Definition
+    sources: Sequence[StreamSource]
+    identities: Mapping[str, str]
+    has_state: bool
+    order: Due | None = None
+    is_empty: bool = False
+
+
+class Facts(Protocol):
+    """What a decision asks of Spark; each question costs a query, so it is asked only where its answer decides."""
+
+    @property
+    def noted(self) -> Noted:
+        """What the checkpoint says."""
+        ...
+
+    @property
+    def recorded(self) -> Sequence[str]:
+        """The lines that `Definition.recorded` gave for the table; none for a table of an earlier version."""
+        ...
+
+    def another(self, source: StreamSource, before: str) -> str | None:
+        """What has become of a source that isn't the one that was read; None if it is."""
+        ...
+
+    def has_rows_to_read(self) -> bool:
+        """Whether the sources may have rows that weren't read.
+
+        Raises:
+            SourceChanged: what was read before is gone or changed, so the table has to be rebuilt.
+            StreamingError: going on would lose rows or double them.
+        """
+        ...
+
+    def are_sources_as_read(self) -> bool:
+        """Whether all sources are files, and the files are the files that were read."""
+        ...
+
+    def is_table_as_left(self) -> bool:
+        """Whether the table is as the run before has left it, with nothing to clear, compact or make."""
+        ...
+
+    def has_kept_state(self) -> bool:
+        """Whether the checkpoint has state of the query before."""
+        ...
+
+    def columns(self) -> Sequence[tuple[str, str]]:
+        """Names and types of the table's columns, without the number of the micro-batch."""
+        ...
+
+    def has_staging(self) -> bool:
+        """Whether a run before has begun a staged rebuild that this run can go on with."""
+        ...
+
+
+def check_replaceable(wanted: Wanted) -> None:
+    """Refuses to replace a table that no streaming model has made, unless a full refresh does.
+
+    Raises:
+        StreamingError: what to do.
+    """
+    if wanted.order is Due.REBUILD:
+        return
+    way = REBUILD if wanted.order is None else "drop it, or write config(on_full_refresh='rebuild')"
+    raise StreamingError(f"{wanted.relation} is there already, and no streaming model has made it\n  {way}")
+
+
+def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts, *, has_lease: bool) -> Decision:
+    """Says what a run does, of a table that is there.
+
+    Args:
+        ledger: what is recorded of the table.
+        wanted: what the table has to be made for.
+        config: the model's configs.
+        facts: answers of Spark.
+        has_lease: whether the run has the table to itself. Without that, `NOTHING` is certain, and `LEASE` is not.
+
+    Raises:
+        SourceChanged: the table would have to be rebuilt, as a source has changed.
+        StreamingError: the run can't go on, or nobody has said that the table may be rebuilt.
+    """
+    if not has_lease:
+        return Decision(Due.NOTHING if _rests(ledger, wanted, config, facts) else Due.LEASE)
+    decision = Decision(wanted.order) if wanted.order else _compared(ledger, wanted, config, facts)
+    # A run that was to rebuild the table in staging, whatever for, was stopped.
+    is_swapping = decision.due in (Due.MORE, Due.NOTHING) and config.swaps is not None and facts.has_staging()
+    return Decision(Due.SWAP, decision.told) if is_swapping else decision
+
+
+def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -> bool:
+    """Whether it is certain that a run would find nothing to do.
+
+    It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
+    the files that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
+    corrects it.
+    """
+    is_looked_at = wanted.order is None and not wanted.is_empty and config.interval is None and config.flush is None
+    has_ended = ledger.holder is None and ledger.ended == ledger.batch
+    is_same = ledger.query == wanted.definition.fingerprint and ledger.sources == wanted.identities
+    if not (is_looked_at and has_ended and is_same):
+        return False
+    noted = facts.noted
+    return noted.begun == noted.done == ledger.batch and facts.are_sources_as_read() and facts.is_table_as_left()
+
+
+def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -> Decision:
+    """What is due by the query and the sources, for a run that has the table to itself."""
+    told = ""
+    if not wanted.definition.is_of(ledger.query):
+        if config.on_query_change == CONTINUE:
+            _check_goes_on(ledger, wanted, facts)
+            told = "the query has changed: going on, with rows of the new one"
+        elif config.on_query_change == "fail":
+            raise StreamingError(_what_changed(wanted, facts))
+        else:
+            due = Due.of(config.on_query_change)
+            where = " in staging" if due is Due.SWAP else ""
+            return Decision(due, f"the query has changed: making the table anew{where}")
+    for source in wanted.sources:
+        what = facts.another(source, str(ledger.sources.get(source.view)))
+        if what is not None:
+            raise SourceChanged.of(source.relation, what)
+    return Decision(Due.MORE if facts.has_rows_to_read() else Due.NOTHING, told)
+
+
+def _what_changed(wanted: Wanted, facts: Facts) -> str:
+    """Another query, in words."""
+    changes = wanted.definition.changes(facts.recorded)
+    cause = (
+        "these have changed"
+        if changes
+        else "the query, its columns, its sources, its watermark or the time zone have changed"
+    )
+    listed = "".join(f"  {change}\n" for change in changes)
+    way = f"{REBUILD}, or write config(on_query_change='rebuild')"
+    if wanted.has_state:
+        return (
+            f"{cause} since the table was made, and windows half done by the old query can't be ended by the new one\n"
+            f"{listed}  {way}"
+        )
+    return (
+        f"{cause} since the table was made, which has rows of the old query\n{listed}  {way}\n"
+        f"  for rows of the new query from now on, write config(on_query_change='{CONTINUE}')"
+    )
+
+
+def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
+    """Looks whether another query can go on where the old one was.
+
+    Raises:
+        StreamingError: it can't, and why.
+    """
+    if why := _why_not(ledger, wanted, facts):
+        changes = "".join(f"  {change}\n" for change in wanted.definition.changes(facts.recorded))
+        raise StreamingError(
+            f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n{changes}"
+            f"  {REBUILD}, or write config(on_query_change='rebuild')"
+        )
+
+
+def _why_not(ledger: Ledger, wanted: Wanted, facts: Facts) -> str | None:
+    """Why another query can't go on; None if it can."""
+    definition, recorded = wanted.definition, facts.recorded
+    if wanted.has_state or definition.flush:
+        return "the new query keeps rows or windows from one run to the next, and has none of those before"
+    if facts.has_kept_state():
+        return "the old query has kept rows or windows, which the new one can't end"
+    if len(wanted.sources) != 1 or len(facts.noted.offsets.sources) > 1:
+        return "several streams are read, and Spark doesn't say which it has read how far"
+    before, [source] = [*ledger.sources.values()], wanted.sources
+    if len(before) != 1 or facts.another(source, str(before[0])) is not None:
+        return "it reads another source"
+    if source.reader and not recorded:
+        return "an earlier version has made the table, and has recorded nothing of its source"
+    if other := definition.other_rows(recorded):
+        return other[0]
+    new = {name.casefold(): type_ for name, type_ in definition.columns}
+    for name, type_ in facts.columns():
+        if name.casefold() not in new:
+            return f"the table has a column {name}, and the new query hasn't (select NULL under this name)"
+        if new[name.casefold()].casefold() != type_.casefold():
+            return f"the column {name} is {type_} in the table, and {new[name.casefold()]} in the new query"
+    return None

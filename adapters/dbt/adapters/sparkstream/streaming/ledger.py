@@ -1,0 +1,144 @@
+"""Ledger of a streaming table: all that its properties say of it, as one value.
+
+The properties stand in the catalog under `sparkstream.` and the key of a field: `sparkstream.batch = '41'`. A field
+that isn't recorded has no property, or an empty one.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Any
+
+from dbt.adapters.sparkstream.streaming.holder import Holder
+
+PREFIX = "sparkstream."
+
+GRACE = 3600.0
+"""Seconds that queries may go on reading files that a table has left."""
+
+
+class Stage(Enum):
+    """A kind of staging table: the suffix of its name, and the keys of its properties."""
+
+    COMPACTION = "__compacted", "compaction_of", "whole"
+    REBUILD = "__rebuilt", "rebuilt_of", "rebuilt_whole"
+    BACKFILL = "__backfilled", "backfill_of", "backfill_whole"
+
+    def __init__(self, suffix: str, of: str, whole: str) -> None:
+        self.suffix = suffix
+        self.keys = {"of": of, "whole": whole}
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.removeprefix("-").isdecimal() else None
+
+
+def _key(key: str, read: Callable[[str], Any] = str, write: Callable[[Any], str] = str) -> dict[str, Any]:
+    """How a field is recorded.
+
+    Args:
+        key: of its property, without `PREFIX`.
+        read: gives its value by the property's text, which isn't empty.
+        write: gives the property's text by a value that isn't None or False.
+    """
+    return {"key": key, "read": read, "write": write}
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What is recorded of a streaming model's table.
+
+    Attributes:
+        generation: tells the table from earlier tables of the model.
+        query: a hash of all that its state depends on.
+        sidecars: the name of the folder with its checkpoint; empty for a table of version 0.1.0.
+        sources: name of a stream -> what tells its source from a new source of the same name.
+        batch: the last micro-batch that is recorded; -1 for none.
+        files: what the table's format needs to know to find rows of others.
+        ended: the last micro-batch of a run that has ended by itself: none is due until rows come.
+        holder: the run that has the table.
+        told_to_end: the id of a run that is told to end when its micro-batch has ended.
+        staging: the folder of a staged rebuild, recorded before that is made. Where the catalog chooses the folder, a
+            name stands for it, without a slash.
+        left: folders that tables before have left -> since when queries may read their files, in seconds since the
+            epoch; 0 for a folder that nobody reads.
+        files_left: when a compaction, or the first of several corrections, has left the files from before; seconds
+            since the epoch.
+        updates: whether late rows correct windows.
+        compacts: whether a table in plain files is made for compaction.
+        swaps: whether a table in plain files may give way to a staged rebuild.
+        of: of a staging table, the name of the table whose place it is to take. For a backfill, it stays.
+        whole: of a staging table that has all rows, the generation of that table. For a rebuild, it stays until the
+            sidecar folders of the table before are gone, and the staging table.
+    """
+
+    generation: str = field(metadata=_key("table"))
+    query: str = field(metadata=_key("query"))
+    sidecars: str = field(metadata=_key("kept"))
+    sources: Mapping[str, str] = field(metadata=_key("sources", json.loads, json.dumps))
+    batch: int = field(metadata=_key("batch", int))
+    files: str = field(metadata=_key("files"))
+    ended: int | None = field(metadata=_key("ended", _number), default=None)
+    holder: Holder | None = field(metadata=_key("run", Holder.read, Holder.text), default=None)
+    told_to_end: str = field(metadata=_key("stop"), default="")
+    staging: str = field(metadata=_key("aside"), default="")
+    left: Mapping[str, int] = field(metadata=_key("leaves", json.loads, json.dumps), default_factory=dict)
+    files_left: float | None = field(metadata=_key("left_files", float, "{:.0f}".format), default=None)
+    updates: bool = field(metadata=_key("updates", bool, lambda _: "true"), default=False)
+    compacts: bool = field(metadata=_key("compacts", bool, lambda _: "true"), default=False)
+    swaps: bool = field(metadata=_key("swaps", bool, lambda _: "true"), default=False)
+    of: Mapping[Stage, str] = field(default_factory=dict)
+    whole: Mapping[Stage, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, properties: Mapping[str, str]) -> Ledger | None:
+        """The ledger of a table; None for a table that no streaming model has made.
+
+        Args:
+            properties: of the table, by keys without `PREFIX`.
+        """
+        if "query" not in properties:
+            return None
+        values: dict[str, Any] = {"sidecars": "", "sources": {}, "batch": -1, "files": ""}
+        for each in fields(cls):
+            if text := properties.get(each.metadata.get("key", "")):
+                values[each.name] = each.metadata["read"](text)
+        for name in ("of", "whole"):
+            values[name] = {stage: text for stage in Stage if (text := properties.get(stage.keys[name]))}
+        return cls(**values)
+
+    def properties(self) -> dict[str, str]:
+        """The properties of a table of which this is recorded."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        empty = {each.name for each in fields(self) if given[each.name] in (each.default, {})}
+        return properties(**{name: value for name, value in given.items() if name not in empty or name == "sources"})
+
+
+_FIELDS = {each.name: each.metadata for each in fields(Ledger)}
+
+
+def properties(**changes: Any) -> dict[str, str]:
+    """Values of the ledger's fields as properties, by keys without `PREFIX`.
+
+    Args:
+        changes: name of a field -> its value; None and False for nothing.
+    """
+    return dict(_written(changes))
+
+
+def _written(changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in changes.items():
+        if name in ("of", "whole"):
+            yield from ((stage.keys[name], text) for stage, text in value.items())
+        else:
+            metadata = _FIELDS[name]
+            yield metadata["key"], "" if value is None or value is False else metadata["write"](value)
+
+
+def is_over(since: float | None) -> bool:
+    """Whether nobody reads files any more that were left then, in seconds since the epoch; None for no files."""
+    return since is not None and time.time() - since >= GRACE
