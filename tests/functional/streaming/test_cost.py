@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.operations import compaction
+from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.operations.compaction import Compaction
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.watch import Watch
@@ -124,7 +124,7 @@ def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPat
     assert (runs(), len(files(feed)), runs()) == (1, 1, 0)
     # Files from before it that nobody reads any more.
     with monkeypatch.context() as patched:
-        patched.setattr(compaction, "GRACE", -1)
+        patched.setattr(ledger, "GRACE", -1)
         assert noted("left_files") != ""
         assert (runs(), noted("left_files"), runs()) == (1, "", 0)
     # The table of late rows.

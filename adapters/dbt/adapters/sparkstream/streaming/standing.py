@@ -52,6 +52,7 @@ class Standing:
         self._ledger = ledger
         self._wanted = wanted
         self._checkpoint = places.checkpoint(ledger)
+        sources.look_again()
 
     @cached_property
     def noted(self) -> Noted:

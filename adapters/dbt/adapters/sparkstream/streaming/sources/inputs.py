@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
@@ -71,6 +72,11 @@ class Sources:
         self._choice = config.on_source_change
         self._warn = warn
         self._facts: dict[str, Facts] = {}
+        self._files: dict[tuple[Any, ...], dict[str, Stored]] = {}
+
+    def look_again(self) -> None:
+        """Has the files of the sources listed anew."""
+        self._files.clear()
 
     def facts_of(self, relation: str) -> Facts:
         """What the catalog says of a table; asked once."""
@@ -232,6 +238,7 @@ class Sources:
         Raises:
             StreamingError: there are others, or nobody can tell.
         """
+        self.look_again()
         found: dict[str, int] = {}
         read = _ReadFiles.of(noted)
         for source in sources:
@@ -295,14 +302,19 @@ class Sources:
         archived = [source for source in sources if source.kind.is_archived and source.kind.folder]
         if not archived:
             return
+        self.look_again()
         read = _ReadFiles.of(Noted.of(self._engine, checkpoint, -1))
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
             Copies(self._engine, source.kind, checkpoint).note(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
-        """The files of a source that has a folder."""
-        return self._engine.folders.stored_files(str(self._folder(source)), source.kind.listing)
+        """The files of a source that has a folder, as they were when somebody looked."""
+        folder, listing = str(self._folder(source)), source.kind.listing
+        key = folder, *sorted(listing.items())
+        if key not in self._files:
+            self._files[key] = self._engine.folders.stored_files(folder, listing)
+        return self._files[key]
 
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files, such as Kafka."""
