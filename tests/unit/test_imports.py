@@ -62,6 +62,37 @@ def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
     assert {f"{PACKAGE}.{name}" for name in imported(tree, functions=True)} <= BESIDE_SPARK
 
 
+IMPORTERS = {
+    "streaming.run": ["streaming.adapter"],
+    "streaming.operations": ["streaming.adapter", "cli", "impl"],
+    "streaming.worker": [*(f"streaming.{name}" for name in ("spark", "sinks", "tables", "refusals")), "impl"],
+    "streaming.sinks": [
+        *(f"streaming.{name}" for name in ("run", "config", "spark", "reports")),
+        "flinkscript",
+        "editors",
+    ],
+    "streaming.adapter": ["impl", "connections"],
+    "gateway": ["cli"],
+    "play": ["cli"],
+    "export": ["impl", "connections"],
+}
+"""A module or folder -> what may import it, beside itself."""
+
+
+@pytest.mark.parametrize("folder", IMPORTERS)
+def test_a_folder_says_what_may_import_it(folder: str) -> None:
+    def within(module: str, folder: str) -> bool:
+        return f"{module}.".startswith(f"{folder}.")
+
+    allowed = {folder, *IMPORTERS[folder]}
+    wrong = []
+    for module, path in MODULES.items():
+        found = imported(ast.parse(path.read_text(encoding="utf-8")), functions=True)
+        if any(within(name, folder) for name in found) and not any(within(module, name) for name in allowed):
+            wrong.append(module)
+    assert wrong == []
+
+
 @pytest.mark.parametrize("folder", ["streaming"])
 def test_the_page_of_the_architecture_names_every_module(folder: str) -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

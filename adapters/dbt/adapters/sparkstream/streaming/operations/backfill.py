@@ -21,7 +21,6 @@ from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
     OfRows,
     OfWindows,
     Range,
-    Replacement,
     sessions,
 )
 from dbt.adapters.sparkstream.streaming.outdated import Leftovers
@@ -37,6 +36,7 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 
 _STAGED = "__rows_of_backfill"

@@ -14,11 +14,11 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
+from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
-from dbt.adapters.sparkstream.streaming.tables.replacing import merge_rows
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import DELTA, Facts, named_beside, pairs, properties_of
 
 SUFFIX = "__stream"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
+from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
-from dbt.adapters.sparkstream.streaming.tables.replacing import merge_rows
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, is_in_catalog
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"

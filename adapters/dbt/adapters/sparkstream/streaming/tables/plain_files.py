@@ -10,13 +10,13 @@ from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import GRACE, Ledger, Stage, is_over
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
-from dbt.adapters.sparkstream.streaming.operations.compaction import Compaction
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
+from dbt.adapters.sparkstream.streaming.tables.backfilling import Backfilled
+from dbt.adapters.sparkstream.streaming.tables.compaction import Compaction
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
-from dbt.adapters.sparkstream.streaming.tables.replacing import Backfilled
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH, batch_of, up_to
 from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
 

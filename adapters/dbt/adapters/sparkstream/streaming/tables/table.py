@@ -13,10 +13,10 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.making import make
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""

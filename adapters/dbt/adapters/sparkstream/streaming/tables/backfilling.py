@@ -10,10 +10,10 @@ from typing import Any
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, properties
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Replacement
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import beside
+from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
