@@ -14,8 +14,7 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.outdated import Leftovers
-from dbt.adapters.sparkstream.streaming.query import ModelQuery
+from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import (
     REBUILD,
     EndedAfterRepeat,
@@ -29,15 +28,12 @@ from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.reports.watch import Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
-from dbt.adapters.sparkstream.streaming.sidecars import Places, definition_folder
+from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.sinks.chosen import sink_of
-from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.spark.started import Running
 from dbt.adapters.sparkstream.streaming.standing import Standing
-from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
-from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -71,17 +67,12 @@ class Run:
         self.model = model
         self._plan = plan
         self._engine = engine
+        self._parts = Parts(model, plan, engine, report, warn)
+        self._table, self._query = self._parts.table, self._parts.query
         self._report = report
         self._show = show
-        self._warn = warn
         self._settled = settled
         self._stopping = stopping
-        self._table = table_of(engine, model.relation, model.config.file_format)
-        self._sources = Sources(engine, model.config, warn)
-        self._query = ModelQuery(model, plan, engine, self._sources)
-        self._views = OpenWindows(engine, model, plan)
-        self._places = Places(model, self._table)
-        self._leftovers = Leftovers(engine, self._table, model, self._places, self._views, report)
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -128,7 +119,7 @@ class Run:
                 ledger, begun = self._rebuild(ledger, wanted, lease, drop), -1
             if empty:
                 return Outcome("made, with no rows read", 0)
-            checkpoint = self._places.checkpoint(ledger)
+            checkpoint = self._parts.places.checkpoint(ledger)
             if ledger.query != wanted.definition.fingerprint:
                 self._go_on_with(wanted.definition, checkpoint)
             try:
@@ -151,9 +142,9 @@ class Run:
         rows, columns = self._query.understood()
         self._query.check_contract(columns)
         self._query.check_sink(columns)
-        self._views.check(columns)
+        self._parts.views.check(columns)
         definition = self._query.definition(sources, columns)
-        identities = {source.view: self._sources.identity(source) for source in sources}
+        identities = {source.view: self._parts.sources.identity(source) for source in sources}
         has_state = self._plan.has_state
         return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
 
@@ -169,21 +160,16 @@ class Run:
         if ledger is None:
             check_replaceable(wanted)
             return None, Due.REBUILD, -1
-        standing = self._standing(ledger, wanted)
+        standing = Standing(self._parts, ledger, wanted)
         decision = decide(ledger, wanted, config, standing, has_lease=False)
         if decision.due is Due.LEASE:
             before, ledger = ledger, self._taken(ledger, lease)
             if ledger != before or ledger.holder is not None:  # else nobody has run it since
-                standing = self._standing(ledger, wanted)
+                standing = Standing(self._parts, ledger, wanted)
             decision = decide(ledger, wanted, config, standing, has_lease=True)
         if decision.told:
             self._report(decision.told)
         return ledger, decision.due, standing.noted.begun if decision.due is Due.MORE else -1
-
-    def _standing(self, ledger: Ledger, wanted: Wanted) -> Standing:
-        return Standing(
-            self._engine, self.model, self._table, self._sources, self._places, self._leftovers, ledger, wanted
-        )
 
     def _taken(self, ledger: Ledger, lease: Lease) -> Ledger:
         """Takes the right to the table that is there, and ends what an earlier run has left running.
@@ -230,8 +216,8 @@ class Run:
         rebuilt.check()
         ledger = lease.confirm()
         table.tidy(ledger)
-        folder = None if wanted.order else self._leftovers.staging(ledger, definition)
-        ledger = self._leftovers.tidy(ledger, goes_on=folder is not None)
+        folder = None if wanted.order else self._parts.leftovers.staging(ledger, definition)
+        ledger = self._parts.leftovers.tidy(ledger, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
             folder = table.staging_folder(model.config, model.identifier)
@@ -243,16 +229,16 @@ class Run:
             self._report,
             lambda: self._stopping() or lease.is_told_to_end,
             self._show,
-            self._warn,
+            self._parts.warn,
         )
         done = run(rebuilt.drop, empty=wanted.is_empty)
         if wanted.is_empty:
             return replace(done, message=f"{rebuilt.name} {done.message}")
         if not done.is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(ledger, lease.holder, self._leftovers.of_table(ledger), model.config)
+        table.give_way(ledger, lease.holder, self._parts.leftovers.of_table(ledger), model.config)
         if (new := table.ledger()) is not None:
-            self._leftovers.tidy(new)
+            self._parts.leftovers.tidy(new)
         goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
         return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
 
@@ -275,17 +261,19 @@ class Run:
             drop: drops what is there.
         """
         definition, table = wanted.definition, self._table
-        self._sources.check_beginning(wanted.sources)
+        self._parts.sources.check_beginning(wanted.sources)
         if not wanted.is_empty:
             self._query.announce_sink(definition.columns)
         if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
-            before = self._leftovers.drop_staging(before)
-        left = {} if before is None else self._leftovers.of_table(before)
+            before = self._parts.leftovers.drop_staging(before)
+        left = {} if before is None else self._parts.leftovers.of_table(before)
         if table.found() and not table.replaces():
             drop()
         ledger = self._create(wanted, lease)
-        self._leftovers.clear(left, ledger)
-        self._engine.folders.write_lines(definition_folder(self._places.checkpoint(ledger)), definition.recorded())
+        self._parts.leftovers.clear(left, ledger)
+        self._engine.folders.write_lines(
+            definition_folder(self._parts.places.checkpoint(ledger)), definition.recorded()
+        )
         return ledger
 
     def _create(self, wanted: Wanted, lease: Lease) -> Ledger:
@@ -304,11 +292,11 @@ class Run:
             # Late rows of a table that was there before are none of this one's.
             for table in tables_beside(model):
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
-            self._views.drop()
+            self._parts.views.drop()
         comments = model.comments
         ledger = self._table.create(columns, model.config, ledger, comments, model.identifier, comments.get(""))
         lease.made(ledger)
-        self._views.make(columns)
+        self._parts.views.make(columns)
         return ledger
 
     def _process(self, rows: Rows, wanted: Wanted, checkpoint: str, begun: int, lease: Lease) -> Outcome:
@@ -334,26 +322,14 @@ class Run:
                 f"  {REBUILD}"
             )
         table.tidy(ledger)
-        self._leftovers.tidy(ledger)
+        self._parts.leftovers.tidy(ledger)
         table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
-        sink = sink_of(model, self._plan, table, columns, ledger, lease.holder, begun, checkpoint, self._views)
-        late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._sources.facts_of)
-        watch = Watch(
-            self._engine,
-            model,
-            self._plan.windows,
-            table,
-            checkpoint,
-            late,
-            wanted.identities,
-            last,
-            ledger.generation,
-            self._report,
-            self._warn,
-        )
+        sink = sink_of(model, self._plan, table, columns, ledger, lease.holder, begun, checkpoint, self._parts.views)
+        late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._parts.sources.facts_of)
+        watch = Watch(self._parts, ledger, checkpoint, late, wanted.identities)
         mode = "update" if self._plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
-            self._views.make(columns)
+            self._parts.views.make(columns)
         running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create()
@@ -380,8 +356,8 @@ class Run:
         if newest is not None or not is_recorded or is_scattered or not (told_to_end or ledger.ended == watch.finished):
             watch.end(last, ended, lease)
         if newest is not None:
-            Topics(self._engine, sources, checkpoint, self._sources.facts_of).note(newest.number)
-            self._sources.note(sources, checkpoint)
+            Topics(self._engine, sources, checkpoint, self._parts.sources.facts_of).note(newest.number)
+            self._parts.sources.note(sources, checkpoint)
         done = outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
         return replace(done, is_caught_up=not told_to_end)
 

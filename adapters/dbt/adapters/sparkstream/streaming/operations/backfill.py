@@ -23,19 +23,14 @@ from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
     Range,
     sessions,
 )
-from dbt.adapters.sparkstream.streaming.outdated import Leftovers
-from dbt.adapters.sparkstream.streaming.query import ModelQuery
+from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import counted
-from dbt.adapters.sparkstream.streaming.sidecars import Places
-from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
-from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
-from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 
@@ -62,15 +57,13 @@ class Backfill:
         engine: Engine,
         report: Callable[[str], None] = lambda line: None,
     ) -> None:
+        self._parts = Parts(model, plan, engine, report)
+        self._query = self._parts.query
         self._model = model
         self._plan = plan
         self._batch = batch
         self._engine = engine
         self._report = report
-        self._table = table_of(engine, model.relation, model.config.file_format)
-        self._sources = Sources(engine, model.config)
-        self._query = ModelQuery(model, plan, engine, self._sources)
-        self._places = Places(model, self._table)
 
     def __call__(self, range_: Range, *, removes: bool = False) -> str:
         """Replaces the rows of a range.
@@ -94,7 +87,7 @@ class Backfill:
             source.kind.check_backfill()
         if not self._plan.waits:
             self._time(columns, sources)
-        definition, table = self._query.definition(sources, columns), self._table
+        definition, table = self._query.definition(sources, columns), self._parts.table
         ledger = table.ledger() if table.found() else None
         if ledger is None or not ledger.sidecars:
             what = "there is no table that a run of this model has made" if ledger is None else "it is of version 0.1.0"
@@ -123,26 +116,24 @@ class Backfill:
         removes: bool,
         started: float,
     ) -> str:
-        model, table, engine = self._model, self._table, self._engine
+        model, table, engine = self._model, self._parts.table, self._engine
         ledger = lease.confirm()
-        last, checkpoint = ledger.batch, self._places.checkpoint(ledger)
+        last, checkpoint = ledger.batch, self._parts.places.checkpoint(ledger)
         noted = Noted.of(engine, checkpoint, last)
         if ledger.staging:
             raise StreamingError("its table is being made anew aside\n  run the model first, until that has its place")
         if not noted.begun == noted.done == last:
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
-        views = OpenWindows(engine, model, self._plan)
         table.tidy(ledger)
-        leftovers = Leftovers(engine, table, model, self._places, views, self._report)
-        ledger = leftovers.tidy(table.ledger() or ledger)
+        ledger = self._parts.leftovers.tidy(table.ledger() or ledger)
         table.check_foreign(ledger, last, model.config.on_foreign_write == "accept")
         offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"
         # What the stream doesn't hold back, it appends later, also for a time that is over.
-        files = None if self._batch.held else self._sources.all_read(sources, noted)
+        files = None if self._batch.held else self._parts.sources.all_read(sources, noted)
         self._stage(sources, columns, checkpoint)
-        if files is not None and files != self._sources.all_read(sources, noted):
+        if files is not None and files != self._parts.sources.all_read(sources, noted):
             raise StreamingError("files of its sources have changed meanwhile\n  give this again")
         goes = self._goes(range_, columns, sources, offsets.watermark)
         replaced = self._replacement(goes, last)

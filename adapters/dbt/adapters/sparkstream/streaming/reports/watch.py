@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside, warnings
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, corrected_windows
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 
 
 class Watch:
@@ -21,17 +20,11 @@ class Watch:
     Of each micro-batch, something is kept until it is recorded in the table's properties: a model may run for months.
 
     Args:
-        engine: the run's session.
-        model: the model.
-        windows: the columns that tell windows apart, if there are any.
-        table: the model's table.
+        parts: of the run.
+        ledger: what was recorded of the model's table when the query began.
         checkpoint: the model's checkpoint.
         late: counts the rows that no window has.
         identities: for each source, what tells it from a new source of the same name.
-        settled: the last micro-batch that is recorded.
-        made: tells the table from earlier ones of the model.
-        report: told, in a line, what is worth telling.
-        warn: told what a person has to know, and do.
 
     Attributes:
         progress: of the micro-batches so far.
@@ -43,34 +36,23 @@ class Watch:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        model: Model,
-        windows: Sequence[str],
-        table: StreamTable,
-        checkpoint: str,
-        late: LateRows,
-        identities: Mapping[str, str],
-        settled: int,
-        made: str,
-        report: Callable[[str], None],
-        warn: Callable[[str], None],
+        self, parts: Parts, ledger: Ledger, checkpoint: str, late: LateRows, identities: Mapping[str, str]
     ) -> None:
-        self._engine = engine
-        self._model = model
-        self._names = windows
-        self._table = table
+        self._engine = parts.engine
+        self._model = parts.model
+        self._names = parts.plan.windows
+        self._table = parts.table
+        self._report = parts.report
+        self._warn = parts.warn
         self._checkpoint = checkpoint
         self._late = late
         self._identities = identities
-        self._settled = settled
-        self._made = made
-        self._report = report
-        self._warn = warn
+        self._settled = ledger.batch
+        self._made = ledger.generation
         self._batches: list[MicroBatch] = []
         self._aside: dict[int, Aside] = {}
         self.progress = Progress()
-        self.finished = settled
+        self.finished = ledger.batch
         self.rows = 0
         self.windows: int | None = None
         self.corrected = 0
