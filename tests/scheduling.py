@@ -1,4 +1,4 @@
-"""Which tests go to which process, where several run them (`pytest -n 2`)."""
+"""Distribution of the tests over processes, where several run them (`pytest -n 2`)."""
 
 from __future__ import annotations
 

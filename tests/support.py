@@ -1,4 +1,4 @@
-"""What several suites share."""
+"""Helpers that several suites share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a mutant: text, a TranslationError with its place, or a failure."""
+"""Outcome of a mutant: text, a TranslationError with its place, or a failure."""
 
 from __future__ import annotations
 

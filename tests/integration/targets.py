@@ -1,4 +1,4 @@
-"""Where dbt runs here, on the Spark of this process, a local server or a cluster's; all answer questions of tests."""
+"""Sparks for dbt, which answer questions of tests: in this process, on a local server, on a cluster."""
 
 from __future__ import annotations
 

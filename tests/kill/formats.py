@@ -1,4 +1,4 @@
-"""What the tables that are killed are stored as: files in Parquet, or a table format with a log of what was done."""
+"""Formats of the tables that are killed: files in Parquet, or a table format with a log of what was done."""
 
 from __future__ import annotations
 

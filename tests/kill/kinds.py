@@ -1,4 +1,4 @@
-"""What is killed: models, each with the moments to aim at and what its table has to hold in the end."""
+"""Kinds of models to kill, each with the moments to aim at and the rows that its table has to hold in the end."""
 
 from __future__ import annotations
 

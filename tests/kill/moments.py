@@ -1,4 +1,4 @@
-"""When to kill: at a chosen time, when something appears among the files of a model's table, or before a statement."""
+"""Moments to kill at: a chosen time, a new file of a model's table, or just before a statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of all kills, as a table and as evidence."""
+"""Report of all kills, as a table and as evidence."""
 
 from __future__ import annotations
 

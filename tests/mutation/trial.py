@@ -1,4 +1,4 @@
-"""Whether a test fails for a mutant."""
+"""Trial of a mutant: whether a test fails for it."""
 
 from __future__ import annotations
 

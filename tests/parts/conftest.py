@@ -1,4 +1,4 @@
-"""What the tests of all parts share: each folder has its own `embedded`, a Spark with the part."""
+"""Fixtures of the tests of all parts; each folder has its own `embedded`, a Spark with the part."""
 
 from __future__ import annotations
 

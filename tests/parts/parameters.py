@@ -1,4 +1,4 @@
-"""What a profile needs for Delta and Iceberg, with the jars that `make parts` gets."""
+"""Parameters of a profile for Delta and Iceberg, with the jars that `make parts` gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows a frame holds, worked out row by row from OpenMLDB's rules: slow, and easy to check by eye.
+"""Reference for frames, worked out row by row from OpenMLDB's rules: slow, and easy to check by eye.
 
 For a row c with key k(c): take the rows of its partition that come before it in the stream, which is ordered by key,
 then rows of UNION tables before rows of the main table, later-listed tables before earlier-listed ones, then arrival.

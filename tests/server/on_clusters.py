@@ -1,4 +1,4 @@
-"""What is tried on each kind of cluster: dbt's models on it, and workers that get killed."""
+"""Trials on each kind of cluster: dbt's models on it, and workers that get killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite takes for granted that Spark, or a table in Parquet, has in another form.
+"""Adaptations of the suites, for things that Spark, or a table in Parquet, has in another form.
 
 Each entry overrides fixtures of a suite, as an adapter's own tests do by subclassing.
 """

@@ -1,4 +1,4 @@
-"""How a suite is adapted: each function here makes what overrides its attributes, as a subclass would."""
+"""Functions that adapt a suite: each makes a class that overrides its attributes, as a subclass would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What suites say where tables are in Delta or Iceberg, in place of what `adaptations.py` has for them."""
+"""Adaptations for tables in Delta or Iceberg, in place of those that `adaptations.py` has for them."""
 
 from __future__ import annotations
 

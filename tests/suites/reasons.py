@@ -1,4 +1,4 @@
-"""Why a suite can't pass with tables in a format, or a part of one."""
+"""Reasons why a suite, or a part of one, can't pass with tables in a format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the person who made a mistake gets to read."""
+"""Messages of mistakes, as the person who made them reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a killed run leaves: tables are the old or the new ones, and the next run needs no help."""
+"""Tables after a killed run: they are the old or the new ones, and the next run needs no help."""
 
 from __future__ import annotations
 

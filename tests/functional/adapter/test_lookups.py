@@ -1,4 +1,4 @@
-"""What the adapter asks Spark for before it translates a statement, and what it leaves alone."""
+"""Questions of the adapter to Spark before it translates a statement, and those that it does without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a Spark inside dbt starts: while dbt reads the project, and from an archive of classes."""
+"""Start of the Spark inside dbt: while dbt reads the project, and from an archive of classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the distributions: the macros, once, and nothing of other packages."""
+"""Content of the distributions: the macros, once, and nothing of other packages."""
 
 from __future__ import annotations
 

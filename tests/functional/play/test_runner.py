@@ -1,4 +1,4 @@
-"""What the playground runs: its examples, and what it refuses."""
+"""Queries of the playground: its examples, and those that it refuses."""
 
 from __future__ import annotations
 

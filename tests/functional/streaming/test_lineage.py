@@ -1,4 +1,4 @@
-"""What OpenLineage is told of the runs of streaming models."""
+"""OpenLineage's events of the runs of streaming models."""
 
 from __future__ import annotations
 

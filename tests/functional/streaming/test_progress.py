@@ -1,4 +1,4 @@
-"""What a person sees of a run in a terminal: the real command in a real (pseudo) terminal."""
+"""Progress of a run in a terminal: the real command in a real (pseudo) terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read as a stream: views over a table, event times without a zone; and clocks that are turned back."""
+"""Sources of streams: views over a table, event times without a zone; and clocks that are turned back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says when Kafka hasn't the records any more that it has not read."""
+"""Messages of a run when Kafka hasn't the records any more that it has not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on the page."""
+"""Content of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a picture puts rows and windows, and what it says of them."""
+"""Pictures: the places of rows and windows, and the words beside them."""
 
 from __future__ import annotations
 

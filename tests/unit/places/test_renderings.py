@@ -1,4 +1,4 @@
-"""Where the pieces of a template's output come from, as dbt renders it."""
+"""Pieces of a template's output, and the places that they come from, as dbt renders it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who the playground answers, and what it sends along."""
+"""Requests that the playground answers, and the headers that it sends along."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page may ask the playground for."""
+"""Tasks that the page may give to the playground."""
 
 from __future__ import annotations
 

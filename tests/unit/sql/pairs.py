@@ -1,4 +1,4 @@
-"""What translator tests are written in: a statement and what becomes of it, one line for each.
+"""Notation of translator tests: a statement and its translation, one line for each.
 
 self.spark("SELECT * FROM tumble(t, ts, '5m')", spark=f"SELECT * FROM {tumble('t')}")
 self.refused("SELECT * FROM tumble(t, ts, '0m')", "must be positive", at="'0m'", hint="'10 minutes'")

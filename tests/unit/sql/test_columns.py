@@ -1,4 +1,4 @@
-"""What the translator knows of a relation's columns: from the schema, and from the statement itself."""
+"""Columns of relations, as the translator knows them: from the schema, and from the statement itself."""
 
 # A statement and its fault stay on one line.
 # ruff: noqa: E501

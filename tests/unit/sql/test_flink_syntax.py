@@ -1,4 +1,4 @@
-"""What Flink's parser reads otherwise than sqlglot or Spark, and lengths of time that are no constants."""
+"""Syntax that Flink's parser reads otherwise than sqlglot or Spark, and lengths of time that are no constants."""
 
 # A statement and its translation stay on one line.
 # ruff: noqa: E501

@@ -1,4 +1,4 @@
-"""When sums over frames come from running sums, when not, and why. Rows are compared in tests/property."""
+"""Sums over frames that come from running sums, and those that don't, and why. Rows are compared in tests/property."""
 
 from __future__ import annotations
 
