@@ -1,4 +1,4 @@
-"""What Spark and this process have done so far: figures that neighbours on the machine change less than seconds."""
+"""Counters of Spark and this process: figures that neighbours on the machine change less than seconds."""
 
 from __future__ import annotations
 

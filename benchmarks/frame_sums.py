@@ -1,4 +1,4 @@
-"""What sums over sliding frames cost beside a frame from the first row, as plain frames and by `frame-sums`.
+"""Cost of sums over sliding frames beside a frame from the first row, as plain frames and by `frame-sums`.
 
     python benchmarks/frame_sums.py [ROWS] [RUNS]
 

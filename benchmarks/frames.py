@@ -1,4 +1,4 @@
-"""What the frames of docs/frames.md cost on Spark, beside a frame that Spark has itself.
+"""Cost of the frames of docs/frames.md on Spark, beside a frame that Spark has itself.
 
     python benchmarks/frames.py [ROWS]
 

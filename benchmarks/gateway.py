@@ -1,4 +1,4 @@
-"""What the gateway costs a statement in which nothing is to be translated.
+"""Cost of the gateway for a statement in which nothing is to be translated.
 
     python -m benchmarks.gateway --to 127.0.0.1:10000
 

@@ -1,4 +1,4 @@
-"""What a table with many partitions costs a run of a streaming model: its files listed, and a new partition written.
+"""Cost of a table with many partitions to a run of a streaming model: its files listed, a new partition written.
 
 .venv/bin/python -m benchmarks.listing [--partitions 200 --partitions 500] [--runs 3]
 

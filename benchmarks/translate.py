@@ -1,4 +1,4 @@
-"""What translating a statement costs: dbt calls the translator for every model and every statement.
+"""Cost of translating a statement: dbt calls the translator for every model and every statement.
 
     python benchmarks/translate.py
 

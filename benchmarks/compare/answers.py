@@ -1,4 +1,4 @@
-"""Whether two engines gave the same rows, in whatever order and with whatever types of the same kind."""
+"""Comparison of two engines' rows, in whatever order and with whatever types of the same kind."""
 
 from __future__ import annotations
 

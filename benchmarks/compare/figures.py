@@ -1,4 +1,4 @@
-"""What the seconds of engines say: ratios with their spread, and where another engine is faster."""
+"""Ratios of engines' seconds with their spread, and the questions on which another engine is faster."""
 
 from __future__ import annotations
 

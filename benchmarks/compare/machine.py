@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Description of the machine that measured the figures."""
 
 from __future__ import annotations
 

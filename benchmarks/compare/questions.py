@@ -1,4 +1,4 @@
-"""What is asked, of which table, in which groups; windows' own questions are those of `benchmarks.windows`."""
+"""Questions of the comparison, each of a table, in groups; windows' own questions are those of `benchmarks.windows`."""
 
 from __future__ import annotations
 

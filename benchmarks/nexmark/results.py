@@ -1,4 +1,4 @@
-"""What a query gave: how many rows, and a checksum that is the same in every engine and for every order of rows."""
+"""Result of a query: its number of rows, and a checksum that is the same in every engine and order of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured: one question in the ways that people ask it."""
+"""Questions to measure, each in the ways that people ask it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks make of the seconds that they measured, and how they compare answers."""
+"""Ratios of the benchmarks, from the seconds that they measured, and their comparison of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When Spark is asked for the columns of tables, and when what it said still counts."""
+"""Questions to Spark for the columns of tables, and how long an answer counts."""
 
 from __future__ import annotations
 

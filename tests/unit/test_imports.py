@@ -1,4 +1,4 @@
-"""How the modules of the package depend on each other."""
+"""Imports between the modules of the package."""
 
 from __future__ import annotations
 

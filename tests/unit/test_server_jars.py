@@ -1,4 +1,4 @@
-"""Which jars a server gets on its class path, as far as that needs no Spark."""
+"""Jars on the class path of a server, as far as that needs no Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When joins of HOPs go by rows, when not, and what of the user's text stays. Rows are compared in tests/property."""
+"""Joins of HOPs: those by rows, the others, and the user's text that stays. Rows are compared in tests/property."""
 
 from __future__ import annotations
 

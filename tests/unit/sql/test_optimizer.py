@@ -1,4 +1,4 @@
-"""When rules apply, when not, and what of the user's text stays. Rows are compared in tests/property."""
+"""Rules: when they apply, when not, and the user's text that stays. Rows are compared in tests/property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can't be translated is refused as a TranslationError, at its place, whatever it is; and soon."""
+"""Refusals: a text that can't be translated is a TranslationError, at its place, whatever it is; and soon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenMLDB and SQLstream have beside their windows: functions, operators, casts, a comma before FROM, pumps."""
+"""OpenMLDB's and SQLstream's own spelling beside windows: functions, operators, casts, a comma before FROM, pumps."""
 
 # ruff: noqa: E501
 

@@ -1,4 +1,4 @@
-"""What SQLstream and OpenMLDB say and Spark can't is refused in words, at its place; what looks like it isn't."""
+"""Refusals of SQLstream's and OpenMLDB's text that Spark has no form for, at its place; likenesses pass."""
 
 from __future__ import annotations
 

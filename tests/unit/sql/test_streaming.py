@@ -1,4 +1,4 @@
-"""What runs as a stream of a query, what on closed rows, and what is refused."""
+"""Plans of streams: the part of a query that runs as a stream, the part on closed rows, and refusals."""
 
 from __future__ import annotations
 

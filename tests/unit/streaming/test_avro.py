@@ -1,4 +1,4 @@
-"""What a source may say of values in Avro, the schemas that it finds, and what is said of mistakes."""
+"""Sources with values in Avro: their options, the schemas that they find, and messages of mistakes."""
 
 from __future__ import annotations
 

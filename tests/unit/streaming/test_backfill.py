@@ -1,4 +1,4 @@
-"""What of a backfill is decided without Spark: its range, and what it is refused for."""
+"""Decisions of a backfill without Spark: its range, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table was made for: what a formatter changes makes no difference, and all else is told in words."""
+"""Fingerprints of tables: a formatter's changes make no difference, and all others are told in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source of each kind has of all that a micro-batch has read."""
+"""Kinds of sources: the rows that each has of all that a micro-batch has read."""
 
 from __future__ import annotations
 

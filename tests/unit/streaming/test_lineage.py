@@ -1,4 +1,4 @@
-"""How OpenLineage names what models read and write, and when it is told of runs at all."""
+"""OpenLineage's names for the tables that models read and write, and the runs that it is told of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sparkstream streams` prints."""
+"""Output of `sparkstream streams`."""
 
 from __future__ import annotations
 

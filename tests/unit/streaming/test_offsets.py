@@ -1,4 +1,4 @@
-"""What a run reads of its checkpoint when it begins."""
+"""Reading of the checkpoint at the begin of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files lie in a folder, however both are written."""
+"""Files within a folder, however both are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `meta: stream:` of a source may say, and what is said of mistakes in it."""
+"""`meta: stream:` of a source, and messages of mistakes in it."""
 
 from __future__ import annotations
 

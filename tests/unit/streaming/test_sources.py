@@ -1,4 +1,4 @@
-"""Whether a source has rows that a model hasn't read."""
+"""Sources with rows that a model hasn't read."""
 
 from __future__ import annotations
 

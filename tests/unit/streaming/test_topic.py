@@ -1,4 +1,4 @@
-"""What `config(sink=...)` may say, and what is said of mistakes in it."""
+"""`config(sink=...)`, and messages of mistakes in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where dbt finds the macros of the adapter."""
+"""Folder in which dbt finds the macros of the adapter."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What kind a source is: all in which sources differ is here, and in a class for each kind beside it."""
+"""Kinds of sources: all in which sources differ is here, and in a class for each kind in the modules next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a rule leaves a query as it is."""
+"""Reasons why a rule leaves a query as it is."""
 
 from __future__ import annotations
 
