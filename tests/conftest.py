@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from dbt_common.tests import enable_test_caching
 from hypothesis import HealthCheck, settings
 
 from tests.functional.adapter.project import PARAMETERS, Project
@@ -24,6 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: starts processes of its own that take long; left out of `make test`")
     config.addinivalue_line("markers", "long: takes ten seconds and more; in `make test-long`, and not in `make test`")
     config.addinivalue_line("markers", "full: the same as another test, on far more; left out of `make test`")
+    # dbt's own, for tests: each of the seven hundred macros of a project is parsed once in a process.
+    enable_test_caching()
     # A machine with more to do than this is slow at times, and no example is wrong for that.
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
