@@ -68,8 +68,8 @@ def project(request: pytest.FixtureRequest, make_project: Callable[..., Project]
     since, until = DAYS[request.param]
     parameters = {**PARAMETERS, "spark.sql.session.timeZone": request.param}
     made = make_project(files(since, until), server_side_parameters=parameters)
+    made.bounds = ("--event-time-start", since, "--event-time-end", until)  # type: ignore[attr-defined]
     try:
-        made.dbt("run", "--event-time-start", since, "--event-time-end", until)
         made.days = f"day >= date'{since}' and day < date'{until}'"  # type: ignore[attr-defined]
         made.columns = lambda name: embedded.table(f"{made.schema}.{name}").columns  # type: ignore[attr-defined]
         yield made
@@ -77,16 +77,24 @@ def project(request: pytest.FixtureRequest, make_project: Callable[..., Project]
         embedded.conf.unset("spark.sql.session.timeZone")
 
 
+@pytest.fixture(scope="module")
+def built(project: Any) -> Any:
+    """The project with all its models."""
+    project.dbt("run", *project.bounds)
+    return project
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_batch_has_the_rows_of_a_day_on_the_clock(project: Any, name: str) -> None:
-    columns = ", ".join(sorted(project.columns(name)))
-    whole = project.rows(f"select {columns} from {{}}.{name}_whole where {project.days}")
-    assert project.rows(f"select {columns} from {{}}.{name}") == whole
+def test_a_batch_has_the_rows_of_a_day_on_the_clock(built: Any, name: str) -> None:
+    columns = ", ".join(sorted(built.columns(name)))
+    whole = built.rows(f"select {columns} from {{}}.{name}_whole where {built.days}")
+    assert built.rows(f"select {columns} from {{}}.{name}") == whole
     assert len(whole) >= 2
 
 
 def test_all_inputs_are_cut_alike(project: Any) -> None:
+    project.dbt("run", "--select", "+several", *project.bounds)
     rows = project.rows("select n, of_rows, of_batch from {}.several")
     assert len(rows) == 2
     assert all(one == other == third for one, other, third in rows)
