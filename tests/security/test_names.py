@@ -14,7 +14,6 @@ ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
 
 NOT_SQL = {
     "flinkscript/readme.py": "Markdown",
-    "sql/passes/flink/loosesyntax.py": "a hint",
     "flinkscript/escapes.py": "Markdown",
     "flinkscript/project.py": "Markdown",
     "streaming/fingerprint.py": "a message",

@@ -29,8 +29,7 @@ from dbt.adapters.sparkstream.sql.grammar.statements import check_several, read,
 from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.comments import comments
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.flink.hints import Hints
-from dbt.adapters.sparkstream.sql.passes.flink.unheeded import unheeded
+from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
@@ -171,7 +170,7 @@ class Statement:
             yield from merged_windows(tree, self.source)
             if self._strict:
                 yield from unequal_bounds(tree, self.source, resolver)
-                yield from unheeded(tree, self.source)
+                yield from ignored(tree, self.source)
         if batch and batch.is_in(self.source, *self.trees):
             groups = GroupWindows(self.source, resolver, strict=self._strict)
             for tree in self.trees:

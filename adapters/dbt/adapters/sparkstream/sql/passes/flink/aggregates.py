@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
+from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
+from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import Types, same
+from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types, same
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
 
 
@@ -147,6 +151,15 @@ def array_agg(call: FlinkCall) -> str:
     return f"NULLIF({rows}, ARRAY())"
 
 
+def single_value(call: FlinkCall) -> str:
+    """SINGLE_VALUE, which fails for more than one row, also for equal ones and NULLs."""
+    if "FILTER" in call.suffix.upper():
+        raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
+    several = f"RAISE_ERROR({string_literal(f'SINGLE_VALUE({call.args[0]}) has more than one row')})"
+    return f"CASE WHEN COUNT(*){call.suffix} > 1 THEN {several} ELSE FIRST({call.args[0]}){call.suffix} END"
+
+
+# -- COLLECT, whose MULTISET Spark doesn't have --------------------------------------------------------------
 def collect(call: FlinkCall) -> str:
     """COLLECT, which counts how often each value comes: a MULTISET, which Flink keeps as a MAP<value, INT>."""
     if "map<" in (call.types[0] or ""):
@@ -156,9 +169,39 @@ def collect(call: FlinkCall) -> str:
     return f"GET(TRANSFORM(ARRAY({call.to('COLLECT_LIST')}), __l -> MAP_FROM_ARRAYS({values}, {counts})), 0)"
 
 
-def single_value(call: FlinkCall) -> str:
-    """SINGLE_VALUE, which fails for more than one row, also for equal ones and NULLs."""
-    if "FILTER" in call.suffix.upper():
-        raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
-    several = f"RAISE_ERROR({string_literal(f'SINGLE_VALUE({call.args[0]}) has more than one row')})"
-    return f"CASE WHEN COUNT(*){call.suffix} > 1 THEN {several} ELSE FIRST({call.args[0]}){call.suffix} END"
+def type_of_multiset(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
+    """What COLLECT gives: how often each value comes, or the values where only UNNEST reads it."""
+    value = node.expressions[0] if len(node.expressions) == 1 else None
+    if isinstance(value, exp.Distinct):
+        value = value.expressions[0]
+    type_ = of(value) if value is not None else None
+    return array_of(type_) if is_unnested(node) else map_of(type_, "int")
+
+
+def is_unnested(call: exp.Anonymous) -> bool:
+    """Whether some UNNEST of another query may read the multiset that COLLECT gives."""
+    select = enclosing(call, exp.Select)
+    if select is None:
+        return False
+    unnests = select.root().find_all(exp.Unnest)
+    return any(enclosing(each, exp.Select) is not select and each.find(exp.Column) for each in unnests)
+
+
+def is_taken_apart(call: exp.Anonymous) -> bool:
+    """Whether nobody sees the multiset that COLLECT gives: it has a name, and only UNNEST reads that."""
+    select = enclosing(call, exp.Select)
+    alias = call.parent.parent if isinstance(call.parent, exp.Filter) else call.parent
+    if select is None or not isinstance(alias, exp.Alias) or select.parent is None:
+        return False
+    name = alias.alias.casefold()
+    uses = [
+        column
+        for column in select.root().find_all(exp.Column)
+        if column.name.casefold() == name and enclosing(column, exp.Select) is not select
+    ]
+    readers = [enclosing(column, exp.Select) for column in uses]
+    return (
+        bool(uses)
+        and all(isinstance(column.parent, exp.Unnest) for column in uses)
+        and not any(projection.is_star for reader in readers if reader for projection in reader.expressions)
+    )

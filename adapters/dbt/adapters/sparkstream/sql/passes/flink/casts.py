@@ -1,49 +1,42 @@
-"""Casts and literals of Flink SQL."""
+"""Casts of Flink SQL."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import partial
-from string import hexdigits
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nested import nested_type
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, timetexts
 from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.trycasts import tried_text
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _SPARK_DIGITS = 6
 """Digits behind the second that Spark keeps."""
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
+_MICROS = 6
+"""Digits behind the second of a TIMESTAMP that says nothing, and the most that Spark keeps."""
+_WORD = r"^(?!\s*[+-]?(Infinity|NaN)\s*$).*[INin].*$"
+"""A text that Spark may take for an infinity, such as `inf`, and Java doesn't."""
+_DATE = r"^\s*(\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?)(?: .*)?$"
+"""A date of Flink's; behind a space, anything may stand."""
 
 
 class Casts(Rewriter):
-    """Edits casts and texts with a backslash."""
+    """Edits `CAST(x AS type)`, TRY_CAST and `TIMESTAMP '...'`."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self.handlers = {
-            exp.Cast: self._cast,
-            exp.TryCast: self._cast,
-            exp.Literal: self._literal,
-            exp.UnicodeString: self._unicode,
-            exp.ByteString: self._escaped,
-            exp.National: self._plain,
-        }
-
-    def _cast(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, (exp.Cast, exp.TryCast))
+    @handles(exp.Cast, exp.TryCast)
+    def _cast(self, node: exp.Cast | exp.TryCast) -> Iterator[Edit]:
         span = self.source.span(node)
+        # A cast is rewritten by Flink's rules: they have no FORMAT, which would be dropped, and read no `::`.
+        if "::" in self.source.text[self.source.span(node.this)[1] : span[1]]:
+            self.refuse(span, "Flink has no ::", "write CAST(x AS INT)")
+        if node.args.get("format"):
+            self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
         to = nested_type(node.to)
         tokens = self.source.tokens_in(span)
         called = self._called(node)
@@ -79,7 +72,7 @@ class Casts(Rewriter):
         elif to in types.INTEGERS and types.is_numeric(from_):
             function = "CAST"  # an overflow wraps, in TRY_CAST too
         elif types.is_string(from_) and function.upper() == "TRY_CAST":
-            inner = tried_text(inner, self._constant(node.this), to, self._target(node)[1])
+            inner = _tried_text(inner, self._constant(node.this), to, self._target(node)[1])
         elif types.is_clock(to) and types.is_string(from_):
             inner = clocks.read(inner, self._constant(node.this))
         elif to in types.TIMES and types.is_clock(from_):
@@ -132,40 +125,29 @@ class Casts(Rewriter):
         tokens = self.source.tokens_in(self.source.span(node))
         return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].text.upper().endswith("CAST")
 
-    def _unicode(self, node: exp.Expr) -> Iterator[Edit]:
-        r"""`U&'\00e9'` is a text in which four hexadecimal digits behind a backslash are a character."""
-        escape = node.args["escape"].name if node.args.get("escape") else "\\"
-        first, *rest = node.name.replace(2 * escape, "\0").split(escape)
-        for piece in rest:
-            if len(piece) < 4 or not set(piece[:4]) <= set(hexdigits):
-                self.refuse(
-                    node,
-                    f"{escape} stands before four hexadecimal digits here",
-                    f"write {escape}00e9, or {2 * escape} for {escape} itself",
-                )
-        text = first + "".join(chr(int(piece[:4], 16)) + piece[4:] for piece in rest)
-        # Characters outside Unicode's first plane are written as two of four digits each.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", escape)
-        yield self.edit(node, lambda: string_literal(text))
 
-    def _escaped(self, node: exp.Expr) -> Iterator[Edit]:
-        r"""`E'a\n'` has a new line behind its a."""
-        inner = self.source.written(node)[2:-1].replace("''", "\\'")
-        found = list(_ESCAPE.finditer(inner))
-        for escape in found:
-            if escape[0][1] not in _ESCAPED and len(escape[0]) == 2:
-                self.refuse(node, f"{escape[0]} is no character here", r"write \n, \t, \\ or \u00e9")
-        text = _ESCAPE.sub(lambda m: _ESCAPED.get(m[0][1]) or chr(int(m[0][2:], 16)), inner)
-        yield self.edit(node, lambda: string_literal(text))
+def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> str:
+    """Spark SQL of the text that TRY_CAST converts: the whole text, or the part of it that Flink reads.
 
-    def _plain(self, node: exp.Expr) -> Iterator[Edit]:
-        """`N'abc'` is a text like any other."""
-        yield self.edit(node, lambda: string_literal(node.name))
+    Args:
+        text: Spark SQL of the text.
+        literal: the text itself, if it is a constant.
+        to: the Spark type of the value.
+        digits: the digits behind the second that a time keeps; None if its type doesn't say.
+    """
+    if to in types.INTEGERS:
+        # Flink reads 12 in '12.7', and 0 in '.5' and '.': group 1 is the sign, and a 0 stands behind it.
+        return _replaced(text, r"^(\s*[+-]?)(\d*)[.]\d*\s*$", "$10$2")
+    if to in ("double", "float"):
+        return _replaced(text, _WORD, "")
+    if to == "boolean":
+        return _replaced(text, r"\s", "?")  # Spark leaves white space out
+    if to == "date":
+        return f"REGEXP_EXTRACT({text}, {string_literal(_DATE)})"
+    if to in types.TIMES:
+        return timetexts.read_time(text, literal, min(_MICROS, _MICROS if digits is None else digits)) or "NULL"
+    return clocks.read(text, literal, tried=True) if types.is_clock(to) else text
 
-    def _literal(self, node: exp.Expr) -> Iterator[Edit]:
-        """A backslash is a character like any other, and `''` one quote; to Spark before 4.1, two texts meet there."""
-        if not (isinstance(node, exp.Literal) and node.is_string and set("\\'") & set(node.name)):
-            return
-        for token in self.source.tokens_in(self.source.span(node)):
-            if token.token_type == TokenType.STRING and set("\\'") & set(token.text):
-                yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
+
+def _replaced(text: str, pattern: str, replacement: str) -> str:
+    return f"REGEXP_REPLACE({text}, {string_literal(pattern)}, '{replacement}')"

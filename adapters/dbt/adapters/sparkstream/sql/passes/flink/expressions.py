@@ -2,66 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import Arithmetic
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts
-from dbt.adapters.sparkstream.sql.passes.flink.clauses import Clauses
-from dbt.adapters.sparkstream.sql.passes.flink.conditions import Conditions
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
-from dbt.adapters.sparkstream.sql.passes.flink.grouped import GroupedSubqueries
+from dbt.adapters.sparkstream.sql.passes.flink.frames import OverWindows
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
-from dbt.adapters.sparkstream.sql.passes.flink.guards import Guards
 from dbt.adapters.sparkstream.sql.passes.flink.invocations import Invocations
 from dbt.adapters.sparkstream.sql.passes.flink.json import Json
-from dbt.adapters.sparkstream.sql.passes.flink.jsontexts import JsonTexts
-from dbt.adapters.sparkstream.sql.passes.flink.lengths import Lengths
-from dbt.adapters.sparkstream.sql.passes.flink.namedwindows import NamedWindows
-from dbt.adapters.sparkstream.sql.passes.flink.numbers import NumberTypes
-from dbt.adapters.sparkstream.sql.passes.flink.operators import Operators
-from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import OrderKeys
-from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
-from dbt.adapters.sparkstream.sql.passes.flink.qualifiers import Qualifiers
-from dbt.adapters.sparkstream.sql.passes.flink.queries import QueryChecks
-from dbt.adapters.sparkstream.sql.passes.flink.rangeframes import RangeFrames
+from dbt.adapters.sparkstream.sql.passes.flink.literals import Literals
+from dbt.adapters.sparkstream.sql.passes.flink.names import FlinkNames
+from dbt.adapters.sparkstream.sql.passes.flink.predicates import Predicates
+from dbt.adapters.sparkstream.sql.passes.flink.queries import FlinkQueries
 from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.subqueries import Subqueries
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
-from dbt.adapters.sparkstream.sql.passes.flink.textparts import TextParts
+from dbt.adapters.sparkstream.sql.passes.flink.texts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
-from dbt.adapters.sparkstream.sql.passes.flink.timesofday import TimesOfDay
-from dbt.adapters.sparkstream.sql.passes.flink.unnest import Unnesting
 
-_REWRITERS: tuple[type[Rewriter], ...] = (
-    Guards,
-    Conditions,
-    OrderKeys,
+REWRITERS: tuple[type[Rewriter], ...] = (
+    FlinkQueries,
+    FlinkNames,
+    Relations,
+    TemporalJoins,
+    Subqueries,
+    Groupings,
+    OverWindows,
     Invocations,
-    NamedWindows,
+    Predicates,
+    Arithmetic,
+    Constructs,
     Casts,
-    Operators,
-    NumberTypes,
+    Literals,
     TextParts,
     TimeExpressions,
-    Lengths,
-    TimesOfDay,
-    Constructs,
-    Clauses,
-    RangeFrames,
-    Groupings,
-    GroupedSubqueries,
     Json,
-    JsonTexts,
-    Qualifiers,
-    QueryChecks,
-    Relations,
-    Unnesting,
-    TemporalJoins,
-    OutputNames,
 )
+"""The owners of all kinds of nodes that are edited, each kind with one of them."""
 
 
 class FlinkExpressions:
@@ -72,8 +55,11 @@ class FlinkExpressions:
     """
 
     def __init__(self, source: Source, resolver: Resolver, *, joins_versions: bool = True) -> None:
-        kinds = (kind for kind in _REWRITERS if joins_versions or kind is not TemporalJoins)
-        self._rewriters = [kind(source, resolver) for kind in kinds]
+        self._handlers: dict[type[exp.Expr], Callable[[exp.Expr], Iterable[Edit]]] = {}
+        for kind in REWRITERS:
+            if joins_versions or kind is not TemporalJoins:
+                rewriter = kind(source, resolver)
+                self._handlers |= {node: getattr(rewriter, name) for node, name in kind.handlers.items()}
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's way of saying what Flink means, wherever they differ.
@@ -82,7 +68,6 @@ class FlinkExpressions:
             TranslationError: Flink refuses it, or Spark has no way to say it.
         """
         for node in tree.walk():
-            for rewriter in self._rewriters:
-                handler = rewriter.handlers.get(type(node))
-                if handler:
-                    yield from handler(node)
+            handler = self._handlers.get(type(node))
+            if handler is not None:
+                yield from handler(node)

@@ -10,12 +10,10 @@ from math import prod
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES
-from dbt.adapters.sparkstream.sql.passes.flink.queries import key_parts
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 
 _MOST_SETS = 4096
@@ -25,16 +23,9 @@ _MOST_SETS = 4096
 class Groupings(Rewriter):
     """Writes sets of keys as Flink groups by them, and refuses GROUPING and GROUP_ID where Spark doesn't know them."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self.handlers = {
-            exp.Anonymous: self._call,
-            exp.Group: self._group,
-        }
-
     # -- GROUP BY ----------------------------------------------------------------------------------------
-    def _group(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Group)
+    @handles(exp.Group)
+    def _group(self, node: exp.Group) -> Iterator[Edit]:
         inner = self.source.tokens_in(self.source.span(node))[1:]
         distinct = bool(inner) and inner[0].token_type == TokenType.DISTINCT
         several = several_sets(node)
@@ -50,7 +41,7 @@ class Groupings(Rewriter):
         """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
         select = node.parent
         calls = own(select, exp.Anonymous) if isinstance(select, exp.Select) else ()
-        aggregates = any(call.name.upper() in AGGREGATES for call in calls)
+        aggregates = any(map(is_aggregate_call, calls))
         filtered = select is not None and select.args.get("having") is not None
         if filtered and not aggregates:
             self.refuse(node, "Spark's GROUP BY has no ()", "leave GROUP BY () out, and write HAVING as WHERE")
@@ -103,10 +94,9 @@ class Groupings(Rewriter):
             )
 
     # -- GROUPING and GROUP_ID ---------------------------------------------------------------------------
-    def _call(self, node: exp.Expr) -> Iterator[Edit]:
+    def call(self, node: exp.Anonymous) -> Iterator[Edit]:
+        """GROUPING, GROUPING_ID or GROUP_ID, beside the keys of its query."""
         name = node.name.upper()
-        if name not in ("GROUPING", "GROUPING_ID", "GROUP_ID"):
-            return
         select = enclosing(node, exp.Select)
         group = select.args.get("group") if select else None
         if select is None or group is None:
@@ -155,6 +145,17 @@ class Groupings(Rewriter):
                     f"in HAVING, Spark knows {name} only of keys that are selected",
                     f"select {key.name} as well, or select {name}(...) in a subquery and filter around it",
                 )
+
+
+def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
+    """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
+    if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
+        for inner in key.expressions:
+            yield from key_parts(inner)
+    elif isinstance(key, exp.Paren):
+        yield from key_parts(key.this)
+    else:
+        yield key
 
 
 def several_sets(group: exp.Group) -> list[exp.Expr]:
@@ -218,3 +219,25 @@ def _keys(item: exp.Expr) -> frozenset[str]:
 def _last(key: str) -> str:
     """A column's name without its table's; another expression as it is."""
     return key.rpartition(".")[2]
+
+
+# -- aggregates ------------------------------------------------------------------------------------------
+def _aggregates(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate over the rows of a group, and not one before OVER."""
+    if not is_aggregate_call(node):
+        return False
+    outer: exp.Expr | None = node
+    while outer is not None and isinstance(outer.parent, (exp.Filter, exp.WithinGroup)) and outer.arg_key == "this":
+        outer = outer.parent
+    return outer is not None and not (isinstance(outer.parent, exp.Window) and outer.arg_key == "this")
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an expression of a SELECT has an aggregate that isn't over a window, outside of subqueries."""
+    return any(_aggregates(each) for each in own(node, exp.Expr))
+
+
+def is_aggregated(select: exp.Select) -> bool:
+    """Whether a query has GROUP BY or HAVING, or selects an aggregate."""
+    clauses = select.args.get("group") is not None or select.args.get("having") is not None
+    return clauses or any(has_aggregate(projection) for projection in select.expressions)

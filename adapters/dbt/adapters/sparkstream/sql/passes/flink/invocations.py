@@ -9,28 +9,23 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
-from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, match_of
+from dbt.adapters.sparkstream.sql.core.matching import match_of
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, is_written_by_values
-from dbt.adapters.sparkstream.sql.core.over import parts_of
-from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants
-from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect
+from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_taken_apart, is_unnested
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
-from dbt.adapters.sparkstream.sql.passes.flink.clauses import QUANTIFIERS
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import is_exists_of_values
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
-from dbt.adapters.sparkstream.sql.passes.flink.frames import ends_before_start, heeded, is_unheeded, leaves_peers_out
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES, FUNCTIONS, renamed
-from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_taken_apart, is_unnested
-from dbt.adapters.sparkstream.sql.passes.flink.nullability import can_be_null
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
-from dbt.adapters.sparkstream.sql.passes.flink.unheeded import NEIGHBOURS, UNORDERED
-from dbt.adapters.sparkstream.sql.passes.flink.variants import is_json
+from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS, Function, FunctionKind, renamed
+from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
+from dbt.adapters.sparkstream.sql.passes.flink.json import is_json
+from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.subqueries import QUANTIFIERS, Subqueries, is_exists_of_values
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import can_be_null
 
-_OTHER_CALLS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF", *AUXILIARY, *GROUP_WINDOWS})
-"""Calls that are no entry of the function table, as another place translates them or Spark has them as they are."""
 _UTC_UNITS = {
     "DAY": (24, "HOUR"),
     "WEEK": (168, "HOUR"),
@@ -39,62 +34,62 @@ _UTC_UNITS = {
     "YEAR": (12, "MONTH"),
 }
 """Units that Flink adds to an instant on the clock of UTC, in hours or months."""
-_DISTINCT_OVER = ("COUNT", "MIN", "MAX", "")
-"""Aggregates that Spark can be told with DISTINCT and OVER."""
+_INTERVALS = (exp.Interval, exp.IntervalSpan)
 
 
-def _is_no_call(node: exp.Expr, name: str) -> bool:
-    """Whether another place translates a node: `ALL (...)`, a unit of an interval, `EXISTS (VALUES ...)`, JSON."""
-    of_interval = isinstance(node.parent, (exp.Interval, exp.IntervalSpan))
-    return name in _OTHER_CALLS or name in QUANTIFIERS or of_interval or is_exists_of_values(node) or is_json(node)
+def _is_no_call(node: exp.Anonymous, name: str) -> bool:
+    """Whether another pass writes a call, or it is a unit of an interval or JSON: `SECOND(3)`, `JSON(text)`."""
+    return name in AUXILIARY or name in GROUP_WINDOWS or isinstance(node.parent, _INTERVALS) or is_json(node)
 
 
 class Invocations(Rewriter):
-    """Edits calls of functions, with their windows."""
+    """Edits calls of functions."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
-        self.handlers = {
-            exp.Anonymous: self._call,
-            exp.Window: self._window,
-        }
+        self._subqueries = Subqueries(source, resolver)
+        self._groupings = Groupings(source, resolver)
 
-    def _call(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Anonymous)
+    @handles(exp.Anonymous)
+    def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
         name = node.name.upper()
-        span = self.source.call_span(node)
-        if name in ("TIMESTAMPADD", "TIMESTAMPDIFF"):
-            yield from self._timestamp_arithmetic(node, name, span)
-            return
-        if _is_no_call(node, name):
-            return
-        if name in (*NAVIGATION, ROWTIME, *AGGREGATES) and match_of(node) is not None:
-            return  # it reads the rows of a match (passes/match)
         function = FUNCTIONS.get(name)
-        if function is None:
-            return  # Spark's own
+        if name in QUANTIFIERS:
+            yield from self._subqueries.quantified(node)
+        elif is_exists_of_values(node):
+            yield from self._subqueries.exists_of_values(node)
+        elif name == "TIMESTAMPADD":
+            yield from self._timestampadd(node)
+        elif name == "TIMESTAMPDIFF":
+            yield from self._timestampdiff(node)
+        elif function is not None and not _is_no_call(node, name):
+            yield from self._known_call(node, name, function)
+            if function.alike:
+                yield from self.alike(node.expressions, NUMBERS.common_of_arguments)
+            if function.kind is FunctionKind.GROUPING:
+                yield from self._groupings.call(node)
+
+    def _known_call(self, node: exp.Anonymous, name: str, function: Function) -> Iterator[Edit]:
+        if function.kind is FunctionKind.AGGREGATE and match_of(node) is not None:
+            return  # it reads the rows of a match (passes/match)
+        span = self.source.call_span(node)
         given = [a.this if isinstance(a, exp.Order) else a for a in node.expressions]
-        if given != node.expressions and name != UNORDERED:
-            return
         skips_nulls = any(isinstance(a, exp.IgnoreNulls) for a in given)
-        plain = [a.this if isinstance(a, (exp.IgnoreNulls, exp.RespectNulls)) else a for a in given]
-        if plain != given and name != UNORDERED:
+        given = [a.this if isinstance(a, (exp.IgnoreNulls, exp.RespectNulls)) else a for a in given]
+        if given != node.expressions and not function.ordered:
             return
-        given = plain
         arguments = [a for a in given if not isinstance(a, exp.Distinct)]
         distinct = [a for a in given if isinstance(a, exp.Distinct)]
         arguments += [inner for a in distinct for inner in a.expressions]
         if function.arguments and not function.arguments[0] <= len(arguments) <= function.arguments[1]:
             return
         yield from self._without_all(span)
-        outer = self._outer(node, name)
+        outer = self._outer(node, function.kind)
         if outer is None:
             return
         if isinstance(outer, exp.Window) and isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls)):
             words = self.source.tokens_in((span[1], self.source.span(outer)[1]))
             yield Edit((words[0].start, words[2].start), lambda: "")  # IGNORE NULLS, which OVER follows
-        if name == "NTILE" and arguments and self.text(arguments[0]).lstrip("-0") in ("", "."):
-            self.refuse(span, "NTILE takes a number of groups, and 0 is none", "write NTILE(4)")
         if function.rewrite is None or (name == "ROW" and is_written_by_values(node)):
             return
         rewrite = self._collected(node, span) if name == "COLLECT" else function.rewrite
@@ -140,104 +135,73 @@ class Invocations(Rewriter):
         if len(inner) == 2 and inner[0].token_type == TokenType.ALL:
             yield Edit((inner[0].start, inner[1].start), lambda: "")
 
-    def _outer(self, node: exp.Anonymous, name: str) -> exp.Expr | None:
+    def _outer(self, node: exp.Anonymous, kind: FunctionKind) -> exp.Expr | None:
         """The call with its FILTER and OVER; None where WITHIN GROUP or IGNORE NULLS is there, as Flink has neither."""
         outer: exp.Expr = node
         while isinstance(outer.parent, (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             if outer.arg_key != "this":
                 break
             outer = outer.parent
-            skips = isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)) and name not in NEIGHBOURS
+            skips = isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls)) and kind is not FunctionKind.NEIGHBOUR
             if skips or isinstance(outer, exp.WithinGroup):
                 return None
         return outer
 
-    def _timestamp_arithmetic(self, node: exp.Anonymous, name: str, span: Span) -> Iterator[Edit]:
-        if len(node.expressions) != 3:
+    # -- TIMESTAMPADD, TIMESTAMPDIFF -----------------------------------------------------------------------
+    def _timestampadd(self, node: exp.Anonymous) -> Iterator[Edit]:
+        unit = _unit(node)
+        if unit is None:
             return
-        unit, first, last = node.expressions
-        word = unit.name.upper().removeprefix("SQL_TSI_")
-        if word not in TIME_UNITS:
+        word, number, time = node.expressions
+        span, type_ = self.source.call_span(node), self.type(time)
+        if types.is_clock(type_):
+            yield Edit(span, lambda: clocks.added(unit, self.text(number), self.text(time), type_ or ""))
             return
-        if name == "TIMESTAMPADD":
-            type_ = self.type(last)
-            if type_ is not None and types.is_clock(type_):
-                yield Edit(span, lambda: clocks.added(word, self.text(first), self.text(last), type_))
-                return
-            if type_ == "timestamp" and word in _UTC_UNITS:
-                yield Edit(span, lambda: self._later(word, self.text(first), self.text(last)))
-                return
-            if self.type(last) == "date" and word not in DATE_UNITS:
-                yield Edit(self.source.span(last), lambda: f"CAST({self.text(last)} AS TIMESTAMP_NTZ)", level=1)
-            elif self.type(last) == "date":
-                yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
-            if word != unit.name.upper():
-                yield self.edit(unit, lambda: word)
+        if type_ == "timestamp" and unit in _UTC_UNITS:
+            yield Edit(span, lambda: _later(unit, self.text(number), self.text(time)))
             return
+        if type_ == "date" and unit not in DATE_UNITS:
+            yield self.edit(time, lambda: f"CAST({self.text(time)} AS TIMESTAMP_NTZ)", level=1)
+        elif type_ == "date":
+            yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
+        if unit != word.name.upper():
+            yield self.edit(word, lambda: unit)
 
-        times_of_day = [types.is_clock(self.type(each)) for each in (first, last) if self.type(each) is not None]
-        if any(times_of_day) and (not all(times_of_day) or word in ("MONTH", "QUARTER", "YEAR")):
-            self.refuse(span, "a TIME is compared with another one, in hours or less", f"write {name}(HOUR, t1, t2)")
+    def _timestampdiff(self, node: exp.Anonymous) -> Iterator[Edit]:
+        unit = _unit(node)
+        if unit is None:
+            return
+        _, first, last = node.expressions
+        span, kinds = self.source.call_span(node), {self.type(first), self.type(last)}
+        times_of_day = [types.is_clock(kind) for kind in kinds if kind is not None]
+        if any(times_of_day) and (not all(times_of_day) or unit in ("MONTH", "QUARTER", "YEAR")):
+            self.refuse(
+                span, "a TIME is compared with another one, in hours or less", "write TIMESTAMPDIFF(HOUR, t1, t2)"
+            )
 
         def text() -> str:
             start, end = self.text(first), self.text(last)
             if any(times_of_day):
-                return clocks.between(word, start, end)
-            kinds = {self.type(first), self.type(last)}
-            instants = kinds == {"timestamp"}
-            timed = (instants or kinds <= {types.NTZ, "date"}) and word in MILLIS
-            if timed or word in ("MONTH", "QUARTER", "YEAR"):
-                return difference(word, start, end, instants)
-            return f"CAST(TIMESTAMPDIFF({word}, {start}, {end}) AS INT)"
+                return clocks.between(unit, start, end)
+            instants_ = kinds == {"timestamp"}
+            timed = (instants_ or kinds <= {types.NTZ, "date"}) and unit in MILLIS
+            if timed or unit in ("MONTH", "QUARTER", "YEAR"):
+                return difference(unit, start, end, instants_)
+            return f"CAST(TIMESTAMPDIFF({unit}, {start}, {end}) AS INT)"
 
         yield Edit(span, text)
 
-    def _later(self, unit: str, number: str, time: str) -> str:
-        """TIMESTAMPADD of an instant: Spark adds hours as they elapse, but days on the clock of the session's zone."""
-        count, of = _UTC_UNITS[unit]
-        many = number if count == 1 else str(count * int(number)) if number.isdecimal() else f"{count} * ({number})"
-        if of == "HOUR":
-            return f"TIMESTAMPADD(HOUR, {many}, {time})"
-        return instants.months_later(time, "+", f"MAKE_YM_INTERVAL(0, {many})")
 
-    def _unheeded_frame(self, node: exp.Window) -> Iterator[Edit]:
-        """Leaves a frame out behind a window's name, and one of rows where nothing orders them, as Flink does."""
-        parts, own = parts_of(node), node.args.get("spec")
-        if parts.frame is None or (parts.order is not None and not is_unheeded(node)):
-            return
-        if parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE":
-            self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
-        if own is not None and own.args.get("kind") != "GROUPS":  # which Spark refuses
-            tokens, span = self.source.tokens, self.source.span(node)
-            at = max(i for i in tokens.within(span) if tokens[i].text.upper() in ("ROWS", "RANGE"))
-            end = next(i for i in range(at, len(tokens)) if tokens[i].token_type == TokenType.R_PAREN)
-            before = tokens[at - 1]
-            start = tokens[at].start if before.token_type == TokenType.L_PAREN else before.end + 1
-            yield Edit((start, tokens[end].start), lambda: "")
+def _unit(call: exp.Anonymous) -> str | None:
+    """The unit of TIMESTAMPADD and TIMESTAMPDIFF; None for a wrong call, which Spark refuses."""
+    word = call.expressions[0].name.upper().removeprefix("SQL_TSI_") if len(call.expressions) == 3 else ""
+    return word if word in TIME_UNITS else None
 
-    def _window(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Window)
-        own = node.args.get("spec")
-        if own is not None and ends_before_start(own):
-            self.refuse(
-                node,
-                "this frame ends before it starts",
-                "write the earlier bound first: BETWEEN CURRENT ROW AND 1 FOLLOWING",
-            )
-        yield from self._unheeded_frame(node)
-        if node.arg_key == "windows":
-            return
-        function = node.this
-        name = function.name.upper() if isinstance(function, exp.Anonymous) else ""
-        parts = parts_of(node)
-        order, frame = parts.order, heeded(node).frame
-        if frame is not None and order is not None and leaves_peers_out(frame):
-            key = order.expressions[0].this
-            empty = " ELSE 0" if "COUNT" in name else ""
-            kept = Kept(self.source, self.source.span(key))
-            yield kept.edit
-            yield Edit(
-                self.source.span(node),
-                lambda: f"CASE WHEN {kept.text} IS NOT NULL THEN {self.text(node)}{empty} END",
-                level=1,
-            )
+
+def _later(unit: str, number: str, time: str) -> str:
+    """TIMESTAMPADD of an instant: Spark adds hours as they elapse, but days on the clock of the session's zone."""
+    count, of = _UTC_UNITS[unit]
+    many = number if count == 1 else str(count * int(number)) if number.isdecimal() else f"{count} * ({number})"
+    if of == "HOUR":
+        return f"TIMESTAMPADD(HOUR, {many}, {time})"
+    return instants.months_later(time, "+", f"MAKE_YM_INTERVAL(0, {many})")

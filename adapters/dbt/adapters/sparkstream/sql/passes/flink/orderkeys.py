@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
@@ -20,15 +20,8 @@ _KEY = "__order_"
 class OrderKeys(Rewriter):
     """Refuses keys that mean no column or two, and writes places and constants as Spark reads them."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self.handlers = {
-            exp.Select: self._select,
-            **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), self._set_operation),
-        }
-
-    def _select(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Select)
+    def of_select(self, node: exp.Select) -> Iterator[Edit]:
+        """Keys of a SELECT."""
         names = ordered_names(self.resolver, node)
         folded: dict[str, list[str]] = {}
         for name in names:
@@ -55,7 +48,7 @@ class OrderKeys(Rewriter):
         for key in keys:
             if _number(key) is None and not (isinstance(key, exp.Column) and not key.table and key.name in names):
                 self._check_aliases(select, key)
-                yield Edit(self.source.span(key), lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
+                yield self.edit(key, lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
         start, end = self.source.span(select)
         behind = self.source.span(select.expressions[-1])[1]
         tokens = self.source.tokens
@@ -82,7 +75,8 @@ class OrderKeys(Rewriter):
         values.append(self.text(key))
         return f"{_KEY}{len(values) - 1}"
 
-    def _set_operation(self, node: exp.Expr) -> Iterator[Edit]:
+    def of_set_operation(self, node: exp.SetOperation) -> Iterator[Edit]:
+        """Keys of a UNION, EXCEPT or INTERSECT."""
         if not _items(node):
             return
         first: exp.Expr = node
@@ -147,11 +141,6 @@ def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str
         return []
     found = [resolver.columns(relation) for relation in sources(select)]
     return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else []
-
-
-def _is_of(window: exp.Window, select: exp.Select) -> bool:
-    """Whether a call over a window is the query's own, and not one of a subquery in it."""
-    return window.find_ancestor(exp.Select) is select
 
 
 def _items(query: exp.Expr) -> list[exp.Expr]:

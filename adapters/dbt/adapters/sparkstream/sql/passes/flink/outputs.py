@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.passes.flink.aggregated import is_aggregated
+from dbt.adapters.sparkstream.sql.core.source import Edit
+from dbt.adapters.sparkstream.sql.passes.flink.grouping import is_aggregated
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
@@ -20,15 +19,8 @@ _WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
 class OutputNames(Rewriter):
     """Names output columns as Flink does."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self.handlers = {
-            exp.Select: self._select,
-        }
-
-    def _select(self, select: exp.Expr) -> Iterator[Edit]:
+    def of_select(self, select: exp.Select) -> Iterator[Edit]:
         """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
-        assert isinstance(select, exp.Select)
         if not _names_matter(select):
             yield from self._lone_text(select)
             return
@@ -53,14 +45,14 @@ class OutputNames(Rewriter):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
             elif given != name or not output_name(projection):
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
-                yield Edit(self.source.span(projection), text, level=2)
+                yield self.edit(projection, text, level=2)
 
     def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
         """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
         first = next(iter(select.expressions), None)
         alone = not select.args.get("from_") and not isinstance(select.parent, exp.SetOperation)
         if alone and isinstance(first, exp.Literal) and first.is_string:
-            yield Edit(self.source.span(first), lambda: f"{self.text(first)} AS `EXPR$0`", level=2)
+            yield self.edit(first, lambda: f"{self.text(first)} AS `EXPR$0`", level=2)
 
     def _word(self, projection: exp.Expr) -> str:
         """The name of a function without parentheses, such as CURRENT_DATE: the word itself."""

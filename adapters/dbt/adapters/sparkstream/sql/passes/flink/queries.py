@@ -1,118 +1,139 @@
-"""Columns and GROUP BY of Flink SQL."""
+"""SELECT, UNION and the clauses LIMIT, OFFSET, FETCH and TABLESAMPLE of Flink SQL."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.names.paths import is_called, output_name
-from dbt.adapters.sparkstream.sql.core.names.scope import Column, merged_names, sources
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
-from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
+from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
+from dbt.adapters.sparkstream.sql.passes.flink.orderkeys import OrderKeys
+from dbt.adapters.sparkstream.sql.passes.flink.outputs import OutputNames
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles, widened
 
 
-class QueryChecks(Rewriter):
-    """Refuses columns that Flink refuses, and edits the words that look like columns."""
+class FlinkQueries(Rewriter):
+    """Edits queries and their clauses."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
-        self.handlers = {
-            exp.Column: self._column,
-            exp.Select: self._select,
-        }
+        self._order = OrderKeys(source, resolver)
+        self._outputs = OutputNames(source, resolver)
 
-    def _column(self, node: exp.Expr) -> Iterator[Edit]:
-        assert isinstance(node, exp.Column)
-        clock = word(node)
-        if clock is not None:
-            name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""
-            yield self.edit(node, lambda: f"{WORDS[clock][0]}{name}")
-            return
-        if word(node, ("PI",)) and not self.resolver.candidates(node, enclosing(node, exp.Select) or NO_SELECT):
-            yield self.edit(node, lambda: "PI() AS PI" if isinstance(node.parent, exp.Select) else "PI()")
-            return
-        self._check_column(node)
-        yield from self._bare_field(node)
-
-    def _bare_field(self, column: exp.Column) -> Iterator[Edit]:
-        """Names the row of a field that is named without it."""
-        select = enclosing(column, exp.Select)
-        found = self.resolver.find(column, select) if select is not None and not column.is_star else None
-        if found is None or not found.rows:
-            return
-        path, names = (*found.rows, found.name), [part.name.casefold() for part in column.parts]
-        written = [name.casefold() for name in path[-len(names) :]] == names
-        first = column.parts[0 if written else 1]  # an input may stand before it
-        yield Edit((self.source.span(first)[0], self.source.span(column)[1]), lambda: ".".join(map(quoted, path)))
-
-    def _check_column(self, column: exp.Column) -> None:
-        """Refuses a name whose meaning Spark takes otherwise."""
-        select = enclosing(column, exp.Select)
-        around = enclosing(column, WindowFunction, MatchRecognize, exp.Select)
-        if select is None or column.is_star or around is not select:
-            return
-        if isinstance(column.parent, exp.Join):
-            return
-        if merged_names(select):
-            return
-        self._check_twice(column, select)
-        self._check_qualify(column, select, self.resolver.candidates(column, select))
-
-    def _check_twice(self, column: exp.Column, select: exp.Select) -> None:
-        """Refuses a name that a subquery in FROM gives to two of its columns."""
-        for relation in _named_twice(select).get(column.name, ()):
-            if not column.table or is_called(relation, [column.table]):
-                self.refuse(column, f"two columns of the subquery are called {column.name}", "name one in another way")
-
-    def _check_qualify(self, column: exp.Column, select: exp.Select, found: list[Column] | None) -> None:
-        """Refuses a name in QUALIFY that is an alias to Flink, and another column of the input to Spark."""
-        if column.table or not found or not isinstance(enclosing(column, exp.Qualify, exp.Select), exp.Qualify):
-            return
-        name = column.name.casefold()
-        named = [p.unalias() for p in select.expressions if p.alias_or_name.casefold() == name]
-        if any(not isinstance(p, exp.Column) or p.name.casefold() != name for p in named):
-            self.refuse(
-                column,
-                f"{column.name} is an alias of this SELECT, and a column of its input as well",
-                "give the alias a name of its own",
-            )
-
-    def _select(self, node: exp.Expr) -> Iterable[Edit]:
-        """Refuses a number in GROUP BY: it is a constant to Flink, and the place of a column to Spark."""
-        group = node.args.get("group")
+    # -- SELECT ------------------------------------------------------------------------------------------
+    @handles(exp.Select)
+    def _select(self, select: exp.Select) -> Iterator[Edit]:
+        yield from self._order.of_select(select)
+        yield from self._qualified(select)
+        group = select.args.get("group")
         for key in group.expressions if group else []:
-            if isinstance(key, exp.Literal) and key.is_number:
+            if isinstance(key, exp.Literal) and key.is_number:  # a constant to Flink, the place of a column to Spark
                 self.refuse(key, "GROUP BY takes no positions", "repeat the expression")
-        return ()
+        yield from self._outputs.of_select(select)
+
+    def _qualified(self, select: exp.Select) -> Iterator[Edit]:
+        """QUALIFY with aggregates as a filter around the query: Spark's can't read them."""
+        qualify = select.args.get("qualify")
+        if qualify is None or not any(map(is_aggregate_call, qualify.find_all(exp.Anonymous))):
+            return
+        if not select.args.get("group"):
+            return
+        start, end = self.source.span(select)
+        condition = self.source.span(qualify)
+        tokens = self.source.tokens
+        place = tokens[tokens.at(condition[0]) - 1].start, condition[1]  # from its keyword on
+        columns = self.source.span(select.expressions[-1])[1]
+
+        def text() -> str:
+            render = self.source.render
+            added = f", ({self.text(qualify.this)}) AS __qualified"
+            inner = f"{render((start, columns))}{added}{render((columns, place[0])).rstrip()}"
+            return f"SELECT * EXCEPT (__qualified) FROM ({inner}) WHERE __qualified{render((place[1], end))}"
+
+        yield Edit((start, end), text, level=4)
+
+    # -- UNION, EXCEPT, INTERSECT ------------------------------------------------------------------------
+    @handles(exp.Union, exp.Except, exp.Intersect)
+    def _set_operation(self, node: exp.SetOperation) -> Iterator[Edit]:
+        yield from self._order.of_set_operation(node)
+        if isinstance(node.parent, exp.SetOperation):
+            return
+        results = [column.type for column in self.resolver.columns(node).items]
+        for select in _sides(node):
+            columns = self.resolver.columns(select)
+            if not columns.complete or len(columns.items) != len(results):
+                continue
+            needed = [widened(column.type, result) for column, result in zip(columns.items, results, strict=True)]
+            if len(select.expressions) == len(results) and not any(p.is_star for p in select.expressions):
+                for projection, type_ in zip(select.expressions, needed, strict=True):
+                    yield from self._column(projection, type_)
+            elif any(needed):
+                names = [quoted(column.name) for column in columns.items]
+                outputs = [
+                    name if type_ is None else f"{cast(name, type_)} AS {name}"
+                    for name, type_ in zip(names, needed, strict=True)
+                ]
+                text = lambda s=select, o=outputs: f"SELECT {', '.join(o)} FROM ({self.text(s)})"  # noqa: E731
+                yield self.edit(select, text, level=1)
+
+    def _column(self, projection: exp.Expr, type_: str | None) -> Iterator[Edit]:
+        """A column of a SELECT in a type; it keeps its name."""
+        value = projection.unalias()
+        if type_ is not None and projection is value and isinstance(value, exp.Column):
+            named = lambda: f"{cast(self.text(value), type_)} AS {quoted(value.name)}"  # noqa: E731
+            yield self.edit(value, named, level=1)
+        else:
+            yield from self.as_type(value, type_)
+
+    # -- LIMIT, OFFSET, TABLESAMPLE ----------------------------------------------------------------------
+    @handles(exp.Limit, exp.Fetch)
+    def _limit(self, node: exp.Limit | exp.Fetch) -> Iterator[Edit]:
+        """Spark has neither FETCH nor `LIMIT 1, 2`, and takes LIMIT before OFFSET."""
+        options = node.args.get("limit_options")
+        if options and (options.args.get("percent") or options.args.get("with_ties")):
+            self.refuse(node, "Flink's FETCH takes a number of rows", "write FETCH FIRST 10 ROWS ONLY")
+        span = self.source.span(node)
+        offset = node.parent.args.get("offset") if node.parent else None
+        if isinstance(offset, exp.Offset) and (SPAN not in offset.meta or self.source.span(offset)[0] < span[0]):
+            span = min(self.source.span(offset)[0], span[0]), span[1]
+        elif isinstance(node, exp.Fetch):
+            offset = None
+        else:
+            return
+        number = node.args.get("count") or node.args.get("expression")
+
+        def text() -> str:
+            limit = f"LIMIT {self.text(number) if number else 1}"
+            return f"{limit} OFFSET {self.source.written(offset.expression)}" if offset else limit
+
+        yield Edit(span, text, level=1)
+
+    @handles(exp.Offset)
+    def _offset(self, node: exp.Offset) -> Iterator[Edit]:
+        if SPAN in node.meta:  # the 1 of LIMIT 1, 2 has none
+            yield self.edit(node, lambda: f"OFFSET {self.text(node.expression)}")
+
+    @handles(exp.TableSample)
+    def _sample(self, node: exp.TableSample) -> Iterator[Edit]:
+        """`TABLESAMPLE BERNOULLI (10)` takes ten of a hundred rows."""
+        if str(node.args.get("method") or "").upper() != "BERNOULLI" or node.args.get("size") is None:
+            return
+        tokens = self.source.tokens
+        at = tokens.at(self.source.span(node.args["size"])[0])
+        percentage = tokens[at].text
+        yield Edit((tokens[at - 2].start, tokens[at + 1].end + 1), lambda: f"({percentage} PERCENT)")
 
 
-def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
-    """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
-    if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
-        for inner in key.expressions:
-            yield from key_parts(inner)
-    elif isinstance(key, exp.Paren):
-        yield from key_parts(key.this)
-    else:
-        yield key
-
-
-@once
-def _named_twice(select: exp.Select) -> dict[str, list[exp.Expr]]:
-    """A name that a subquery in FROM gives to two of its columns -> the subqueries that do."""
-    found: dict[str, list[exp.Expr]] = {}
-    for relation in sources(select):
-        query = relation.this if isinstance(relation, exp.Subquery) else None
-        if isinstance(query, exp.Select) and not relation.alias_column_names:
-            for name, times in Counter(map(output_name, query.expressions)).items():
-                if times > 1:
-                    found.setdefault(name, []).append(relation)
-    return found
+def _sides(node: exp.Expr) -> Iterator[exp.Select]:
+    """The SELECTs of a set operation."""
+    if isinstance(node, exp.SetOperation):
+        yield from _sides(node.this)
+        yield from _sides(node.expression)
+    elif isinstance(node, exp.Subquery):
+        yield from _sides(node.this)
+    elif isinstance(node, exp.Select):
+        yield node

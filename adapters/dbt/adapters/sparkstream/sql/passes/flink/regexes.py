@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
 
 _NOTHING = "CAST(NULL AS STRING)"
 _WRONG = ("missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
 """What Python says of a pattern that Java doesn't read either."""
+_REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
+"""What means something in Java's patterns, but stands for itself in SQL's."""
+_SIMILAR_SPECIALS = frozenset("[]()|^-+*_%?{}")
 
 
 def replacement(call: FlinkCall) -> str:
@@ -91,3 +94,28 @@ def extract_all(call: FlinkCall) -> str:
     group = call.args[2] if len(call.args) > 2 else "1"
     nothing = _is_missing(group, call.literals[1]) or _is_wrong(call.literals[1])
     return "CAST(NULL AS ARRAY<STRING>)" if nothing else call.same()
+
+
+def similar(pattern: str, escape: str) -> str:
+    """A pattern of SIMILAR TO as a Java pattern for the whole text (Calcite: Like.sqlToRegexSimilar).
+
+    Raises:
+        RefusedError: Java has no such pattern.
+    """
+    out, characters = [], iter(pattern)
+    for character in characters:
+        if escape and character == escape:
+            following = next(characters, "")
+            if following != escape and following not in _SIMILAR_SPECIALS:
+                raise RefusedError(f"{escape!r} escapes nothing here", "put it before % or _")
+            out.append(f"\\{following}")
+        elif character == "%":
+            out.append("(?s:.*)")
+        elif character == "_":
+            out.append(".")
+        else:
+            out.append(_REGEX_ONLY.get(character, character))
+    text = "".join(out)
+    if "[:" in text:
+        raise RefusedError("a named class of characters can't be translated", "write [a-zA-Z]")
+    return f"\\A(?:{text})\\z"

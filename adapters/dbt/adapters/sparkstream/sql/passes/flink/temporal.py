@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.names.paths import is_called, names_of, o
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _HINT = (
     "say its key and its time in the same statement: WITH versions AS (SELECT k, x, ts FROM (SELECT *, ROW_NUMBER() "
@@ -97,14 +97,12 @@ class TemporalJoins(Rewriter):
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         super().__init__(source, resolver)
-        self.handlers = {exp.Table: self._table}
         self._written: set[int] = set()
 
-    def _table(self, table: exp.Expr) -> Iterator[Edit]:
+    @handles(exp.Version)
+    def _version(self, version: exp.Version) -> Iterator[Edit]:
+        table = version.parent
         assert isinstance(table, exp.Table)
-        version = table.args.get("version")
-        if version is None:
-            return
         join, time = table.parent, version.expression
         select = enclosing(table, exp.Select)
         if not isinstance(join, exp.Join) or select is None:

@@ -1,11 +1,17 @@
-"""Flink's functions of texts in Spark SQL."""
+"""Flink's functions of texts, LIKE and SIMILAR TO in Spark SQL."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from sqlglot import exp
+
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
-from dbt.adapters.sparkstream.sql.passes.flink.regexes import replacement
+from dbt.adapters.sparkstream.sql.passes.flink.regexes import replacement, similar
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 
 def trim(call: FlinkCall, side: str) -> str:
@@ -207,6 +213,88 @@ def is_decimal(call: FlinkCall) -> str:
     return "TRUE" if types.is_numeric(call.types[0]) else f"(TRY_CAST({call.args[0]} AS DOUBLE) IS NOT NULL)"
 
 
-def tolerant(call: FlinkCall, name: str) -> str:
-    """A function by its name that gives NULL for a wrong text."""
-    return call.to(name)
+# -- SUBSTRING, LIKE and their like ----------------------------------------------------------------------
+class TextParts(Rewriter):
+    """Edits SUBSTRING, OVERLAY, POSITION, LIKE and SIMILAR TO.
+
+    Places count as in Flink's `BinaryStringData.substringSQL` and `overlay`.
+    """
+
+    @handles(exp.Substring)
+    def _substring(self, node: exp.Substring) -> Iterator[Edit]:
+        """A part that begins before the text is empty, and one of a negative length NULL."""
+        type_ = self.type(node.this)
+        start, length = node.args.get("start"), node.args.get("length")
+        before = _may_be_negative(start) and type_ != "binary"
+        negative = _may_be_negative(length)
+        if not (before or negative):
+            return
+
+        def text() -> str:
+            cases = []
+            if length is not None and negative:
+                cases.append(f"WHEN {self.text(length)} < 0 THEN NULL")
+            if start is not None and before:
+                cases.append(f"WHEN {self.text(start)} + CHAR_LENGTH({self.text(node.this)}) < 0 THEN ''")
+            return f"CASE {' '.join(cases)} ELSE {self.text(node)} END"
+
+        yield self.edit(node, text, level=1)
+
+    @handles(exp.Like)
+    def _like(self, node: exp.Like) -> Iterator[Edit]:
+        """Without ESCAPE, Flink has no escape character in a pattern; Spark's is the backslash."""
+        pattern = node.expression
+        plain = isinstance(pattern, exp.Literal) and "\\" not in pattern.name
+        if not plain and not isinstance(node.parent, exp.Escape):
+            yield self.edit(node, lambda: f"{self.text(node)} ESCAPE '\\0'", level=1)
+
+    @handles(exp.Escape)
+    def _escape(self, node: exp.Escape) -> Iterator[Edit]:
+        """What a constant pattern escapes is %, _ or the character itself."""
+        pattern, sign = node.this.expression, node.expression.name
+        if isinstance(node.this, exp.Like) and isinstance(pattern, exp.Literal) and len(sign) == 1:
+            left = pattern.name.replace(sign * 2, "").replace(f"{sign}%", "").replace(f"{sign}_", "")
+            if sign in left:
+                self.refuse(pattern, f"{sign} escapes nothing here", "put it before % or _, or twice")
+        yield from ()
+
+    @handles(exp.SimilarTo)
+    def _similar(self, node: exp.SimilarTo) -> Iterator[Edit]:
+        """`x SIMILAR TO '%a_b'`, whose constant pattern becomes one of Java's."""
+        pattern = node.expression
+        escaped = node.parent if isinstance(node.parent, exp.Escape) else None
+        if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+            self.refuse(pattern, "SIMILAR TO takes a constant pattern here", "write REGEXP(text, pattern)")
+        try:
+            regex = string_literal(similar(pattern.name, escaped.expression.name if escaped else ""))
+        except RefusedError as error:
+            self.refuse(pattern, str(error), error.hint)
+        negated = "NOT " if self.source.is_negated(node) else ""
+        yield self.edit(escaped or node, lambda: f"{self.text(node.this)} {negated}RLIKE {regex}")
+
+    @handles(exp.StrPosition)
+    def _position(self, node: exp.StrPosition) -> Iterator[Edit]:
+        """`POSITION('l' IN text FROM 4)`: Spark's POSITION begins at the first character."""
+        start = node.args.get("position")
+        if start is not None:
+            parts = node.args["substr"], node.this, start
+            yield self.edit(node, lambda: locate_from(*map(self.text, parts)))
+
+    @handles(exp.Overlay)
+    def _overlay(self, node: exp.Overlay) -> Iterator[Edit]:
+        """From a place outside of the text it changes nothing; what replaces no character cuts the rest off."""
+
+        def text() -> str:
+            whole, new = self.text(node.this), self.text(node.expression)
+            start = self.text(node.args["from_"])
+            length = self.text(node.args["for_"]) if node.args.get("for_") else f"CHAR_LENGTH({new})"
+            rest = f"CASE WHEN {length} <= 0 THEN '' ELSE SUBSTRING({whole}, {start} + {length}) END"
+            parts = f"CONCAT(LEFT({whole}, {start} - 1), {new}, {rest})"
+            return f"CASE WHEN {start} NOT BETWEEN 1 AND CHAR_LENGTH({whole}) THEN {whole} ELSE {parts} END"
+
+        yield self.edit(node, text)
+
+
+def _may_be_negative(node: exp.Expr | None) -> bool:
+    """Whether a number is there, and isn't written as a constant such as 3."""
+    return node is not None and not (isinstance(node, exp.Literal) and not node.is_string)

@@ -1,4 +1,4 @@
-"""EXTRACT, FLOOR, CEIL, INTERVAL and sums of TIMESTAMP_LTZ of Flink SQL."""
+"""EXTRACT, FLOOR, CEIL, lengths of time and differences of Flink SQL."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.flink import instants
+from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
-from dbt.adapters.sparkstream.sql.passes.flink.families import MONTHS, family
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
+from dbt.adapters.sparkstream.sql.passes.flink.families import family
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 
 def _field(name: str) -> Callable[[str, str | None], str]:
@@ -49,18 +48,8 @@ _EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
 class TimeExpressions(Rewriter):
     """Edits what takes a time apart or rounds it, and lengths of time."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self.handlers = {
-            exp.Extract: self._extract,
-            exp.Floor: self._round,
-            exp.Ceil: self._round,
-            exp.Interval: self._interval,
-            Difference: self._difference,
-            **dict.fromkeys((exp.Add, exp.Sub), self._sum),
-        }
-
-    def _extract(self, node: exp.Expr) -> Iterator[Edit]:
+    @handles(exp.Extract)
+    def _extract(self, node: exp.Extract) -> Iterator[Edit]:
         unit = node.this.name.upper()
         if unit not in _EXTRACTED:
             self.refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(_EXTRACTED)}")
@@ -75,7 +64,8 @@ class TimeExpressions(Rewriter):
 
         yield self.edit(node, text)
 
-    def _difference(self, node: exp.Expr) -> Iterator[Edit]:
+    @handles(Difference)
+    def _difference(self, node: Difference) -> Iterator[Edit]:
         """`(a - b) DAY`: all of the time between, whatever the unit; in months or years, the whole months of it."""
         first, last = node.this.right, node.this.left
         for side in (first, last):
@@ -90,37 +80,15 @@ class TimeExpressions(Rewriter):
         else:
             yield self.edit(node, lambda: f"({self.text(node.this)})")
 
-    def _sum(self, node: exp.Expr) -> Iterator[Edit]:
-        """A TIMESTAMP plus or minus a length of time, which elapses in Flink."""
-        assert isinstance(node, exp.Binary)
-        added = isinstance(node, exp.Add)
-        for time, length in ((node.left, node.right), *([(node.right, node.left)] if added else [])):
-            if self.type(time) == "timestamp" and family(self.type(length)) == "interval":
-                yield from self._later(node, time, "+" if added else "-", length)
-
-    def _later(self, node: exp.Expr, time: exp.Expr, sign: str, length: exp.Expr) -> Iterator[Edit]:
-        constant = self._constant(length)
-        if self.type(length) == MONTHS:
-            yield self.edit(node, lambda: instants.months_later(self.text(time), sign, self.text(length)))
-        elif constant is None:
-            yield self.edit(node, lambda: instants.later_by(self.text(time), sign, self.text(length)))
-        elif instants.is_long(constant):
-            yield self.edit(node, lambda: instants.later(self.text(time), sign, constant))
-
-    def _constant(self, node: exp.Expr) -> Interval | None:
-        """The length of a constant interval."""
-        try:
-            return read_interval(self.source.tokens_in(self.source.span(node)), strict=False)
-        except IntervalError:
-            return None
-
-    def _round(self, node: exp.Expr) -> Iterator[Edit]:
-        to = node.args.get("to")
-        type_ = self.type(node.this)
-        name = type(node).__name__.upper()
+    @handles(exp.Floor, exp.Ceil)
+    def _round(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
+        to, type_ = node.args.get("to"), self.type(node.this)
         if to is None:
-            if type_ in ("double", "float") or type_ in types.INTEGERS:
-                yield self.edit(node, lambda: f"CAST({name}({self.text(node.this)}) AS {(type_ or '').upper()})")
+            name = type(node).__name__.upper()
+            if types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] > 1:  # Spark drops all digits behind it
+                yield self.edit(node, lambda: cast(self.text(node), self.type(node) or ""), level=1)
+            elif type_ in ("double", "float", *types.INTEGERS):
+                yield self.edit(node, lambda: cast(f"{name}({self.text(node.this)})", type_ or ""))
             return
         convert = floor_to if isinstance(node, exp.Floor) else ceil_to
 
@@ -132,10 +100,17 @@ class TimeExpressions(Rewriter):
 
         yield self.edit(node, text)
 
-    def _interval(self, node: exp.Expr) -> Iterator[Edit]:
+    @handles(exp.Interval)
+    def _interval(self, node: exp.Interval) -> Iterator[Edit]:
         unit = node.args.get("unit")
         if unit is None or node.this is None:  # the type INTERVAL DAY
             return
+        yield from self._constant(node, unit)
+        if is_computed(node) and not (isinstance(node.this, exp.Neg) and node.this.this.is_string):
+            yield from self._computed(node, unit)  # INTERVAL -'1' DAY is a constant to Spark, too
+
+    def _constant(self, node: exp.Interval, unit: exp.Expr) -> Iterator[Edit]:
+        """Refuses units that Flink misreads, and leaves precisions out: DAY(3), SECOND(3), SECOND(1, 3)."""
         names = [
             str(u.name or u.sql()).upper()
             for u in ([unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit])
@@ -152,13 +127,22 @@ class TimeExpressions(Rewriter):
             return
         if self.source.tokens_in(self.source.span(node))[1].token_type in (TokenType.NUMBER, TokenType.DASH):
             return  # INTERVAL 1 DAY, which Spark has as well
-        # Spark takes no precision: DAY(3), SECOND(3), SECOND(1, 3).
         places = self.source.tokens.within((self.source.span(node.this)[1], self.source.span(node)[1]))
         for i in places:
             token = self.source.tokens[i]
             if token.token_type == TokenType.L_PAREN:
                 behind = self.source.tokens.behind(i)
                 yield Edit((token.start, self.source.tokens[behind - 1].end + 1), lambda: "")
+
+    def _computed(self, node: exp.Interval, unit: exp.Expr) -> Iterator[Edit]:
+        """`INTERVAL n DAY` as a multiple of a constant length."""
+        number, type_ = node.this, self.type(node.this)
+        if isinstance(unit, exp.IntervalSpan):
+            self.refuse(node, "a number of units has one unit", "write INTERVAL '1:30' HOUR TO MINUTE for a constant")
+        if type_ is not None and type_ not in types.INTEGERS:
+            self.refuse(number, f"a length of time is a whole number of units, and this is a {type_}")
+        factor = "({})" if isinstance(number, (exp.Binary, exp.Neg)) else "{}"
+        yield self.edit(node, lambda: f"({factor.format(self.text(number))} * INTERVAL '1' {unit.name.upper()})")
 
     def _days_of_date(self, node: exp.Expr) -> int | None:
         """The whole days of a length of time that is added to a date: Flink's result is a date, whatever the hours."""
@@ -168,8 +152,21 @@ class TimeExpressions(Rewriter):
         other = sum_.left if node.arg_key == "expression" else sum_.right
         if self.type(other) != "date":
             return None
-        length = self._constant(node)
+        length = constant_length(self.source, node)
         if length is None:
             return None
         days = abs(length.micros) // MICROS["DAY"]
         return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days
+
+
+def constant_length(source: Source, node: exp.Expr) -> Interval | None:
+    """The length of a constant interval; None for any other expression."""
+    try:
+        return read_interval(source.tokens_in(source.span(node)), strict=False)
+    except IntervalError:
+        return None
+
+
+def is_computed(interval: exp.Expr) -> bool:
+    """Whether a length is neither `INTERVAL '1' DAY` nor `INTERVAL 1 DAY`, of which sqlglot makes a text."""
+    return not (isinstance(interval.this, exp.Literal) and interval.this.is_string)

@@ -1,11 +1,14 @@
-"""TYPEOF: the names that Flink has for types."""
+"""TYPEOF: the names that Flink has for types, and whether a value can be NULL (`INT NOT NULL`)."""
 
 from __future__ import annotations
+
+from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 
 _LONGEST = 2**31 - 1
 """The size of a text that may be as long as it likes."""
@@ -17,6 +20,9 @@ _NAMES = {
 }
 _IN_FULL = {"binary": f"VARBINARY({_LONGEST})", "string": f"VARCHAR({_LONGEST})"}
 """The names that TYPEOF(x, TRUE) has."""
+_OF_ALL = (exp.Add, exp.Sub, exp.Mul, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.And, exp.Or)
+_OF_ONE = (exp.Paren, exp.Neg, exp.Not)
+_CONSTANTS = (exp.Literal, exp.Boolean, exp.Interval, exp.CurrentDate)
 
 
 def typeof(call: FlinkCall) -> str:
@@ -55,3 +61,25 @@ def _name(type_: str | None, in_full: bool) -> str | None:
         return None if None in inner else f"ROW<{columns}>"
     inner = [_name(part, in_full) for part in (pair or [element(type_)])]
     return None if None in inner else f"{'MAP' if pair else 'ARRAY'}<{', '.join(map(str, inner))}>"
+
+
+def can_be_null(node: exp.Expr) -> bool | None:
+    """Whether a value can be NULL; None where nobody knows. A column is taken for one that can."""
+    if isinstance(node, (*_CONSTANTS, exp.Is)) or word(node):
+        return False
+    if isinstance(node, (exp.Null, exp.Column, exp.Dot)) or node.args.get("safe"):  # TRY_CAST
+        return True
+    if isinstance(node, _OF_ONE) or (isinstance(node, exp.Cast) and not _is_sized_text(node)):
+        return can_be_null(node.this)
+    if isinstance(node, _OF_ALL):
+        sides = can_be_null(node.left), can_be_null(node.right)
+        return None if None in sides else True in sides
+    if isinstance(node, exp.Anonymous) and node.name.upper() in ("COALESCE", "IFNULL"):
+        values = [can_be_null(value) for value in node.expressions]
+        return False if False in values else None if None in values else True
+    return None
+
+
+def _is_sized_text(node: exp.Cast) -> bool:
+    """Whether a value is cast to CHAR or VARCHAR, whose sizes Spark's types haven't."""
+    return node.to.is_type("char", "varchar")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
-from dbt.adapters.sparkstream.sql.core.nested import array_of, fields, map_of
+from dbt.adapters.sparkstream.sql.core.nested import fields, map_of
 from dbt.adapters.sparkstream.sql.core.nodes import Difference, JsonConstructor, JsonPath, Unknown
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
-    NTZ,
     TIMES,
     Numbers,
     decimal_parts,
@@ -18,15 +17,13 @@ from dbt.adapters.sparkstream.sql.core.types import (
     is_numeric,
     spark_type,
 )
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, FunctionRule, TypeOf, Types, always, first_operand, fixed
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, Types, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
-from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS, rounded_type
-from dbt.adapters.sparkstream.sql.passes.flink.multisets import is_unnested
-from dbt.adapters.sparkstream.sql.passes.flink.variants import VARIANT
+from dbt.adapters.sparkstream.sql.passes.flink.json import VARIANT
+from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
 
 
 def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
@@ -128,29 +125,6 @@ def _tuple(node: exp.Tuple, of: TypeOf, numbers: Numbers) -> str | None:
     return FUNCTIONS["ROW"].returns([of(value) for value in node.expressions], numbers)  # type: ignore[misc]
 
 
-def _timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
-    """`TIMESTAMPADD(HOUR, 1, d)`: a time of a date, unless whole days are added."""
-    if len(node.expressions) != 3:
-        return None
-    type_ = of(node.expressions[2])
-    return NTZ if type_ == "date" and node.expressions[0].name.upper() not in DATE_UNITS else type_
-
-
-def _multiset(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
-    """What COLLECT gives: how often each value comes, or the values where only UNNEST reads it."""
-    value = node.expressions[0] if len(node.expressions) == 1 else None
-    if isinstance(value, exp.Distinct):
-        value = value.expressions[0]
-    type_ = of(value) if value is not None else None
-    return array_of(type_) if is_unnested(node) else map_of(type_, "int")
-
-
-_FUNCTIONS: dict[str, FunctionRule] = {
-    **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
-    "TIMESTAMPDIFF": always("int"),
-    **dict.fromkeys(NAVIGATION, _first),
-}
-
 FLINK = SPARK.but(
     nodes={
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
@@ -169,8 +143,11 @@ FLINK = SPARK.but(
         exp.Column: _word,
         Unknown: fixed("boolean"),
     },
-    functions=_FUNCTIONS,
-    calls={"COLLECT": _multiset, "ROUND": rounded_type, "TRUNCATE": rounded_type, "TIMESTAMPADD": _timestampadd},
+    functions={
+        **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
+        **dict.fromkeys(NAVIGATION, _first),
+    },
+    calls={name: function.typed for name, function in FUNCTIONS.items() if function.typed},
     numbers=NUMBERS,
     unnamed="EXPR${position}",
     bare_fields=True,

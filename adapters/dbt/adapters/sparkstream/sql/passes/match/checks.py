@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
-from dbt.adapters.sparkstream.sql.passes.flink.functions import AGGREGATES as FLINK_AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.values import call_around, is_column
 from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
@@ -137,7 +137,7 @@ class Checks:
             self._refuse(span, *_ABSENT[name])
         if name == ROWTIME and call.expressions:
             self._refuse(span, f"{ROWTIME} takes no argument here", f"write {ROWTIME}()")
-        if name in FLINK_AGGREGATES and name not in AGGREGATES:
+        if is_aggregate_call(call) and name not in AGGREGATES:
             self._refuse(span, f"{name} over the rows of a variable isn't here", f"there are {', '.join(AGGREGATES)}")
         if name not in (*NAVIGATION, *AGGREGATES):
             return

@@ -1,16 +1,20 @@
-"""Hints of Flink SQL: a hint that Spark has is kept, and any other is left out with a warning."""
+"""Syntax that Flink ignores, and hints that Spark hasn't: both are left out with a warning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlglot import exp
 from sqlglot.errors import TokenError
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
+from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.passes.flink.frames import has_ignored_frame
+from dbt.adapters.sparkstream.sql.passes.flink.functions import FunctionKind, record
 
 _KEPT = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
 """Hints that say the same to Spark."""
@@ -83,3 +87,42 @@ def _between(text: str, at: int, end: int) -> Iterator[Span]:
             at = closing
         else:
             at += 1
+
+
+def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
+    """A warning for each piece of syntax that is left out, as Flink ignores it."""
+    for node in tree.find_all(exp.Order, exp.IgnoreNulls, exp.Window, WindowFunction):
+        if isinstance(node, exp.Window):
+            if has_ignored_frame(node):
+                name = node.args["alias"]
+                yield source.warning(
+                    source.span(name),
+                    f"Flink heeds no frame behind the name of a window, {name.name}, so it is left out",
+                    "write the window in full: OVER (PARTITION BY ... ORDER BY ... ROWS ...)",
+                )
+            continue
+        if isinstance(node, WindowFunction):
+            if UNREAD in node.timecol.meta:
+                yield source.warning(
+                    node.timecol.meta[UNREAD],
+                    f"Flink takes {node.timecol.name}, the first column of DESCRIPTOR; the others are left out",
+                    f"write DESCRIPTOR({node.timecol.name})",
+                )
+            continue
+        call = node.parent if isinstance(node, exp.Order) else node.this
+        function = record(call) if call is not None else None
+        if function is None or call is None:
+            continue
+        name = call.name.upper()
+        if isinstance(node, exp.Order) and function.ordered:
+            yield source.warning(
+                source.call_span(call),
+                f"Flink's {name} heeds no ORDER BY, so it is left out",
+                "to have an order, write ARRAY_SORT(ARRAY_AGG(x))",
+            )
+        elif isinstance(node, exp.IgnoreNulls) and function.kind is FunctionKind.NEIGHBOUR:
+            yield source.warning(
+                source.call_span(call),
+                f"Flink's {name} heeds no IGNORE NULLS, so it is left out",
+                "to skip NULLs, write LAST_VALUE(x) OVER (... ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+            )
