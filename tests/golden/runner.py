@@ -171,6 +171,13 @@ def create_view(
     Returns:
         Column -> Spark type, as `translate` takes it in `schema`.
     """
+    view = spark.sql(rows_query(table, spark_type, zone=zone))
+    view.createOrReplaceTempView(quoted(name))
+    return dict(view.dtypes)
+
+
+def rows_query(table: Relation, spark_type: Callable[[str], str] = flink_type, *, zone: str = "Z") -> str:
+    """A query that gives the rows of a table; arguments as for `create_view`."""
     types = [spark_type(type_) for _, type_ in table.columns]
     # Everything as text, so that one VALUES list serves all types.
     texts = ",\n".join(
@@ -182,9 +189,7 @@ def create_view(
         for i, ((name, _), type_) in enumerate(zip(table.columns, types, strict=True))
     )
     names = ", ".join(f"c{i}" for i in range(len(types)))
-    view = spark.sql(f"SELECT {columns} FROM VALUES {texts} AS v({names}){'' if table.rows else ' WHERE FALSE'}")
-    view.createOrReplaceTempView(quoted(name))
-    return dict(view.dtypes)
+    return f"SELECT {columns} FROM VALUES {texts} AS v({names}){'' if table.rows else ' WHERE FALSE'}"
 
 
 def _value(text: str, type_: str) -> str:
@@ -207,12 +212,14 @@ def _text(value: Any, type_: str, zone: str) -> str:
 def rows_of(result: DataFrame) -> list[Row]:
     """The rows of a result, with times, dates and times of day as text in the session's zone."""
     kinds = [field.dataType.typeName() for field in result.schema.fields]
-    names = [f"c{i}" for i in range(len(kinds))]
-    flat = result.toDF(*names).selectExpr(
-        *(
-            f"CAST({name} AS STRING) AS {name}" if kind in _SHOWN else name
-            for name, kind in zip(names, kinds, strict=True)
-        )
+    if not set(kinds) & set(_SHOWN):
+        return [list(row) for row in result.collect()]
+    names = [quoted(name) for name in result.columns]
+    if len({name.casefold() for name in names}) < len(names):
+        names = [f"c{i}" for i in range(len(kinds))]
+        result = result.toDF(*names)
+    flat = result.selectExpr(
+        *(f"CAST({name} AS STRING)" if kind in _SHOWN else name for name, kind in zip(names, kinds, strict=True))
     )
     return [list(row) for row in flat.collect()]
 

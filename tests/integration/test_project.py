@@ -151,7 +151,6 @@ def test_show_model(project: DbtProject, built: dict[str, Any]) -> None:
 
 
 @ON_THE_SESSION
-@pytest.mark.long
 def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
     result = project.dbt("compile", "--select", "window_history", "--vars", "{snapshots: true}")
     [snapshot] = [node.node for node in result.results]
@@ -160,7 +159,6 @@ def test_snapshot_compiles(project: DbtProject, built: dict[str, Any]) -> None:
 
 
 @ON_THE_SESSION
-@pytest.mark.long
 def test_snapshot_says_what_it_needs(project: DbtProject, built: dict[str, Any]) -> None:
     folder = project.folder / "snapshots"
     (folder / "in_parquet.sql").write_text(
