@@ -157,6 +157,15 @@ def test_blocks_of_the_macro_window_sql(spark: SimpleNamespace) -> None:
     ]
 
 
+def test_columns_are_asked_once_for_a_statement(spark: SimpleNamespace) -> None:
+    block = f"<< window_sql(flink, {len(FLINK)}) {FLINK} >>"
+    with connected(spark) as connection:
+        connection.cursor().execute(f"select * from ({block}) a cross join ({block}) b cross join ({TUMBLE}) c")
+        connection.cursor().execute(f"select * from ({block}) a")
+    asked = [sql.startswith("DESCRIBE") for sql in spark.said]
+    assert asked == [False, True, False, True, False]
+
+
 def test_the_macro_window_sql_writes_them() -> None:
     there = Macros("spark", var=lambda name, default=None: name == "sparkstream_gateway" or default)
     block = there.call("default__window_sql", "SELECT 1", "flink", arrival="seq", optimize=False)

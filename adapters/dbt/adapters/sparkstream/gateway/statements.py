@@ -93,25 +93,25 @@ class Translator:
             UnknownDialect: it sets the dialect to one that there isn't.
         """
         self._take_setting(sql)
-        sql = self._with_blocks(sql)
+        described = Descriptions(self.rows_of)  # for one statement: the next one finds what other clients have changed
+        sql = self._with_blocks(sql, described)
         start = 0 if self.dialect == "spark" else query_start(sql)
         if start is None:
             return sql
-        return sql[:start] + self._translated(sql, start, len(sql), self.dialect)
+        return sql[:start] + self._translated(sql, start, len(sql), described, self.dialect)
 
-    def _translated(self, sql: str, start: int, end: int, dialect: str, **options: Any) -> str:
+    def _translated(self, sql: str, start: int, end: int, described: Descriptions, dialect: str, **options: Any) -> str:
         """A part of a statement as Spark SQL."""
         # As many lines and columns before it as the statement has, so that errors have their place in that.
         blank = "".join("\n" if c == "\n" else " " for c in sql[:start])
-        schema = Descriptions(self.rows_of).of
         try:
-            found = translate(blank + sql[start:end], dialect, schema=schema, warn=self.warn, **options)
+            found = translate(blank + sql[start:end], dialect, schema=described.of, warn=self.warn, **options)
         except TranslationError as error:
             error.source_line = sql.split("\n")[error.line - 1]
             raise
         return found.removeprefix(blank)
 
-    def _with_blocks(self, sql: str) -> str:
+    def _with_blocks(self, sql: str, described: Descriptions) -> str:
         """A statement with the blocks of the macro `window_sql` translated, each by its own dialect."""
         written, at = "", 0
         while (begin := sql.find(BLOCK, at)) >= 0:
@@ -120,7 +120,7 @@ class Translator:
                 written, at = written + sql[at : begin + len(BLOCK)], begin + len(BLOCK)
                 continue
             written += sql[at:begin]
-            written += self._translated(sql, block.start, block.end, block.dialect, **block.options)
+            written += self._translated(sql, block.start, block.end, described, block.dialect, **block.options)
             at = block.end + len(_END)
         return written + sql[at:] if at else sql
 
