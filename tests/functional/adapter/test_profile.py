@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 import yaml
 from click.testing import CliRunner
+from dbt.cli.main import dbtRunner
+from dbt_common.dataclass_schema import ValidationError
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
@@ -53,6 +56,38 @@ def test_fast_frames_are_the_users_choice() -> None:
 def test_variables_in_texts_are_replaced_only_for_who_asks() -> None:
     assert credentials(server_side_parameters={SUBSTITUTE: "true"}).server_side_parameters[SUBSTITUTE] == "true"
     assert SUBSTITUTE not in credentials(method="http", host="h", token="t", cluster="c").server_side_parameters
+
+
+@pytest.mark.parametrize(("key", "seen", "depth"), [({}, "sparkstream", 0), ({"target_type": "spark"}, "spark", 9)])
+def test_target_type_in_templates(tmp_path: Path, key: dict[str, str], seen: str, depth: int) -> None:
+    """A package sees what the profile says; the adapter and the macros that dbt finds for it stay."""
+    output = {"type": "sparkstream", "method": "session", "schema": "shop", **key}
+    files = {
+        "profiles.yml": yaml.safe_dump({"shop": {"target": "test", "outputs": {"test": output}}}),
+        "dbt_project.yml": "name: shop\nprofile: shop\n"
+        "models: {shop: {+meta: {depth: \"{{ 9 if target.type in ['spark'] else 0 }}\"}}}\n",
+        "macros/who.sql": "{% macro who() %}{{ return(adapter.dispatch('who')()) }}{% endmacro %}"
+        "{% macro spark__who() %}spark{% endmacro %}{% macro sparkstream__who() %}own{% endmacro %}",
+        "models/m.sql": "{{ config(meta={'seen': target.type, 'is': adapter.type(), 'macro': who()}) }}select 1",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    here = ["--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path)]
+    done = dbtRunner().invoke(["--no-send-anonymous-usage-stats", "--quiet", "parse", *here])
+    assert done.success, done.exception
+    manifest: Any = done.result
+    assert manifest.nodes["model.shop.m"].config.meta == {
+        "seen": seen,
+        "depth": depth,
+        "is": "sparkstream",
+        "macro": "own",
+    }
+
+
+def test_target_type_is_spark_or_the_adapter() -> None:
+    with pytest.raises(ValidationError, match="target_type can't be 'postgres'"):
+        credentials(target_type="postgres")
 
 
 def test_own_keys() -> None:

@@ -6,7 +6,7 @@ import copy
 import getpass
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
@@ -50,6 +50,7 @@ class SparkStreamCredentials(SparkCredentials):
             on.
         max_windows: in how many windows of `hop` or `cumulate` a row may be: many of them fill Spark's memory.
         max_partial_matches: how many partial matches a `MATCH_RECOGNIZE` may hold at once: rows are compared with all.
+        target_type: what `target.type` is in Jinja, such as `spark` for packages that ask whether it is that.
     """
 
     method: Method = None  # type: ignore[assignment]
@@ -58,6 +59,7 @@ class SparkStreamCredentials(SparkCredentials):
     optimize: bool = True
     max_windows: int = MOST_WINDOWS
     max_partial_matches: int = MOST_PARTIAL_MATCHES
+    target_type: Literal["sparkstream", "spark"] = "sparkstream"
 
     @classmethod
     def validate(cls, data: Any) -> None:
@@ -150,6 +152,10 @@ class SparkStreamCredentials(SparkCredentials):
             yield key, redacted(value) if isinstance(value, str) else value
 
     def _connection_keys(self) -> tuple[str, ...]:
+        # dbt parses all files again where these keys are others than before.
+        return (*self._method_keys(), *(["target_type"] if self.target_type != self.type else []))
+
+    def _method_keys(self) -> tuple[str, ...]:
         if self.method == Method.SESSION:
             return ("method", "database", "schema", "optimize")
         if self.method == Method.CONNECT:
