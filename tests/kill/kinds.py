@@ -105,7 +105,7 @@ def _backfilled(name: str, sql: str) -> Kind:
 
 
 def _made_anew(kind: Kind, counted: str | None = None) -> Kind:
-    """A table that is made anew aside, by some of the runs."""
+    """A table that is rebuilt in staging, by some of the runs."""
     [model] = kind.models
     return Kind(kind.name, (replace(model, counted=counted),), (*STREAM, DROPPING, *(BETWEEN, REPLACING) * 2))
 

@@ -1,4 +1,4 @@
-"""Tables with a log of what was done that are made anew aside: the same tests for each format."""
+"""Tables with a log of what was done that are rebuilt in staging: the same tests for each format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table that is made anew aside: readers have the old rows until the new one takes its place."""
+"""A table that is rebuilt in staging: readers have the old rows until the new one takes its place."""
 
 from __future__ import annotations
 

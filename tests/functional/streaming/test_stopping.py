@@ -11,7 +11,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.operations.stopping import ENDED, KILLED, NO_RUN, Announced, Noted, stopped
+from dbt.adapters.sparkstream.streaming.operations.stopping import ENDED, KILLED, NO_RUN, Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
@@ -19,9 +19,9 @@ from tests.functional.streaming.test_once import ROWS, TUMBLE
 from tests.support import PATIENCE, quick_session, wait_for
 
 
-def noted(feed: Feed) -> Noted:
+def noted(feed: Feed) -> OnServer:
     model = StreamModel("model.test.model", "model", f"{feed.schema}.model", f"{feed.schema}.sparkstream_runs")
-    return Noted(Engine(quick_session(feed.spark)), model)
+    return OnServer(Engine(quick_session(feed.spark)), model)
 
 
 def test_a_run_that_is_left_running_ends(feed: Feed) -> None:

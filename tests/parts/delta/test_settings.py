@@ -185,7 +185,7 @@ def test_streams_into_such_a_table(feed: Feed, setting: str) -> None:
         assert detail["clusteringColumns"] == (["k", "window_start"] if setting in ("clustered", "all") else [])
     vectors = removed_by_vectors(folder_of(feed, "corrected"))
     assert bool(vectors) == (setting in ("vectors", "all"))
-    # Made anew aside, it has them still.
+    # Rebuilt in staging, it has them still.
     other = TUMBLE.replace("20 seconds", "10 seconds")
     feed.run(other, on_query_change="swap", **options)
     [detail] = feed.spark.sql(f"DESCRIBE DETAIL {feed.schema}.model").collect()

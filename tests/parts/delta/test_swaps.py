@@ -1,4 +1,4 @@
-"""Tables of streaming models in Delta that are made anew aside."""
+"""Tables of streaming models in Delta that are rebuilt in staging."""
 
 from __future__ import annotations
 

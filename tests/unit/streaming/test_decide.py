@@ -15,9 +15,9 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.refusals import SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Recorded
 
-DONE = Noted(4, 4, NOTHING_YET, ())
+DONE = Recorded(4, 4, NOTHING_YET, ())
 BID = StreamSource("bid", "db.bid")
 MADE_FOR = Definition("SELECT id FROM bid", "spark", (BID,), (("id", "int"),), False, "UTC")
 OTHER = replace(MADE_FOR, sql="SELECT id FROM bid WHERE id > 1")
@@ -29,8 +29,8 @@ LEDGER = Ledger("g", MADE_FOR.fingerprint, "t-g", {"bid": "here"}, batch=4, file
 class Answers:
     """What Spark says, with what a run finds in which nothing is new."""
 
-    noted: Noted = DONE
-    recorded: Sequence[str] = tuple(MADE_FOR.recorded())
+    recorded: Recorded = DONE
+    made_for: Sequence[str] = tuple(MADE_FOR.recorded())
     becomes: str | None = None
     rows: bool | StreamingError = True
     as_read: bool = True
@@ -75,7 +75,7 @@ def due(
 
 
 RUN = Holder("r", "h", 1, 0.0)
-BEGUN = Noted(5, 4, NOTHING_YET, ())
+BEGUN = Recorded(5, 4, NOTHING_YET, ())
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ BEGUN = Noted(5, 4, NOTHING_YET, ())
         ({"ledger": {"query": MADE_FOR.fingerprint_of_0_2}}, Due.LEASE),
         ({"ledger": {"sources": {"bid": "elsewhere"}}}, Due.LEASE),
         ({"ledger": {"sources": {}}}, Due.LEASE),
-        ({"answers": Answers(noted=BEGUN)}, Due.LEASE),
-        ({"answers": Answers(noted=Noted(5, 5, NOTHING_YET, ()))}, Due.LEASE),
+        ({"answers": Answers(recorded=BEGUN)}, Due.LEASE),
+        ({"answers": Answers(recorded=Recorded(5, 5, NOTHING_YET, ()))}, Due.LEASE),
         ({"answers": Answers(as_read=False)}, Due.LEASE),
         ({"answers": Answers(as_left=False)}, Due.LEASE),
         ({"wanted": {"order": Due.REBUILD}}, Due.LEASE),
@@ -140,10 +140,10 @@ def test_another_query_is_refused_with_what_has_changed() -> None:
         due(wanted={"definition": OTHER, "has_state": True})
     assert "'continue'" not in str(refused.value)
     with pytest.raises(StreamingError, match=r"the query, its columns, .* have changed"):
-        due(wanted={"definition": OTHER}, answers=Answers(recorded=()))
+        due(wanted={"definition": OTHER}, answers=Answers(made_for=()))
 
 
-TWO = Noted(4, 4, Offsets(0, 0, (1, 2)), ())
+TWO = Recorded(4, 4, Offsets(0, 0, (1, 2)), ())
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ TWO = Noted(4, 4, Offsets(0, 0, (1, 2)), ())
         ({"wanted": {"has_state": True}}, "the new query keeps rows or windows"),
         ({"wanted": {"definition": replace(OTHER, flush=True)}}, "the new query keeps rows or windows"),
         ({"answers": Answers(kept_state=True)}, "the old query has kept rows or windows"),
-        ({"answers": Answers(noted=TWO)}, "several streams are read"),
+        ({"answers": Answers(recorded=TWO)}, "several streams are read"),
         ({"wanted": {"sources": [BID, BID]}}, "several streams are read"),
         ({"answers": Answers(becomes="is another")}, "it reads another source"),
         ({"ledger": {"sources": {}}}, "it reads another source"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Recorded
 
 CHECKPOINT = "file:/warehouse/_sparkstream/bids-1/checkpoint"
 
@@ -46,9 +46,9 @@ def offsets(watermark: int, until: int) -> list[str]:
     return ["v1", json.dumps(facts), json.dumps({"logOffset": until})]
 
 
-def noted(folders: Folders, last: int) -> Noted:
+def noted(folders: Folders, last: int) -> Recorded:
     engine: Any = SimpleNamespace(folders=folders)
-    return Noted.of(engine, CHECKPOINT, last)
+    return Recorded.of(engine, CHECKPOINT, last)
 
 
 def checkpoint(begun: int, done: int | None, committed: int) -> Folders:

@@ -10,7 +10,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
 BIDS = {"/bid/a": 1, "/bid/b": 2}
@@ -50,7 +50,7 @@ def test_all_files_are_read(views: list[str], read: list[dict[str, int]], expect
         for number, its in enumerate(read)
         for path, time in its.items()
     )
-    noted = Noted(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), files)
+    noted = Recorded(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), files)
     sources = Sources(engine, StreamConfig())
     assert sources.are_as_read([source(view) for view in views], noted) is expected
     assert not sources.are_as_read([source("bid"), source("topic", "kafka")], noted)

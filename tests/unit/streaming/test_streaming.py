@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.rendered import Registry
-from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, warnings
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -301,22 +301,22 @@ def test_odd_times_are_read() -> None:
     assert (by_place.unreadable, by_place.observed) == (4, batch.observed)
     del metrics["sparkstream_times_ask"]
     assert not read(eventTime=watermark, observedMetrics=metrics).is_odd
-    several = Aside.total([Aside(1, 2, 3, "2098"), Aside(), Aside(0, 1, 0, "2099")])
-    assert several == Aside(1, 3, 3, "2099")
+    several = LeftOut.total([LeftOut(1, 2, 3, "2098"), LeftOut(), LeftOut(0, 1, 0, "2099")])
+    assert several == LeftOut(1, 3, 3, "2099")
 
 
 def test_what_is_told_of_rows_left_out() -> None:
     day = Interval.parse("1 day")
     now = datetime.now(timezone.utc)
-    assert list(warnings(Aside(late=3, untimed=2), now, day, None)) == []
-    [ahead] = warnings(Aside(ahead=1, furthest="2099-01-01 00:00:00"), now, day, "shop.bids__late")
+    assert list(warnings(LeftOut(late=3, untimed=2), now, day, None)) == []
+    [ahead] = warnings(LeftOut(ahead=1, furthest="2099-01-01 00:00:00"), now, day, "shop.bids__late")
     assert ahead.startswith("1 row left out with times more than 1 day ahead of the clock, such as 2099-01-01 00:00:00")
     assert ahead.endswith("shop.bids__late has them; if such times are right, write config(max_future='off')")
-    [stuck] = warnings(Aside(late=3), datetime(2098, 12, 31, tzinfo=timezone.utc), day, None)
+    [stuck] = warnings(LeftOut(late=3), datetime(2098, 12, 31, tzinfo=timezone.utc), day, None)
     assert "the watermark stands at 2098-12-31 00:00 UTC" in stuck
     assert "--full-refresh" in stuck
-    assert list(warnings(Aside(late=3), datetime(9999, 5, 31, tzinfo=timezone.utc), day, None)) == []  # of a flush
-    [endless] = warnings(Aside(ahead=2, furthest="+54000-01-01 00:00:00"), now, None, None)
+    assert list(warnings(LeftOut(late=3), datetime(9999, 5, 31, tzinfo=timezone.utc), day, None)) == []  # of a flush
+    [endless] = warnings(LeftOut(ahead=2, furthest="+54000-01-01 00:00:00"), now, None, None)
     assert "2 rows left out with times after the year 9998" in endless
     assert "max_future" not in endless
 

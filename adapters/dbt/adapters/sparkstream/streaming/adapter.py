@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.operations import continuous
 from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
-from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, Noted, stopped
+from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.rendered import Registry
 from dbt.adapters.sparkstream.streaming.reports import datasets, lineage
@@ -308,7 +308,7 @@ class StreamingModels:
         with self.as_dbt_errors():
             engine = Engine.open(environment)
             try:
-                return stopped({model.name: Noted(engine, model) for model in chosen}, patience)
+                return stopped({model.name: OnServer(engine, model) for model in chosen}, patience)
             finally:
                 engine.close()
 

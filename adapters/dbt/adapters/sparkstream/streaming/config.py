@@ -149,14 +149,14 @@ def _contradictions(read: StreamConfig) -> Iterator[str]:
             "  leave one of them out"
         )
     if read.swaps:
-        beside = {
+        excluded = {
             f"file_format='{format_}'": not is_files and format_ not in LOGGED_FORMATS,
             f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
             "emit='open'": read.shows_open,
             "sink": read.topic is not None,
             "flush": read.flush is not None,
         }
-        for name in (name for name, is_given in beside.items() if is_given):
+        for name in (name for name, is_given in excluded.items() if is_given):
             yield (
                 f"{read.swaps}='{SWAP}' can't be with {name}: a table takes the place of another one where it is in "
                 f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"

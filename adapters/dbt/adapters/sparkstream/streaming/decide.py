@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 
 
 class Due(Enum):
@@ -71,12 +71,12 @@ class Facts(Protocol):
     """What a decision asks of Spark; each question costs a query, so it is asked only where its answer decides."""
 
     @property
-    def noted(self) -> Noted:
+    def recorded(self) -> Recorded:
         """What the checkpoint says."""
         ...
 
     @property
-    def recorded(self) -> Sequence[str]:
+    def made_for(self) -> Sequence[str]:
         """The lines that `Definition.recorded` gave for the table; none for a table of an earlier version."""
         ...
 
@@ -160,8 +160,8 @@ def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -
     is_same = ledger.query == wanted.definition.fingerprint and ledger.sources == wanted.identities
     if not (is_looked_at and has_ended and is_same):
         return False
-    noted = facts.noted
-    return noted.begun == noted.done == ledger.batch and facts.are_sources_as_read() and facts.is_table_as_left()
+    recorded = facts.recorded
+    return recorded.begun == recorded.done == ledger.batch and facts.are_sources_as_read() and facts.is_table_as_left()
 
 
 def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -> Decision:
@@ -186,7 +186,7 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts
 
 def _what_changed(wanted: Wanted, facts: Facts) -> str:
     """Another query, in words."""
-    changes = wanted.definition.changes(facts.recorded)
+    changes = wanted.definition.changes(facts.made_for)
     cause = (
         "these have changed"
         if changes
@@ -212,7 +212,7 @@ def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
         StreamingError: it can't, and why.
     """
     if why := _why_not(ledger, wanted, facts):
-        changes = "".join(f"  {change}\n" for change in wanted.definition.changes(facts.recorded))
+        changes = "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
         raise StreamingError(
             f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n{changes}"
             f"  {REBUILD}, or write config(on_query_change='rebuild')"
@@ -221,12 +221,12 @@ def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
 
 def _why_not(ledger: Ledger, wanted: Wanted, facts: Facts) -> str | None:
     """Why another query can't go on; None if it can."""
-    definition, recorded = wanted.definition, facts.recorded
+    definition, recorded = wanted.definition, facts.made_for
     if wanted.has_state or definition.flush:
         return "the new query keeps rows or windows from one run to the next, and has none of those before"
     if facts.has_kept_state():
         return "the old query has kept rows or windows, which the new one can't end"
-    if len(wanted.sources) != 1 or len(facts.noted.offsets.sources) > 1:
+    if len(wanted.sources) != 1 or len(facts.recorded.offsets.sources) > 1:
         return "several streams are read, and Spark doesn't say which it has read how far"
     before, [source] = [*ledger.sources.values()], wanted.sources
     if len(before) != 1 or facts.another(source, str(before[0])) is not None:

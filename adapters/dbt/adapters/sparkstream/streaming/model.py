@@ -25,7 +25,7 @@ class Model:
         contract: column -> type, where the model has a contract.
         comments: column -> description, and the table's under an empty name, where the model persists them.
         run_id: dbt's invocation.
-        aside_of: the model's own table, where `relation` is a staged rebuild; else empty.
+        staging_of: the model's own table, where `relation` is a staged rebuild; else empty.
     """
 
     unique_id: str
@@ -39,9 +39,9 @@ class Model:
     contract: Mapping[str, str] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
     run_id: str = ""
-    aside_of: str = ""
+    staging_of: str = ""
 
     @property
     def compact_every(self) -> int | None:
         """After how many micro-batches the rows are put into few files; a staging table has to have its place first."""
-        return None if self.aside_of else self.config.compact_every
+        return None if self.staging_of else self.config.compact_every

@@ -9,10 +9,10 @@ from dataclasses import replace
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.reports.late_rows import tables_beside
+from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.sidecars import Places
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.paths import beside, path_of
+from dbt.adapters.sparkstream.streaming.spark.paths import parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.table import batch_of
@@ -64,10 +64,10 @@ class Leftovers:
         """
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
         sidecars, location = ledger.sidecars, path_of(self._table.facts().location)
-        root = beside(self._places.folder(ledger))
+        root = parent_of(self._places.folder(ledger))
         self._engine.folders.write_lines(f"{root}/{sidecars}/{OWNER}", [location])
         others = self._engine.folders.named_lines(f"{root}/{self._model.identifier}-*/{OWNER}")
-        owned = {beside(beside(file)): 0 for file, line in others if line == location}
+        owned = {parent_of(parent_of(file)): 0 for file, line in others if line == location}
         self._empty({**owned, **left}, ledger)
 
     def staging(self, ledger: Ledger, definition: Definition) -> str | None:
@@ -93,11 +93,11 @@ class Leftovers:
         Returns:
             What is recorded of the table now.
         """
-        if self._model.aside_of:
+        if self._model.staging_of:
             return ledger  # what is recorded there is for the time when it has its place
         before, is_swapped = ledger, bool(ledger.whole.get(Stage.REBUILD))
         if is_swapped:
-            for table in tables_beside(self._model):
+            for table in side_tables(self._model):
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
             self._views.drop()
         if (is_swapped or ledger.staging) and not goes_on:

@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.refusals import (
     UnknownSchema,
     explained,
 )
-from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables
 from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome, outcome
 from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
 from dbt.adapters.sparkstream.streaming.reports.watch import Watch
@@ -112,7 +112,7 @@ class Run:
         try:
             ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
-                return outcome(self._engine, Progress(), 0, None, 0, Aside())
+                return outcome(self._engine, Progress(), 0, None, 0, LeftOut())
             if due is Due.SWAP and ledger is not None:
                 return self._swap(ledger, wanted, lease)
             if due is Due.REBUILD or ledger is None:
@@ -169,7 +169,7 @@ class Run:
             decision = decide(ledger, wanted, config, standing, has_lease=True)
         if decision.told:
             self._report(decision.told)
-        return ledger, decision.due, standing.noted.begun if decision.due is Due.MORE else -1
+        return ledger, decision.due, standing.recorded.begun if decision.due is Due.MORE else -1
 
     def _taken(self, ledger: Ledger, lease: Lease) -> Ledger:
         """Takes the right to the table that is there, and ends what an earlier run has left running.
@@ -286,11 +286,11 @@ class Run:
             batch=-1,
             files="",
             holder=lease.holder,
-            of={Stage.REBUILD: model.aside_of} if model.aside_of else {},
+            of={Stage.REBUILD: model.staging_of} if model.staging_of else {},
         )
-        if not model.aside_of:
+        if not model.staging_of:
             # Late rows of a table that was there before are none of this one's.
-            for table in tables_beside(model):
+            for table in side_tables(model):
                 self._engine.sql(f"DROP TABLE IF EXISTS {table}")
             self._parts.views.drop()
         comments = model.comments

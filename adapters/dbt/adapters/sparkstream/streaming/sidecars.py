@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.spark.paths import beside
+from dbt.adapters.sparkstream.streaming.spark.paths import parent_of
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 
 
@@ -41,7 +41,7 @@ class Places:
             config: the configs of the model.
             location: the folder of its table.
         """
-        return (config.checkpoint_location or f"{beside(location)}/_sparkstream").rstrip("/") + "/"
+        return (config.checkpoint_location or f"{parent_of(location)}/_sparkstream").rstrip("/") + "/"
 
     def checkpoint(self, ledger: Ledger) -> str:
         """The folder with a table's offsets and state."""

@@ -9,10 +9,10 @@ from dbt.adapters.sparkstream.streaming.decide import Wanted
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import tables_beside
+from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
 
 
@@ -33,30 +33,30 @@ class Standing:
         parts.sources.look_again()
 
     @cached_property
-    def noted(self) -> Noted:
-        return Noted.of(self._parts.engine, self._checkpoint, self._ledger.batch)
+    def recorded(self) -> Recorded:
+        return Recorded.of(self._parts.engine, self._checkpoint, self._ledger.batch)
 
     @cached_property
-    def recorded(self) -> Sequence[str]:
+    def made_for(self) -> Sequence[str]:
         return self._parts.engine.folders.lines(definition_folder(self._checkpoint))
 
     def another(self, source: StreamSource, before: str) -> str | None:
         return self._parts.sources.is_another(source, before)
 
     def has_rows_to_read(self) -> bool:
-        return self._parts.sources.has_rows_to_read(self._wanted.sources, self._checkpoint, self.noted)
+        return self._parts.sources.has_rows_to_read(self._wanted.sources, self._checkpoint, self.recorded)
 
     def are_sources_as_read(self) -> bool:
-        return self._parts.sources.are_as_read(self._wanted.sources, self.noted)
+        return self._parts.sources.are_as_read(self._wanted.sources, self.recorded)
 
     def is_table_as_left(self) -> bool:
         model, table, ledger = self._parts.model, self._parts.table, self._ledger
         if not table.is_tidy(ledger) or (
-            model.config.keep_late and not self._parts.engine.exists(tables_beside(model)[0])
+            model.config.keep_late and not self._parts.engine.exists(side_tables(model)[0])
         ):
             return False
         try:
-            table.check_foreign(ledger, self.noted.begun, model.config.on_foreign_write == "accept")
+            table.check_foreign(ledger, self.recorded.begun, model.config.on_foreign_write == "accept")
         except StreamingError:
             return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
         return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)

@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import counted
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
@@ -119,10 +119,12 @@ class Backfill:
         model, table, engine = self._model, self._parts.table, self._engine
         ledger = lease.confirm()
         last, checkpoint = ledger.batch, self._parts.places.checkpoint(ledger)
-        noted = Noted.of(engine, checkpoint, last)
+        recorded = Recorded.of(engine, checkpoint, last)
         if ledger.staging:
-            raise StreamingError("its table is being made anew aside\n  run the model first, until that has its place")
-        if not noted.begun == noted.done == last:
+            raise StreamingError(
+                "its table is being rebuilt in staging\n  run the model first, until that has its place"
+            )
+        if not recorded.begun == recorded.done == last:
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
         table.tidy(ledger)
         ledger = self._parts.leftovers.tidy(table.ledger() or ledger)
@@ -131,9 +133,9 @@ class Backfill:
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"
         # What the stream doesn't hold back, it appends later, also for a time that is over.
-        files = None if self._batch.held else self._parts.sources.all_read(sources, noted)
+        files = None if self._batch.held else self._parts.sources.all_read(sources, recorded)
         self._stage(sources, columns, checkpoint)
-        if files is not None and files != self._parts.sources.all_read(sources, noted):
+        if files is not None and files != self._parts.sources.all_read(sources, recorded):
             raise StreamingError("files of its sources have changed meanwhile\n  give this again")
         goes = self._goes(range_, columns, sources, offsets.watermark)
         replaced = self._replacement(goes, last)

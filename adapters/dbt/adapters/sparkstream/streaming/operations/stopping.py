@@ -56,9 +56,9 @@ class Announced:
         private.make_folder(self._run.parent)
         private.write(self._run.parent / ".gitignore", "*\n")
         self._stop.unlink(missing_ok=True)
-        aside = self._run.with_suffix(".new")
-        private.write(aside, Holder.mine().text())
-        aside.replace(self._run)
+        new = self._run.with_suffix(".new")
+        private.write(new, Holder.mine().text())
+        new.replace(self._run)
         return self
 
     def __exit__(
@@ -81,7 +81,7 @@ class Announced:
         self._stop.touch()
 
 
-class Noted:
+class OnServer:
     """A run on a server, which is reached by the properties of its table.
 
     Args:

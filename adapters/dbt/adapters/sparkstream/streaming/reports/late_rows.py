@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Off
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.eventtimes import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.spark.making import make
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, named_beside
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, suffixed
 
 SUFFIX = "__late"
 LATE = "window closed"
@@ -35,13 +35,13 @@ AHEAD = "time too far ahead"
 UNTIMED = "no event time"
 
 
-def tables_beside(model: Model) -> tuple[str, str]:
+def side_tables(model: Model) -> tuple[str, str]:
     """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
-    return named_beside(model.relation, SUFFIX), named_beside(model.relation, SUFFIX_OF_UNREADABLE)
+    return suffixed(model.relation, SUFFIX), suffixed(model.relation, SUFFIX_OF_UNREADABLE)
 
 
 @dataclass(frozen=True)
-class Aside:
+class LeftOut:
     """The rows of a micro-batch that no window has, or that can't be read.
 
     Attributes:
@@ -59,7 +59,7 @@ class Aside:
     unreadable: int = 0
 
     @classmethod
-    def reported(cls, batch: MicroBatch) -> Aside:
+    def reported(cls, batch: MicroBatch) -> LeftOut:
         """As Spark reports them, for rows that can't be read again."""
         seen = batch.observed
         if seen is None:
@@ -68,7 +68,7 @@ class Aside:
         return cls(batch.late, seen.ahead, seen.untimed, furthest)
 
     @classmethod
-    def total(cls, several: Iterable[Aside]) -> Aside:
+    def total(cls, several: Iterable[LeftOut]) -> LeftOut:
         """The rows left out in several micro-batches."""
         found = list(several)
         furthest = max((one.furthest for one in found if one.furthest), default=None)
@@ -78,7 +78,7 @@ class Aside:
 
 
 def warnings(
-    left: Aside, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
+    left: LeftOut, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
 ) -> Iterator[str]:
     """What a person has to know of rows that no window has and of records that can't be read, and can do.
 
@@ -132,7 +132,7 @@ class LateRows:
         facts_of: Callable[[str], Facts],
     ) -> None:
         config = model.config
-        late, broken = tables_beside(model)
+        late, broken = side_tables(model)
         self._engine = engine
         self._plan = plan
         self._sources = sources
@@ -160,20 +160,20 @@ class LateRows:
             f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
         )
 
-    def of(self, batch: MicroBatch) -> Aside:
+    def of(self, batch: MicroBatch) -> LeftOut:
         """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
-        aside = self._of_no_window(batch)
+        left_out = self._of_no_window(batch)
         if not batch.unreadable:
-            return aside
+            return left_out
         found = self._unreadable.found(batch.number)
-        return replace(aside, unreadable=batch.unreadable if found is None else found)
+        return replace(left_out, unreadable=batch.unreadable if found is None else found)
 
-    def of_earlier(self, batch: int) -> Aside:
+    def of_earlier(self, batch: int) -> LeftOut:
         """The same, for a micro-batch of a run that ended before it counted them."""
-        return replace(self.found(batch) or Aside(), unreadable=self._unreadable.found(batch) or 0)
+        return replace(self.found(batch) or LeftOut(), unreadable=self._unreadable.found(batch) or 0)
 
-    def _of_no_window(self, batch: MicroBatch) -> Aside:
-        reported = Aside.reported(batch)
+    def _of_no_window(self, batch: MicroBatch) -> LeftOut:
+        reported = LeftOut.reported(batch)
         if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
             return reported
         found = self.found(batch.number)
@@ -182,7 +182,7 @@ class LateRows:
         # Which rows a join of streams has dropped, nothing but Spark knows.
         return found if self._plan.late else replace(found, late=reported.late)
 
-    def found(self, batch: int) -> Aside | None:
+    def found(self, batch: int) -> LeftOut | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
         now = Offsets.of(self._engine, self._checkpoint, batch)
         before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
@@ -200,7 +200,7 @@ class LateRows:
             self._engine.replace(self._table, [query for query, _ in queries], batch)
         return self._counted(queries)
 
-    def _counted(self, queries: Sequence[tuple[str, str]]) -> Aside:
+    def _counted(self, queries: Sequence[tuple[str, str]]) -> LeftOut:
         counts = "\nUNION ALL\n".join(
             f"SELECT reason, count(*) AS n, CAST(max({time}) AS STRING) AS furthest FROM (\n{query}\n) GROUP BY reason"
             for query, time in queries
@@ -208,7 +208,7 @@ class LateRows:
         rows = self._engine.sql(f"SELECT reason, sum(n), max(furthest) FROM (\n{counts}\n) GROUP BY reason")
         found = {str(reason): (int(n), furthest) for reason, n, furthest in rows}
         late, ahead, untimed = (found.get(reason, (0, None)) for reason in (LATE, AHEAD, UNTIMED))
-        return Aside(late[0], ahead[0], untimed[0], ahead[1])
+        return LeftOut(late[0], ahead[0], untimed[0], ahead[1])
 
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
         """Queries for the rows, each with the name of their time.

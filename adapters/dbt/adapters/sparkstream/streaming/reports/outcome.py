@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut
 from dbt.adapters.sparkstream.streaming.reports.progress import Progress, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
@@ -29,7 +29,9 @@ class Outcome:
     goes_on: bool = False
 
 
-def outcome(engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: Aside) -> Outcome:
+def outcome(
+    engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: LeftOut
+) -> Outcome:
     """What a run did, in words and numbers.
 
     Args:

@@ -76,20 +76,20 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
     found = []
     for runs, of_schema in of_runs.items():
         tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}
-        noted = _noted(engine, runs, tables) if tables and engine.exists(runs) else {}
-        found += [_told(model, ledger, noted.get(model.id, {})) for model, ledger in of_schema.items()]
+        totals = _totals(engine, runs, tables) if tables and engine.exists(runs) else {}
+        found += [_told(model, ledger, totals.get(model.id, {})) for model, ledger in of_schema.items()]
     return sorted(found, key=lambda told: str(told["model"]))
 
 
-def _told(model: StreamModel, ledger: Ledger | None, noted: Mapping[str, Any]) -> dict[str, Any]:
+def _told(model: StreamModel, ledger: Ledger | None, totals: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
     if ledger is None:
         return {**told, "status": NOT_BUILT}
     holder = ledger.holder
     if holder is None:
-        return {**told, "status": STOPPED, **noted}
+        return {**told, "status": STOPPED, **totals}
     status = RUNNING if _is_alive(holder) else KILLED
-    return {**told, "status": status, "process": holder.pid, "host": holder.host, **noted}
+    return {**told, "status": status, "process": holder.pid, "host": holder.host, **totals}
 
 
 def _is_alive(holder: Holder) -> bool:
@@ -98,7 +98,7 @@ def _is_alive(holder: Holder) -> bool:
     return abs(time.time() - holder.alive) < EXPIRES if alive is None else alive
 
 
-def _noted(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _totals(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Model id -> what `sparkstream_runs` has of its table.
 
     Each table begins with micro-batch 0. Rows of earlier versions don't say which table they are of.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
@@ -34,7 +34,7 @@ COLUMNS = {
     "rows_without_time": ("BIGINT", "rows that no window has as they have no time"),
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
     "windows_corrected": ("BIGINT", "windows that were closed before and have got late rows, with late_rows: update"),
-    "aside": ("BOOLEAN", "whether the rows went to a table that is made anew aside, to take the place of the other"),
+    "aside": ("BOOLEAN", "whether the rows went to a table that is rebuilt in staging, to take the place of the other"),
     "backfilled": (
         "STRING",
         "the range of a backfill, which put rows_appended in the place of others; else NULL",
@@ -60,7 +60,7 @@ class RunRecord:
     relation: str
     made: str
     """Tells the table from earlier ones of the model."""
-    aside: bool = False
+    in_staging: bool = False
     """Whether its rows went to a staged rebuild."""
 
 
@@ -88,12 +88,12 @@ class Counts:
     Attributes:
         appended: rows that went into the table, and windows that these are of, where columns tell them.
         corrected: closed windows that late rows have corrected; none where it isn't named.
-        aside: rows that were left out.
+        left_out: rows that were left out.
     """
 
     appended: Mapping[int, tuple[int, int | None]]
     corrected: Mapping[int, int]
-    aside: Mapping[int, Aside]
+    left_out: Mapping[int, LeftOut]
 
 
 def record(
@@ -124,7 +124,7 @@ def record(
     found = []
     for batch in batches:
         written, windows = counts.appended.get(batch.number, (0, None))
-        left = counts.aside.get(batch.number, Aside())
+        left = counts.left_out.get(batch.number, LeftOut())
         values = {
             "run_id": string_literal(run.id),
             "relation": string_literal(run.relation),
@@ -142,7 +142,7 @@ def record(
             "rows_ahead": left.ahead,
             "rows_without_time": left.untimed,
             "rows_unreadable": left.unreadable,
-            "aside": str(run.aside).lower(),
+            "aside": str(run.in_staging).lower(),
             "made": string_literal(run.made),
         }
         found.append(values)
@@ -228,7 +228,7 @@ def _folder_of(engine: Engine, table: str, partition: str) -> str | None:
 def _merge(engine: Engine, table: str, model: str, partition: str, first: str, folder: str) -> None:
     """Puts the rows of a model into one file.
 
-    It is written in a folder aside. The catalog then names that folder in one step, so a reader has the files from
+    It is written in another folder. The catalog then names that folder in one step, so a reader has the files from
     before or the new one, and a run that is killed leaves either. The files from before stay until the next time: a
     query may be reading them. Nobody else writes rows of the model meanwhile, as one run at a time has it.
 
@@ -242,15 +242,15 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
     """
     root = first.rpartition("/")[0]
     # Names with an underscore are no partitions to RECOVER PARTITIONS.
-    asides = [f"{root}/_merged_{n}/model={model}" for n in range(2)]
-    aside = next(name for name in asides if path_of(name) != path_of(folder))
+    folders = [f"{root}/_merged_{n}/model={model}" for n in range(2)]
+    other = next(name for name in folders if path_of(name) != path_of(folder))
     columns = ", ".join(COLUMNS)
     engine.folders.rewrite(
-        aside, f"SELECT {columns} FROM {table} WHERE model = {string_literal(model)} ORDER BY started_at, batch"
+        other, f"SELECT {columns} FROM {table} WHERE model = {string_literal(model)} ORDER BY started_at, batch"
     )
-    engine.sql(f"ALTER TABLE {table} {partition} SET LOCATION {string_literal(aside)}")
+    engine.sql(f"ALTER TABLE {table} {partition} SET LOCATION {string_literal(other)}")
     engine.sql(f"REFRESH TABLE {table}")
-    if path_of(folder) in map(path_of, asides):
+    if path_of(folder) in map(path_of, folders):
         engine.folders.clear(first)
 
 

@@ -40,7 +40,7 @@ class ProgressLine:
             return
         with self._lock:
             if not self._models:
-                self._step_aside()
+                self._make_room()
             self._models[model] = ""
         try:
             yield lambda text: self._show(model, text)
@@ -75,13 +75,13 @@ class ProgressLine:
         self._out().flush()
 
     # -- dbt's own lines -----------------------------------------------------------------------------
-    def _step_aside(self) -> None:
+    def _make_room(self) -> None:
         """Has the line taken away before dbt writes to a terminal, and put back below."""
         for handler in _terminal_handlers():
             self._handlers.append((handler, handler.emit))
-            handler.emit = self._aside(handler.emit)  # type: ignore[assignment,method-assign]
+            handler.emit = self._above(handler.emit)  # type: ignore[assignment,method-assign]
 
-    def _aside(self, emit: Callable[[logging.LogRecord], None]) -> Callable[[logging.LogRecord], None]:
+    def _above(self, emit: Callable[[logging.LogRecord], None]) -> Callable[[logging.LogRecord], None]:
         def write(record: logging.LogRecord) -> None:
             with self._lock:
                 self._write(CLEAR)

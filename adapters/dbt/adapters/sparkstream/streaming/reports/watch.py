@@ -9,9 +9,9 @@ from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
-from dbt.adapters.sparkstream.streaming.reports.late_rows import Aside, LateRows, tables_beside, warnings
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted, corrected_windows
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
 
 
 class Watch:
@@ -50,18 +50,18 @@ class Watch:
         self._settled = ledger.batch
         self._made = ledger.generation
         self._batches: list[MicroBatch] = []
-        self._aside: dict[int, Aside] = {}
+        self._left_out: dict[int, LeftOut] = {}
         self.progress = Progress()
         self.finished = ledger.batch
         self.rows = 0
         self.windows: int | None = None
         self.corrected = 0
-        self.left = Aside()
+        self.left = LeftOut()
 
     def add_earlier(self, numbers: Iterable[int]) -> None:
         """Adds micro-batches that nobody has told of."""
         for number in numbers:
-            self._aside[number] = self._late.of_earlier(number)
+            self._left_out[number] = self._late.of_earlier(number)
             self.finished = max(self.finished, number)
 
     def add(self, batch: MicroBatch) -> None:
@@ -69,7 +69,7 @@ class Watch:
         if self.progress.last is not None:
             # Spark forgets old reports, where counting late rows takes longer than the micro-batches do.
             self.add_earlier(range(self.progress.last.number + 1, batch.number))
-        self._aside[batch.number] = self._late.of(batch)
+        self._left_out[batch.number] = self._late.of(batch)
         self._batches.append(batch)
         self.progress.add(batch)
         self.finished = max(self.finished, batch.number)
@@ -90,8 +90,8 @@ class Watch:
         self.settle()
         files = None
         # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
-        noted = Noted.of(self._engine, self._checkpoint, self._settled)
-        if noted.begun == noted.done:
+        recorded = Recorded.of(self._engine, self._checkpoint, self._settled)
+        if recorded.begun == recorded.done:
             try:
                 files = self._table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
@@ -107,19 +107,19 @@ class Watch:
         model, table = self._model, self._table
         # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()
-        appended, noted = table.settled(self._settled, self.finished, self._names)
+        appended, recorded = table.settled(self._settled, self.finished, self._names)
         corrected = self._corrected()
         left = table.corrected() if corrected else {}
         free = {}
         if ending is not None:
             ending.end()
             free = {"holder": None}
-        table.note(batch=self.finished, files=noted, sources=self._identities, **left, **ended, **free)
-        self._warn_of_rows(Aside.total(self._aside.values()))
+        table.note(batch=self.finished, files=recorded, sources=self._identities, **left, **ended, **free)
+        self._warn_of_rows(LeftOut.total(self._left_out.values()))
         try:
-            relation, is_aside = model.aside_of or model.relation, bool(model.aside_of)
-            run = runs_table.RunRecord(model.run_id, model.unique_id, relation, self._made, is_aside)
-            counts = runs_table.Counts(appended, corrected, self._aside)
+            relation, in_staging = model.staging_of or model.relation, bool(model.staging_of)
+            run = runs_table.RunRecord(model.run_id, model.unique_id, relation, self._made, in_staging)
+            counts = runs_table.Counts(appended, corrected, self._left_out)
             runs_table.record(self._engine, model.runs, run, self._batches, counts, model.config.file_format)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
@@ -139,14 +139,14 @@ class Watch:
         windows = [closed for _, closed in appended.values() if closed is not None]
         if windows:
             self.windows = (self.windows or 0) + sum(windows)
-        self.left = Aside.total([self.left, *self._aside.values()])
+        self.left = LeftOut.total([self.left, *self._left_out.values()])
         self._batches.clear()
-        self._aside.clear()
+        self._left_out.clear()
         self._settled = self.finished
 
-    def _warn_of_rows(self, left: Aside) -> None:
+    def _warn_of_rows(self, left: LeftOut) -> None:
         model = self._model
-        late, broken = tables_beside(model)
+        late, broken = side_tables(model)
         late_table = late if model.config.keep_late else None
         broken_table = broken if model.config.keep_unreadable else None
         for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):

@@ -93,9 +93,9 @@ class Copies:
         if not alike:
             return {}
         of_size = {file.size for file in alike.values()}
-        beside = {name: file for name, file in old.items() if file.size in of_size}
-        digests = self._digests({**alike, **beside})
-        known = {(file.size, digests[name]): name for name, file in beside.items() if name in digests} | recorded
+        others = {name: file for name, file in old.items() if file.size in of_size}
+        digests = self._digests({**alike, **others})
+        known = {(file.size, digests[name]): name for name, file in others.items() if name in digests} | recorded
         found = {name: known.get((file.size, digests.get(name, ""))) for name, file in alike.items()}
         return {name: f"the lines of {other}" for name, other in found.items() if other is not None}
 

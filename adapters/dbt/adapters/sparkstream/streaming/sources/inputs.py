@@ -12,10 +12,10 @@ from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, Sou
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
 from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Noted
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
-from dbt.adapters.sparkstream.streaming.spark.paths import beside, path_of, within
+from dbt.adapters.sparkstream.streaming.spark.paths import parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, SKIPPING, Facts
 
@@ -48,9 +48,9 @@ class Change:
     @property
     def doubtful(self) -> list[str]:
         """New files beside lost ones, or of their names: of a compaction they have the lost rows, else new rows."""
-        folders = {beside(name) for name in self.lost}
+        folders = {parent_of(name) for name in self.lost}
         names = {name.rpartition("/")[2] for name in self.lost}
-        return sorted(name for name in self.new if beside(name) in folders or name.rpartition("/")[2] in names)
+        return sorted(name for name in self.new if parent_of(name) in folders or name.rpartition("/")[2] in names)
 
 
 class Sources:
@@ -168,7 +168,7 @@ class Sources:
             )
         return "is not the table that it was: it has been made anew, and its rows would be processed again"
 
-    def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, noted: Noted) -> bool:
+    def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, recorded: Recorded) -> bool:
         """Compares the files of the sources with the files that were read, and says whether there may be others.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
@@ -177,7 +177,7 @@ class Sources:
         Args:
             sources: the sources.
             checkpoint: the model's checkpoint.
-            noted: what it says.
+            recorded: what it says.
 
         Returns:
             False where nothing is to be read, as seeds were loaded again with the rows that they had.
@@ -189,7 +189,7 @@ class Sources:
         for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             raise SourceChanged.of(relation, what)
-        read = _ReadFiles.of(noted)
+        read = _ReadFiles.of(recorded)
         if strays := self._strays(sources, checkpoint, read):
             sources_ = ", ".join(source.relation for source in sources)
             what = f"lies in another folder than before: {len(strays)} files were read elsewhere, such as {min(strays)}"
@@ -211,36 +211,36 @@ class Sources:
             self._engine.folders.write_lines(notes, sorted(accepted | new))
         return True
 
-    def are_as_read(self, sources: Sequence[StreamSource], noted: Noted) -> bool:
+    def are_as_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> bool:
         """Whether all sources are files, and the files are the files that were read, all and no others.
 
         Of two sources with the same files, each has read them by itself: files may have come between.
 
         Args:
             sources: the sources.
-            noted: what the model's checkpoint says.
+            recorded: what the model's checkpoint says.
         """
         if not all(self._folder(source) for source in sources):
             return False
         current = [{name: file.time for name, file in self._stored(source).items()} for source in sources]
-        read = _ReadFiles.of(noted).of_sources
+        read = _ReadFiles.of(recorded).of_sources
         # Which number a source has, Spark doesn't say, and a stream that is joined with itself has two.
         is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
         return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
 
-    def all_read(self, sources: Sequence[StreamSource], noted: Noted) -> Mapping[str, int]:
+    def all_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> Mapping[str, int]:
         """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read.
 
         Args:
             sources: the sources.
-            noted: what the model's checkpoint says.
+            recorded: what the model's checkpoint says.
 
         Raises:
             StreamingError: there are others, or nobody can tell.
         """
         self.look_again()
         found: dict[str, int] = {}
-        read = _ReadFiles.of(noted)
+        read = _ReadFiles.of(recorded)
         for source in sources:
             folder = self._folder(source)
             if folder is None:
@@ -303,7 +303,7 @@ class Sources:
         if not archived:
             return
         self.look_again()
-        read = _ReadFiles.of(Noted.of(self._engine, checkpoint, -1))
+        read = _ReadFiles.of(Recorded.of(self._engine, checkpoint, -1))
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
             Copies(self._engine, source.kind, checkpoint).note(stored)
@@ -384,11 +384,11 @@ class _ReadFiles:
     of_sources: Sequence[Mapping[str, int]]
 
     @classmethod
-    def of(cls, noted: Noted) -> _ReadFiles:
-        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(noted.offsets.sources)}
+    def of(cls, recorded: Recorded) -> _ReadFiles:
+        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(recorded.offsets.sources)}
         each: dict[str, dict[str, int]] = {number: {} for number in last}
         done: set[str] = set()
-        for source, facts in noted.files:
+        for source, facts in recorded.files:
             path = path_of(str(facts["path"]))
             each.setdefault(source, {})[path] = int(facts["timestamp"])
             if int(facts["batchId"]) <= last.get(source, -1):

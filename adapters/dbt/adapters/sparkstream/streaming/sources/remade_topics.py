@@ -60,12 +60,12 @@ class Topics:
         """The topics that were rebuilt since they were read, each after the source that reads it."""
         if not self._sources:
             return
-        noted: dict[str, dict[tuple[str, int, int], list[int]]] = {}
+        recorded: dict[str, dict[tuple[str, int, int], list[int]]] = {}
         for line in self._engine.folders.lines(self._notes):
             view, topic, partition, offset, *facts = json.loads(line)
-            noted.setdefault(view, {})[topic, partition, offset] = facts
+            recorded.setdefault(view, {})[topic, partition, offset] = facts
         for view, source in self._sources.items():
-            known = noted.get(view, {})
+            known = recorded.get(view, {})
             places: dict[str, dict[str, int]] = {}
             for topic, partition, offset in known:
                 places.setdefault(topic, {})[str(partition)] = offset

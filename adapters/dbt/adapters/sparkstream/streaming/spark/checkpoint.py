@@ -87,7 +87,7 @@ NOTHING_YET = Offsets(0, 0, ())
 
 
 @dataclass(frozen=True)
-class Noted:
+class Recorded:
     """What a checkpoint, and the sink beside it, have recorded of the micro-batches so far.
 
     Attributes:
@@ -103,7 +103,7 @@ class Noted:
     files: tuple[tuple[str, Mapping[str, Any]], ...]
 
     @classmethod
-    def of(cls, engine: Engine, checkpoint: str, last: int) -> Noted:
+    def of(cls, engine: Engine, checkpoint: str, last: int) -> Recorded:
         """Reads it in one go, however many micro-batches there were.
 
         Args:
@@ -124,7 +124,7 @@ class Noted:
         if begun in (-1, numbers[-1]):  # there may be others
             begun = _last(engine, f"{checkpoint}/offsets")
         # The only folder whose name isn't Spark's has the sink's note.
-        noted = [
+        done_there = [
             _done(line)[0]
             for folder in found
             if folder.endswith("_done")
@@ -132,8 +132,8 @@ class Noted:
             for line in lines
         ]
         # A checkpoint of version 0.1.0 has no such note.
-        committed = max(_numbers(commits), default=-1) if noted else _last(engine, f"{checkpoint}/commits")
-        done = max([committed, *noted])
+        committed = max(_numbers(commits), default=-1) if done_there else _last(engine, f"{checkpoint}/commits")
+        done = max([committed, *done_there])
         own = Offsets.read(offsets.get(str(done), ())) or Offsets.of(engine, checkpoint, done) if done >= 0 else None
         return cls(begun, done, own or NOTHING_YET, tuple(_entries(found)))
 

@@ -70,6 +70,6 @@ def _pattern(glob: str) -> str:
     return "".join(found) + ")" * depth
 
 
-def beside(folder: str) -> str:
+def parent_of(folder: str) -> str:
     """The folder that a folder lies in."""
     return folder.rstrip("/").rpartition("/")[0]

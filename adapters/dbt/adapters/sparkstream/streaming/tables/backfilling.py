@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, properties
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.paths import beside
+from dbt.adapters.sparkstream.streaming.spark.paths import parent_of
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH
@@ -70,7 +70,7 @@ class Backfilled(StagingTable):
         """
         folder = location.rstrip("/")
         name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
-        return f"{beside(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
+        return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
 
     def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
         """Makes the staging table, with all rows that the table is to have.
@@ -96,14 +96,14 @@ class Backfilled(StagingTable):
         )
         wanted = self._count(self._table) - replaced.removed + replaced.added
         if (got := self._count(self.name)) != wanted:
-            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} aside: it stays as it is")
+            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
 
     def give_place(
         self,
         ledger: Ledger,
         holder: Holder,
         left: Mapping[str, int],
-        noted: Callable[[str], str],
+        files_of: Callable[[str], str],
         noting: AbstractContextManager[Any],
     ) -> None:
         """Gives the table's name to the staging table.
@@ -112,13 +112,13 @@ class Backfilled(StagingTable):
             ledger: what is recorded of the table, by the run that has it.
             holder: that run.
             left: the folders that the table leaves.
-            noted: gives what `check_foreign` needs of a table, by its name.
+            files_of: gives what `check_foreign` needs of a table, by its name.
             noting: held while something is recorded of the table.
 
         Raises:
             StreamingError: another run has the table, or what Spark says is wrong.
         """
-        files = noted(self.name)
+        files = files_of(self.name)
         with noting:
             now = checked_own(self._ledger(self._table), ledger, holder)
             own = properties(files=files, whole={Stage.BACKFILL: now.generation}, files_left=None, left=left)

@@ -57,7 +57,7 @@ class Compaction(StagingTable):
         finished: int,
         columns: Sequence[str],
         partition_by: Sequence[str],
-        noted: Callable[[str], str],
+        files_of: Callable[[str], str],
         noting: AbstractContextManager[Any],
     ) -> str:
         """Puts the rows of all micro-batches into few files.
@@ -66,7 +66,7 @@ class Compaction(StagingTable):
             finished: the last micro-batch; all rows get its number.
             columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
-            noted: gives what `check_foreign` needs of a table, by its name.
+            files_of: gives what `check_foreign` needs of a table, by its name.
             noting: held while something is recorded of the table.
 
         Returns:
@@ -90,7 +90,7 @@ class Compaction(StagingTable):
         rows, got = self._count(self._table), self._count(self.name)
         if rows != got:
             raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
-        files = noted(self.name)
+        files = files_of(self.name)
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with noting:
             now = checked_own(self._ledger(self._table), before, before.holder)

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import DELTA, Facts, named_beside, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.tables.table import DELTA, Facts, pairs, properties_of, suffixed
 
 SUFFIX = "__stream"
 
@@ -57,8 +57,8 @@ class DeltaTable(LoggedTable):
         return self._engine.exists(self.name) and Facts.of(self._engine, self.name).provider.casefold() == DELTA
 
     @property
-    def _beside(self) -> str:
-        return named_beside(self.name, SUFFIX)
+    def _apart(self) -> str:
+        return suffixed(self.name, SUFFIX)
 
     @property
     def rebuilt(self) -> Rebuilt:
@@ -71,7 +71,7 @@ class DeltaTable(LoggedTable):
     def _replaced(self) -> None:
         self._version = self._newest()
         with self._noting:
-            self._note(properties(files=self._noted()))
+            self._note(properties(files=self._version_text()))
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
@@ -92,39 +92,39 @@ class DeltaTable(LoggedTable):
 
     def _properties(self) -> dict[str, str]:
         own = super()._properties()
-        noted = self._recorded_apart() or {}
+        notes = self._notes() or {}
         if "table" not in own:
             return own
-        if noted.get("table") == own["table"]:
-            return {**own, **noted}
-        # Somebody has dropped the table beside, or a run was killed before it made it.
+        if notes.get("table") == own["table"]:
+            return {**own, **notes}
+        # Somebody has dropped the table of notes, or a run was killed before it made it.
         log = self._engine.sql(f"DESCRIBE HISTORY {self.name}")
         numbers = [number for commit in log if (number := _batch(commit, own["table"])) is not None]
         return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
 
-    def _recorded_apart(self) -> dict[str, str] | None:
-        """What the table beside says; None where there is none."""
-        return properties_of(self._engine, self._beside) if self._engine.exists(self._beside) else None
+    def _notes(self) -> dict[str, str] | None:
+        """What the table of notes says; None where there is none."""
+        return properties_of(self._engine, self._apart) if self._engine.exists(self._apart) else None
 
     def _note(self, facts: Mapping[str, str]) -> None:
-        known, noted = self._properties(), self._recorded_apart()
-        if noted and noted.get("table") == known.get("table"):
-            self._engine.sql(f"ALTER TABLE {self._beside} SET TBLPROPERTIES ({pairs(facts)})")
+        known, notes = self._properties(), self._notes()
+        if notes and notes.get("table") == known.get("table"):
+            self._engine.sql(f"ALTER TABLE {self._apart} SET TBLPROPERTIES ({pairs(facts)})")
             return
-        if noted is not None:
-            if "table" not in noted:
-                raise StreamingError(f"{self._beside} is there already, and no streaming model has made it\n  drop it")
-            self._engine.sql(f"DROP TABLE {self._beside}")
+        if notes is not None:
+            if "table" not in notes:
+                raise StreamingError(f"{self._apart} is there already, and no streaming model has made it\n  drop it")
+            self._engine.sql(f"DROP TABLE {self._apart}")
         super()._make(
-            self._beside,
-            f"CREATE TABLE {self._beside} (empty INT) USING parquet\n"
+            self._apart,
+            f"CREATE TABLE {self._apart} (empty INT) USING parquet\n"
             "COMMENT 'no rows; its properties say what the streaming model has done'\n"
             f"TBLPROPERTIES ({pairs({**known, **facts})})",
         )
 
     def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
         [owned] = super().owned(generation, holder).values()
-        return {self.name: {f"{PREFIX}table": generation}, self._beside: owned}
+        return {self.name: {f"{PREFIX}table": generation}, self._apart: owned}
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.
@@ -164,7 +164,7 @@ class DeltaTable(LoggedTable):
             self._version = int(commit["version"])
 
     def is_recorded(self, ledger: Ledger) -> bool:
-        return ledger.files == self._noted()
+        return ledger.files == self._version_text()
 
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
@@ -180,7 +180,7 @@ class DeltaTable(LoggedTable):
                 self._version = int(commit["version"])
             if number is not None and after < number <= finished:
                 found[number] = (int((commit["operationMetrics"] or {}).get("numOutputRows", 0)), None)
-        return found, self._noted()
+        return found, self._version_text()
 
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
         if (finished + 1) // every == (last + 1) // every:
@@ -188,7 +188,7 @@ class DeltaTable(LoggedTable):
         self._engine.sql(f"OPTIMIZE {self.name}")
         return self.settled(finished, finished, ())[1]
 
-    def _noted(self) -> str:
+    def _version_text(self) -> str:
         return f"version {self._version}"
 
     def _newest(self) -> int:
@@ -216,5 +216,5 @@ def _batch(commit: Any, generation: str) -> int | None:
     return int(number) if owner == generation and number.isdigit() else None
 
 
-def _version_of(noted: str) -> int:
-    return int(noted.removeprefix("version ")) if noted.startswith("version ") else -1
+def _version_of(text: str) -> int:
+    return int(text.removeprefix("version ")) if text.startswith("version ") else -1

@@ -112,10 +112,10 @@ class LoggedTable(GivesWay):
             left = {**left, facts.location: 0}
         whole = {Stage.REBUILD: ledger.generation}
         new = replace(its, of={}, whole=whole, files="", left=left, holder=holder)
-        noted = {**dict.fromkeys(now, ""), **new.properties()}  # Iceberg keeps properties that aren't given
+        recorded = {**dict.fromkeys(now, ""), **new.properties()}  # Iceberg keeps properties that aren't given
         self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
         self._engine.write_few_files()
-        definition = self._definition(config, None, facts.comment, noted)
+        definition = self._definition(config, None, facts.comment, recorded)
         with settings(self._engine, self._said(its.generation, its.batch)):
             self._engine.sql(
                 f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint(config)}* FROM {rebuilt.name}"

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.making import make
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, named_beside
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, suffixed
 from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 
 
@@ -28,7 +28,7 @@ class OpenWindows:
         self._engine = engine
         self._model = model
         self._ending = plan.ending if isinstance(plan.ending, OnSlices) else None
-        self._open, self._now, self._rows = (named_beside(model.relation, suffix) for suffix in (OPEN, NOW, ROWS))
+        self._open, self._now, self._rows = (suffixed(model.relation, suffix) for suffix in (OPEN, NOW, ROWS))
 
     def check(self, columns: Sequence[tuple[str, str]]) -> None:
         """Refuses columns that the views have for themselves, and names of views that somebody else has taken.

@@ -36,8 +36,8 @@ class FileTable(GivesWay):
         return Compaction(self._engine, self.name)
 
     def found(self) -> bool:
-        asides = (self._compaction, self.rebuilt, self._backfilled)
-        return super().found() or any(aside.restore() for aside in asides)
+        staged = (self._compaction, self.rebuilt, self._backfilled)
+        return super().found() or any(stage.restore() for stage in staged)
 
     @property
     def _backfilled(self) -> Backfilled:
@@ -93,10 +93,10 @@ class FileTable(GivesWay):
         if not self._has_many(every):
             return None
 
-        noted = self._compaction(finished, self.columns(), partition_by, self._files_of, self._noting)
+        recorded = self._compaction(finished, self.columns(), partition_by, self._files_of, self._noting)
         self._facts = None
         self.refresh()
-        return noted
+        return recorded
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         facts, now = self.facts(), round(time.time())
@@ -149,9 +149,9 @@ class FileTable(GivesWay):
             )
         if accepts:
             return
-        noted, own_files = ledger.files, up_to(self._seen, ledger.batch)
+        recorded, own_files = ledger.files, up_to(self._seen, ledger.batch)
         # Version 0.1.0 has recorded whole paths.
-        if noted and noted not in (self._digest(own_files), digest(own_files)):
+        if recorded and recorded not in (self._digest(own_files), digest(own_files)):
             raise StreamingError(
                 f"something else has written to {self.name}: its files are not the files of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"

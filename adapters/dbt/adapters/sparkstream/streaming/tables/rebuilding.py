@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.staging import StagingTable, checked_own
-from dbt.adapters.sparkstream.streaming.tables.table import named_beside, properties_of
+from dbt.adapters.sparkstream.streaming.tables.table import properties_of, suffixed
 
 
 class Rebuilt(StagingTable):
@@ -48,7 +48,7 @@ class Rebuilt(StagingTable):
     def drop(self) -> None:
         self.check()
         if self._notes:
-            notes = named_beside(self.name, self._notes)
+            notes = suffixed(self.name, self._notes)
             if (
                 self._engine.exists(notes)
                 and properties_of(self._engine, notes).get(Stage.REBUILD.keys["of"]) == self._table
@@ -75,7 +75,7 @@ class Rebuilt(StagingTable):
             location_root=root or None,
             checkpoint_location=checkpoints,
         )
-        return replace(model, relation=self.name, identifier=identifier, config=config, aside_of=self._table)
+        return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self._table)
 
     def swap(
         self,

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, Stage
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.table import Facts, named_beside, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.tables.table import Facts, pairs, properties_of, suffixed
 
 _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""
@@ -34,7 +34,7 @@ class StagingTable:
         self._table = table
         self._stage = stage
         self._foreign = foreign
-        self.name = named_beside(table, stage.suffix)
+        self.name = suffixed(table, stage.suffix)
 
     def is_foreign(self) -> bool:
         """Whether the name of the staging table, and its folder with it, is somebody else's."""

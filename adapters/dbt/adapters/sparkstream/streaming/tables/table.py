@@ -359,7 +359,7 @@ def properties_of(engine: Engine, table: str) -> dict[str, str]:
     return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
 
-def named_beside(table: str, suffix: str) -> str:
+def suffixed(table: str, suffix: str) -> str:
     """A table's name with a suffix, as SQL has it."""
     return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
 

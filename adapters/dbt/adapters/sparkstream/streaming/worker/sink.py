@@ -99,10 +99,10 @@ class Done:
             if error.getCondition() == "PATH_NOT_FOUND":
                 return False
             raise
-        noted = {int(number): int(windows or 0) for number, _, windows in lines}
-        if max(noted, default=None) != batch:
+        recorded = {int(number): int(windows or 0) for number, _, windows in lines}
+        if max(recorded, default=None) != batch:
             return False
-        self._corrections = {number: windows for number, windows in noted.items() if windows}
+        self._corrections = {number: windows for number, windows in recorded.items() if windows}
         return True
 
 
