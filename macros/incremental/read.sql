@@ -9,6 +9,7 @@
 {% macro default__read(relation, before, after) -%}
   {%- set interval = adapter.dispatch('sparkstream_interval', 'sparkstream') -%}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
+  {%- set wall_clock = adapter.dispatch('sparkstream_wall_clock', 'sparkstream') -%}
   {%- set margins = {} -%}
   {%- for side, value in [('before', before), ('after', after)] -%}
     {%- if value is string and value | trim | lower == 'unbounded' -%}
@@ -42,8 +43,14 @@
     ('>=', filter.start, margins.before, ' - '), ('<', filter.end, margins.after, ' + ')
   ] if margin is not none -%}
     {%- set time = adapter.dispatch('sparkstream_edge', 'sparkstream')(edge) -%}
+    {%- if margin -%}
+      {#- On a day when a clock is turned, an hour on the wall may be none or two: the margin is as long by both. -#}
+      {%- set length = sign ~ written(margin, literal=true) -%}
+      {%- set passed = wall_clock('CAST(' ~ time ~ ' AS TIMESTAMP)' ~ length) -%}
+      {%- set time = ('least(' if sign == ' - ' else 'greatest(') ~ time ~ length ~ ', ' ~ passed ~ ')' -%}
+    {%- endif -%}
     {%- do conditions.append(adapter.dispatch('sparkstream_bounded', 'sparkstream')(
-      filter.field_name, operator, time ~ (sign ~ written(margin, literal=true) if margin else ''), margin % 3600000000 == 0
+      filter.field_name, operator, time, margin % 3600000000 == 0
     )) -%}
   {%- endfor -%}
   {%- set where = ' WHERE ' ~ conditions | join(' AND ') if conditions else '' -%}

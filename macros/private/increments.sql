@@ -140,6 +140,7 @@
       ~ "'s windows are on " ~ timecol ~ "\n  write event_time: " ~ timecol ~ " in the config of " ~ relation.identifier
     ) }}
   {%- endif -%}
+  {%- set written = adapter.dispatch('sparkstream_wall_time', 'sparkstream') -%}
   {%- set epoch = modules.datetime.datetime(1970, 1, 1) -%}
   {#- By its parts: dbt 2 can't divide or multiply a timedelta. -#}
   {%- set since, until = filter.start.replace(tzinfo=none) - epoch, filter.end.replace(tzinfo=none) - epoch -%}
@@ -149,6 +150,9 @@
   {%- set in_windows = bound in ['window_start', 'window_end', 'window_time'] -%}
   {#- window_time is a millisecond before the end. -#}
   {%- set before_end = 1000 if bound == 'window_time' else 0 -%}
+  {#- How far a clock is turned, at most. -#}
+  {%- set turn = 10800000000 -%}
+  {%- set turned_from = none -%}
   {%- if not in_windows -%}
     {%- set fits = not kind.gap and kind.every == kind.size and kind.period == kind.size
       and (begin - kind.offset) % kind.size == 0 and (end - kind.offset) % kind.size == 0 -%}
@@ -168,24 +172,32 @@
     {%- set rows_to = none if bound == 'window_start' else end + before_end -%}
   {%- elif bound == 'window_start' -%}
     {%- set rows_from = begin + (kind.offset - begin) % kind.every -%}
+    {%- set turned_from = begin - turn + (kind.offset - begin + turn) % kind.every -%}
     {%- set rows_to = end - 1 - (end - 1 - kind.offset) % kind.every + kind.size -%}
   {%- else -%}
     {%- set first, last = begin + before_end, end + before_end - 1 -%}
     {%- set origin = kind.offset + kind.size -%}
     {%- set rows_from = first + (origin - first) % kind.period - kind.size -%}
+    {%- set turned_from = first - turn + (origin - first + turn) % kind.period - kind.size -%}
     {%- set rows_to = last - (last - origin) % kind.period -%}
   {%- endif -%}
   {%- set conditions = [] -%}
   {%- for operator, time in [('>=', rows_from), ('<', rows_to)] if time is not none -%}
-    {%- set text = (epoch + modules.datetime.timedelta(microseconds=time)).isoformat() | replace('T', ' ') -%}
+    {%- set edge = written(time) -%}
+    {#- A bound in an hour that the clock skips is as much later, and may be in the next batch, but its rows are where it was meant to be. -#}
+    {%- if operator == '>=' and turned_from is not none and turned_from != time -%}
+      {%- set edge = "CASE WHEN " ~ adapter.dispatch('sparkstream_wall_clock', 'sparkstream')(
+        'CAST(' ~ written(begin) ~ " AS TIMESTAMP) - INTERVAL '3' HOUR"
+      ) ~ ' < ' ~ written(begin - turn) ~ ' THEN ' ~ written(turned_from) ~ ' ELSE ' ~ edge ~ ' END' -%}
+    {%- endif -%}
     {%- do conditions.append(adapter.dispatch('sparkstream_bounded', 'sparkstream')(
-      timecol, operator, "TIMESTAMP_NTZ'" ~ text ~ "'", time % 3600000000 == 0
+      timecol, operator, edge, time % 3600000000 == 0 and (turned_from or 0) % 3600000000 == 0
     )) -%}
   {%- endfor -%}
+  {#- As differences: Spark compares a cast of a time on the wall as if no hour were skipped. -#}
   {%- set in_batch = [] -%}
   {%- for operator, time in [('>=', begin), ('<', end)] -%}
-    {%- set text = (epoch + modules.datetime.timedelta(microseconds=time)).isoformat() | replace('T', ' ') -%}
-    {%- do in_batch.append(bound ~ ' ' ~ operator ~ " TIMESTAMP_NTZ'" ~ text ~ "'") -%}
+    {%- do in_batch.append(bound ~ ' - ' ~ written(time) ~ ' ' ~ operator ~ " INTERVAL '0' SECOND") -%}
   {%- endfor -%}
   {{ return({
     'relation': (
@@ -195,6 +207,12 @@
     'windows': in_batch | join(' AND ') if in_windows else none
   }) }}
 {% endmacro %}
+
+{#- A time on the wall in SQL, from its microseconds. -#}
+{% macro default__sparkstream_wall_time(micros) -%}
+  {%- set time = modules.datetime.datetime(1970, 1, 1) + modules.datetime.timedelta(microseconds=micros) -%}
+  {{ return("TIMESTAMP_NTZ'" ~ time.isoformat() | replace('T', ' ') ~ "'") }}
+{%- endmacro %}
 
 {#- A condition on a time by the clock on the wall. Spark compares a TIMESTAMP with an edge as instants, which is another order within an
     hour that the clock skips or repeats. Clocks are turned at full hours, so an edge at one is the same in both. -#}

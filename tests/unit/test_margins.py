@@ -18,6 +18,10 @@ CUT = SimpleNamespace(start=START, end=END, field_name="ts")
 BID = SimpleNamespace(identifier="bid", event_time_filter=CUT, render=lambda: "db.bid")
 
 
+BEFORE = (
+    "least(TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE, "
+    "CAST(CAST(TIMESTAMP_NTZ'2024-01-02 00:00:00' AS TIMESTAMP) - INTERVAL '90' MINUTE AS TIMESTAMP_NTZ))"
+)
 PLACEHOLDER = "what dbt 2 has for a batch where none runs"
 
 
@@ -57,10 +61,9 @@ def macros(adapter: str = "sparkstream", batch: Any = True, **config: str) -> Ma
         ({}, "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' AND ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
         (
             {"before": "90 minutes", "after": "2 days"},
-            "ts >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE - INTERVAL '3' HOUR AND "
-            "CAST(ts AS TIMESTAMP_NTZ) - (TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE)"
-            " >= INTERVAL '0' SECOND AND "
-            "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00' + INTERVAL '2' DAY",
+            f"ts >= {BEFORE} - INTERVAL '3' HOUR AND CAST(ts AS TIMESTAMP_NTZ) - ({BEFORE}) >= INTERVAL '0' SECOND AND "
+            "ts < greatest(TIMESTAMP_NTZ'2024-01-03 00:00:00' + INTERVAL '2' DAY, "
+            "CAST(CAST(TIMESTAMP_NTZ'2024-01-03 00:00:00' AS TIMESTAMP) + INTERVAL '2' DAY AS TIMESTAMP_NTZ))",
         ),
         ({"before": "Unbounded"}, "ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'"),
         ({"before": "unbounded", "after": "unbounded"}, None),
@@ -74,9 +77,9 @@ def test_the_rows_around_a_batch(adapter: str, margins: dict[str, str], where: s
 @pytest.mark.parametrize("column", ["ts", "`my ts`"])
 def test_a_batch_of_dbt_2(column: str) -> None:
     found = macros("spark").call("read", OfDbt2(column), before="90 minutes", after="unbounded")
-    edge = "TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '90' MINUTE"
     where = (
-        f"{column} >= {edge} - INTERVAL '3' HOUR AND CAST({column} AS TIMESTAMP_NTZ) - ({edge}) >= INTERVAL '0' SECOND"
+        f"{column} >= {BEFORE} - INTERVAL '3' HOUR AND CAST({column} AS TIMESTAMP_NTZ) - ({BEFORE})"
+        " >= INTERVAL '0' SECOND"
     )
     assert found == f"(/* the batch and more */ SELECT * FROM db.bid WHERE {where})"
 

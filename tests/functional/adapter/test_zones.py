@@ -98,3 +98,67 @@ def test_all_inputs_are_cut_alike(project: Any) -> None:
     rows = project.rows("select n, of_rows, of_batch from {}.several")
     assert len(rows) == 2
     assert all(one == other == third for one, other, third in rows)
+
+
+# zone -> (first hour, hour after the last one) around both turns of its clock.
+HOURS = {
+    "America/New_York": (
+        ("2025-03-09 00:00:00", "2025-03-09 05:00:00"),
+        ("2025-11-02 00:00:00", "2025-11-02 04:00:00"),
+    ),
+    "Europe/Berlin": (("2025-03-30 00:00:00", "2025-03-30 05:00:00"), ("2025-10-26 01:00:00", "2025-10-26 05:00:00")),
+}
+HOURLY = CONFIG.replace("'day'", "'hour'")
+QUARTERS = """\
+{{{{ config(event_time='ts') }}}}
+select timestamp_seconds(s + 60) as ts, s div 900 as n from (
+  select explode(concat({sequences})) as s
+)"""
+BY_HOUR = {
+    "rows": ("ts", "select ts, n, date_format(ts, 'yyyy-MM-dd HH') as hour from {{ ref('quarters') }}"),
+    "sums": (
+        "ts",
+        "select *, date_format(ts, 'yyyy-MM-dd HH') as hour from (select ts, sum(n) over (order by ts range between"
+        " interval '60' minute preceding and interval '50' minute following) as n"
+        " from {{ read(ref('quarters'), before='60 minutes', after='50 minutes') }}) where {{ in_batch('ts') }}",
+    ),
+    "tumbled": (
+        "window_start",
+        "select window_start, date_format(window_start, 'yyyy-MM-dd HH') as hour, count(*) as n, min(n) as first"
+        " from {{ tumble(ref('quarters'), 'ts', '30 minutes') }} group by window_start",
+    ),
+    "hopped": (
+        "window_end",
+        "select window_start, window_end, date_format(window_end, 'yyyy-MM-dd HH') as hour, count(*) as n"
+        " from << hop({{ ref('quarters') }}, ts, '20 minutes', '1 hour') >> group by window_start, window_end",
+    ),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("zone", HOURS)
+def test_batches_of_an_hour_where_a_clock_is_turned(
+    zone: str, make_project: Callable[..., Project], embedded: Any
+) -> None:
+    sequences = ", ".join(
+        f"sequence(unix_seconds(timestamp'{since}') - 10800, unix_seconds(timestamp'{until}') + 10800, 900)"
+        for since, until in HOURS[zone]
+    )
+    files = {"models/quarters.sql": QUARTERS.format(sequences=sequences)}
+    for name, (time, query) in BY_HOUR.items():
+        files[f"models/{name}.sql"] = f"{{{{ config({HOURLY.format(time)}) }}}}\n{query}"
+        files[f"models/{name}_whole.sql"] = query
+    parameters = {**PARAMETERS, "spark.sql.session.timeZone": zone}
+    project = make_project(files, server_side_parameters=parameters)
+    try:
+        for since, until in HOURS[zone]:
+            project.dbt("run", "--event-time-start", since, "--event-time-end", until)
+        within = " or ".join(f"hour >= '{since[:13]}' and hour < '{until[:13]}'" for since, until in HOURS[zone])
+        for name in BY_HOUR:
+            columns = ", ".join(sorted(embedded.table(f"{project.schema}.{name}").columns))
+            whole = project.rows(f"select {columns} from {{}}.{name}_whole where {within}")
+            assert project.rows(f"select {columns} from {{}}.{name}") == whole
+        found = project.rows("select hour, count(*) from {}.rows group by hour")
+        assert [n for _, n in found] == [4, 4, 4, 4, 4, 8, 4, 4]
+    finally:
+        embedded.conf.unset("spark.sql.session.timeZone")

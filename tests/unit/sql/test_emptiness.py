@@ -87,17 +87,25 @@ def test_isnt_known_to_give_nothing(sql: str) -> None:
 
 def test_what_is_read() -> None:
     reads: list[Read] = []
-    margins = (
-        "(select * from `my db`.a where `my ts` >= TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '26' HOUR"
-        " and `my ts` < TIMESTAMP_NTZ'2024-01-03 00:00:00.5' + INTERVAL '90' MINUTE)"
+    edges = ["TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '26' HOUR"]
+    edges.append("TIMESTAMP_NTZ'2024-01-03 00:00:00.5' + INTERVAL '90' MINUTE")
+    margins = f"(select * from `my db`.a where `my ts` >= {edges[0]} and `my ts` < {edges[1]})"
+    by_zone = (
+        f"(select * from db.b where t >= least({edges[0]}, CAST(x AS TIMESTAMP_NTZ))"
+        f" and t < CASE WHEN x THEN {edges[1]} ELSE TIMESTAMP_NTZ'2024-01-03 00:00:00' END)"
     )
+    unknown = "(select * from db.c where t >= CASE WHEN x THEN TIMESTAMP_NTZ'2024-01-03 00:00:00' END and t < 3)"
 
     def is_empty(read: Read) -> bool:
         reads.append(read)
         return True
 
-    assert gives_nothing(f"select * from {margins} union all select * from {A}", is_empty)
+    assert gives_nothing(
+        f"select * from {margins} union all select * from {A} union all select * from {by_zone}", is_empty
+    )
     assert reads == [
         Read("`my db`.a", "my ts", datetime(2023, 12, 31, 22), datetime(2024, 1, 3, 1, 30, 0, 500000)),
         Read("db.a", "ts", datetime(2024, 1, 2), datetime(2024, 1, 3)),
+        Read("db.b", "t", datetime(2023, 12, 31, 19), datetime(2024, 1, 3, 1, 30, 0, 500000)),
     ]
+    assert not gives_nothing(f"select * from {unknown}", is_empty)

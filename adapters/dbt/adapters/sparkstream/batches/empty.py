@@ -20,8 +20,6 @@ SOME, NONE, GONE = "some", "none", "gone"
 """What a batch has: rows, or it isn't known; none; none, but the table has rows of it from an earlier run."""
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-_TURN = timedelta(hours=3)
-"""How far a clock is turned, at most: an edge in an hour that it skips is compared as a later one."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,10 @@ class EmptyBatches:
                 known = self._known[key] = _Times(since, self._asked(read, size, since))
         if known.found is None:
             return True
-        margin = _TURN if size == _HOUR else timedelta(0)
+        from dbt.adapters.sparkstream.sql.passes.emptiness import TURN
+
+        # An edge in an hour that a clock skips is compared as a later one.
+        margin = TURN if size == _HOUR else timedelta(0)
         first = datetime.min if read.since is None else read.since - margin - size
         last = datetime.max if read.until is None else read.until + margin
         at = bisect_left(known.found, first + timedelta(microseconds=1) if read.since else first)

@@ -14,6 +14,9 @@ from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
 
+TURN = timedelta(hours=3)
+"""How far a clock is turned, at most."""
+
 _NAMED = {"this", "db", "catalog", "alias"}
 _SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
 _SCALARS = frozenset(
@@ -136,7 +139,7 @@ def _read(select: exp.Select) -> Read | None:
     for term in conjuncts(where.this):
         if not isinstance(term, (exp.GTE, exp.LT)) or not isinstance(term.this, exp.Column):
             continue
-        edge = _edge(term.expression)
+        edge = _edge(term.expression, min if isinstance(term, exp.GTE) else max)
         if edge is not None:
             found.setdefault(term.this.name, {})[type(term)] = edge
     if len(found) != 1:
@@ -146,10 +149,20 @@ def _read(select: exp.Select) -> Read | None:
     return Read(name, column, edges.get(exp.GTE), edges.get(exp.LT))
 
 
-def _edge(node: exp.Expr) -> datetime | None:
-    """A time such as `TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '1' HOUR`."""
+def _edge(node: exp.Expr, widest: Callable[[list[datetime]], datetime]) -> datetime | None:
+    """A time such as `TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '1' HOUR`; the widest of those that it may be.
+
+    A LEAST or GREATEST has one that goes by the zone, which is at most a turn of the clock from the one on the wall.
+    """
+    if isinstance(node, (exp.Least, exp.Greatest)):
+        edge = _edge(node.this, widest)
+        return None if edge is None else widest([edge - TURN, edge + TURN])
+    if isinstance(node, exp.Case):
+        choices = [*(each.args["true"] for each in node.args["ifs"]), node.args.get("default") or exp.null()]
+        edges = [edge for choice in choices if (edge := _edge(choice, widest)) is not None]
+        return widest(edges) if len(edges) == len(choices) else None
     if isinstance(node, (exp.Add, exp.Sub)) and isinstance(node.expression, exp.Interval):
-        edge = _edge(node.this)
+        edge = _edge(node.this, widest)
         try:
             text = f"{node.expression.name} {node.expression.text('unit')}"
             length = timedelta(microseconds=Interval.parse(text).micros)
