@@ -298,6 +298,13 @@ class TestLife:
         assert run("stop", "--dir", running.folder).stdout == "not running\n"
 
 
+@pytest.fixture
+def never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in the place of Spark's that never gets ready."""
+    program = [sys.executable, "-c", "import time; time.sleep(3600)", "org.apache.spark.deploy.SparkSubmit"]
+    monkeypatch.setattr(launch, "spawn", lambda *_: subprocess.Popen(program))
+
+
 class TestFailedStarts:
     def test_a_process_that_dies_says_why_and_where_the_log_is(self, tmp_path: Path) -> None:
         config = small(tmp_path / "server", conf={"spark.plugins": "org.example.Missing"})
@@ -324,7 +331,7 @@ ctypes.CDLL(None).pthread_exit(None)"""
         with pytest.raises(ServerDied, match=r"choose a larger --memory$"):
             Server(small(tmp_path / "server", memory="1k")).start()
 
-    def test_one_that_is_not_ready_in_time_is_stopped(self, tmp_path: Path) -> None:
+    def test_one_that_is_not_ready_in_time_is_stopped(self, tmp_path: Path, never_ready: None) -> None:
         config = small(tmp_path / "server", timeout=1.0)
         launched: list[ServerState] = []
         with pytest.raises(StartTimedOut, match=r"not ready after 1 seconds .*--timeout"):
@@ -347,7 +354,7 @@ ctypes.CDLL(None).pthread_exit(None)"""
         assert (starter.wait(PATIENCE), starter.stderr.read()) == (1, "interrupted\n")
         assert not is_alive(state.pid, state.birth)
 
-    def test_stop_ends_one_that_is_starting(self, tmp_path: Path) -> None:
+    def test_stop_ends_one_that_is_starting(self, tmp_path: Path, never_ready: None) -> None:
         config = small(tmp_path / "server")
         stopped: list[bool] = []
         with pytest.raises(ServerBusy, match="stopped by another process while it was starting"):
